@@ -11,6 +11,7 @@
 mod clock;
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hearken::announce::coalesce::{Chunk, Coalescer, Settings};
@@ -75,6 +76,7 @@ fn segment(chunks: &[(&str, u64)]) -> usize {
 fn pipeline(chunks: &[(&str, u64)], words: &Words) -> usize {
     let mut reader = Reader::default();
     let mut coalescer = Coalescer::new(Settings::default());
+    let language = Arc::from("en");
     let mut bytes = 0;
     for (index, &(chunk, position)) in chunks.iter().enumerate() {
         let now = Duration::from_millis(index as u64);
@@ -82,7 +84,7 @@ fn pipeline(chunks: &[(&str, u64)], words: &Words) -> usize {
             text: black_box(chunk),
             position: Some(position),
             complete: index + 1 == chunks.len(),
-            language: Some("en"),
+            language: Some(&language),
             ..Chunk::default()
         };
         for piece in coalescer.push(chunk, now) {

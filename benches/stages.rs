@@ -1,10 +1,11 @@
-//! What an event costs, stage by stage: from its text to events, changes, announcements, utterances, and lines.
+//! What an event costs, stage by stage: from its bytes to frames, events, changes, announcements, utterances, and lines.
 //!
-//! Prints microseconds of one core an event, each stage with those before it, for a flood in 1, 100 and 10,000
-//! sessions; `cargo bench --bench stages`. Beside it stands what `serde_json` takes for the same texts into types of the
-//! same fields and nothing else, in the same run: the ratio to it is what compares two runs. The sessions are begun
-//! before it is measured. Not here: bytes into frames, which is the transport's (docs/performance.md measures it with
-//! all the rest over a socket).
+//! Prints microseconds of one core an event, for a flood in 1, 100 and 10,000 sessions and for the demo's tour;
+//! `cargo bench --bench stages`, with a part of "1 sessions: utterances" after `--`
+//! to measure only that. Each stage has those before it in
+//! it, but for the frames: what comes behind them begins with an event's text, and the last stage with the bytes. Beside
+//! it stands what `serde_json` takes for the same texts into types of the same fields and nothing else, in the same run:
+//! the ratio to it is what compares two runs. The sessions of a flood are begun before it is measured.
 #![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
 #![allow(clippy::unwrap_used, reason = "what is measured is known to work")]
 
@@ -14,7 +15,6 @@ mod clock;
 use std::hint::black_box;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
-use std::vec::IntoIter;
 
 use hearken::announce::{Announcer, Manner, Phrases};
 use hearken::app::{App, Effect, Input, LineSource, Setup, SourceSetup, Until, VoiceWish};
@@ -24,6 +24,7 @@ use hearken::linear::{Lines, Page};
 use hearken::link::{Frame, LinkEvent, LinkId};
 use hearken::protocol::{KeyRing, Now, Recent};
 use hearken::session::Sessions;
+use hearken::transport::EventStream;
 use hearken::voice::VoiceEvent;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
@@ -38,6 +39,15 @@ const ROUNDS: usize = 3;
 
 /// How many events the loop takes between two looks at keys and at the clock: its millisecond has room for more.
 const BATCH: usize = 100;
+
+/// How many bytes come together: a piece of a body, as hyper reads it when there is more.
+const PIECE: usize = 16 * 1024;
+
+/// The largest event that is taken, in bytes.
+const LARGEST: usize = 1024 * 1024;
+
+/// The demo's tour as it was recorded.
+const TOUR: &str = include_str!("../tests/fixtures/tour.jsonl");
 
 const LINK: LinkId = LinkId(0);
 
@@ -90,11 +100,53 @@ struct Hints {
     text_direction: String,
 }
 
-/// Makes a flood: the starts of its sessions, and its events.
-fn flood(sessions: usize) -> (Vec<String>, Vec<String>) {
-    let mut flood = Flood::new(sessions, now().wall);
-    let starts = flood.by_ref().take(sessions).collect();
-    (starts, flood.take(EVENTS).collect())
+/// Holds what is measured with: events that come, and what came before them.
+struct Load {
+    name: String,
+    before: Vec<String>,
+    events: Vec<String>,
+    /// The same as bytes of an event stream.
+    bytes: Vec<u8>,
+}
+
+impl Load {
+    fn new(name: String, before: Vec<String>, events: Vec<String>) -> Self {
+        let stream = events.iter().map(|event| format!("data: {event}\n\n"));
+        let bytes = stream.collect::<String>().into_bytes();
+        Self {
+            name,
+            before,
+            events,
+            bytes,
+        }
+    }
+
+    fn flood(sessions: usize) -> Self {
+        let mut flood = Flood::new(sessions, now().wall);
+        let starts = flood.by_ref().take(sessions).collect();
+        let events = flood.take(EVENTS).collect();
+        Self::new(format!("{sessions} sessions"), starts, events)
+    }
+
+    /// The demo's tour over and over, each time with ids of its own.
+    fn demo() -> Self {
+        let events = TOUR.lines().cycle().take(EVENTS).enumerate();
+        let length = TOUR.lines().count();
+        let events = events.map(|(at, event)| {
+            let round = format!("{:08x}", at / length);
+            let id = |mut text: String, kind: &str| {
+                for (at, _) in event.match_indices(kind) {
+                    let from = at + kind.len();
+                    text.replace_range(from..from + round.len(), &round);
+                }
+                text
+            };
+            ["evt_", "sess_", "rpl_"]
+                .into_iter()
+                .fold(event.to_owned(), id)
+        });
+        Self::new("demo".to_owned(), Vec::new(), events.collect())
+    }
 }
 
 /// The moment of all events: what it costs to read the clock is none of the stages'.
@@ -108,15 +160,13 @@ fn now() -> Now {
 }
 
 /// Gives the microseconds an event that the best of several rounds took; what is made ready does not count.
-fn best<T>(events: &[String], ready: impl Fn() -> T, mut each: impl FnMut(&mut T, &str)) -> f64 {
+fn best<T>(ready: impl Fn() -> T, run: impl Fn(&mut T)) -> f64 {
     (0..ROUNDS)
         .map(|_| {
             let mut state = ready();
             let start = clock();
-            for event in events {
-                each(&mut state, black_box(event));
-            }
-            clock().saturating_sub(start).as_secs_f64() * 1e6 / events.len() as f64
+            run(&mut state);
+            clock().saturating_sub(start).as_secs_f64() * 1e6 / EVENTS as f64
         })
         .fold(f64::INFINITY, f64::min)
 }
@@ -160,18 +210,13 @@ struct Whole {
     app: App,
     lines: Option<Lines>,
     /// What comes, as a transport hands it over.
-    frames: IntoIter<Frame>,
+    frames: Vec<Frame>,
     effects: Vec<Effect>,
     taken: usize,
 }
 
 impl Whole {
-    fn begun(
-        (starts, events): (&[String], &[String]),
-        phrases: &Arc<Phrases>,
-        voice: VoiceWish,
-        writes: bool,
-    ) -> Self {
+    fn begun(load: &Load, phrases: &Arc<Phrases>, voice: VoiceWish, writes: bool) -> Self {
         let app = App::new(Setup {
             config: Config::default(),
             phrases: Arc::clone(phrases),
@@ -192,8 +237,7 @@ impl Whole {
                 ..SourceSetup::default()
             }],
         });
-        let frames = events.iter().cloned().map(Frame::of);
-        let frames = frames.collect::<Vec<_>>().into_iter();
+        let frames = load.events.iter().cloned().map(Frame::of).collect();
         let lines = writes.then(|| Lines::new(Page::plain(0), TimeZone::UTC));
         let mut whole = Self {
             app,
@@ -209,16 +253,17 @@ impl Whole {
         }
         let event = LinkEvent::Connected;
         whole.input(Input::Link { link: LINK, event });
-        for start in starts {
-            whole.frame(Frame::of(start.clone()));
+        for event in &load.before {
+            whole.frame(Frame::of(event.clone()));
         }
         whole
     }
 
-    /// Takes the next frame.
-    fn next(&mut self, _: &str) {
-        let frame = self.frames.next().unwrap();
-        self.frame(frame);
+    /// Takes all frames.
+    fn run(&mut self) {
+        for frame in std::mem::take(&mut self.frames) {
+            self.frame(frame);
+        }
     }
 
     fn frame(&mut self, frame: Frame) {
@@ -249,51 +294,85 @@ impl Whole {
     }
 }
 
+/// Puts all of a stream's bytes together to frames, as they come over a socket.
+fn frames(bytes: &[u8], mut each: impl FnMut(Frame)) {
+    let mut framer = EventStream::new(LARGEST);
+    for piece in bytes.chunks(PIECE) {
+        framer
+            .feed(black_box(piece))
+            .into_iter()
+            .for_each(&mut each);
+    }
+}
+
 fn main() {
+    let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
     let phrases = Arc::new(Phrases::english().unwrap());
-    for sessions in [1, 100, 10_000] {
-        let (starts, events) = flood(sessions);
-        let begun = || Core::begun(&starts, &phrases);
-        let whole = |voice, writes| Whole::begun((&starts, &events), &phrases, voice, writes);
+    let loads = [1, 100, 10_000].map(Load::flood);
+    for load in loads.iter().chain([&Load::demo()]) {
+        let wanted = |stage: &str| {
+            let name = format!("{}: {stage}", load.name);
+            wanted.as_deref().is_none_or(|part| name.contains(part))
+        };
+        let begun = || Core::begun(&load.before, &phrases);
+        let whole = |voice, writes| Whole::begun(load, &phrases, voice, writes);
+        let (speak, silent) = (VoiceWish::Speak, VoiceWish::Silent);
         let bare = best(
-            &events,
             || (),
-            |(), text| {
-                black_box(serde_json::from_str::<Bare>(text).unwrap());
+            |()| {
+                for text in &load.events {
+                    black_box(serde_json::from_str::<Bare>(black_box(text)).unwrap());
+                }
             },
         );
-        println!("{sessions} sessions: serde_json alone {bare:.2} µs an event");
-        let stages = [
-            (
-                "events",
-                best(&events, Recent::default, |recent, text| {
+        println!("{}: serde_json alone {bare:.2} µs an event", load.name);
+        let told = |name: &str, micros: f64| {
+            let times = micros / bare;
+            println!("  {name:28} {micros:6.2} µs, {times:5.2} times as much");
+        };
+        if wanted("frames") {
+            let run = |(): &mut ()| {
+                frames(&load.bytes, |frame| {
+                    black_box(frame);
+                });
+            };
+            told("frames", best(|| (), run));
+        }
+        if wanted("events") {
+            let run = |recent: &mut Recent| {
+                for text in &load.events {
                     black_box(recent.decode(text).unwrap());
-                }),
-            ),
-            (
-                "changes",
-                best(&events, begun, |core, text| {
+                }
+            };
+            told("events", best(Recent::default, run));
+        }
+        if wanted("changes") {
+            let run = |core: &mut Core| {
+                for text in &load.events {
                     black_box(core.changes(text));
-                }),
-            ),
-            ("announcements", best(&events, begun, Core::announce)),
-            (
-                "utterances",
-                best(&events, || whole(VoiceWish::Speak, false), Whole::next),
-            ),
-            (
-                "lines",
-                best(&events, || whole(VoiceWish::Silent, true), Whole::next),
-            ),
-            (
-                "lines and utterances",
-                best(&events, || whole(VoiceWish::Speak, true), Whole::next),
-            ),
-        ];
-        for (name, micros) in stages {
-            println!(
-                "  {name:24} {micros:6.2} µs, {:5.2} times as much",
-                micros / bare
+                }
+            };
+            told("changes", best(begun, run));
+        }
+        if wanted("announcements") {
+            let run = |core: &mut Core| load.events.iter().for_each(|text| core.announce(text));
+            told("announcements", best(begun, run));
+        }
+        if wanted("utterances") {
+            told("utterances", best(|| whole(speak, false), Whole::run));
+        }
+        if wanted("lines") {
+            told("lines", best(|| whole(silent, true), Whole::run));
+        }
+        if wanted("lines and utterances") {
+            let micros = best(|| whole(speak, true), Whole::run);
+            told("lines and utterances", micros);
+        }
+        if wanted("bytes to lines and utterances") {
+            let run = |whole: &mut Whole| frames(&load.bytes, |frame| whole.frame(frame));
+            told(
+                "bytes to lines and utterances",
+                best(|| whole(speak, true), run),
             );
         }
     }

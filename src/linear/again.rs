@@ -56,7 +56,9 @@ impl Labels {
     }
 
     fn with_name(&mut self, app: &App, key: &'static str, agent: &Arc<str>) -> Arc<str> {
-        let is_it = |(of, name, _): &&(&str, Arc<str>, Arc<str>)| *of == key && name == agent;
+        // A name is shared for as long as it is the same.
+        let is_it =
+            |(of, name, _): &&(&str, Arc<str>, Arc<str>)| *of == key && Arc::ptr_eq(name, agent);
         if let Some((.., label)) = self.named.iter().rev().find(is_it) {
             return Arc::clone(label);
         }

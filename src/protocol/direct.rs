@@ -10,6 +10,7 @@
 //! spelling, a name twice, a number of another form, makes it give up, and the whole way is gone. A property holds both to
 //! each other: what comes from here is what would have come from there, without a finding.
 
+mod scan;
 mod table;
 
 use std::borrow::Cow;
@@ -37,7 +38,8 @@ use super::relations::looks_secret;
 use super::shape::LARGEST_BARE;
 use super::stamp;
 use super::version::CORE_CONTEXT;
-use table::{Fields, Text, Type};
+use scan::Text;
+use table::{Fields, Type};
 
 /// The longest event that is read here, in bytes: nothing in it is beyond any limit of 3.7.
 const LONGEST: usize = 16 * 1024;
@@ -121,7 +123,7 @@ pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Box<Decoded>> {
         return None;
     }
     let mut fields = Fields::default();
-    fields.read(text)?;
+    fields.read(text, recent.objects())?;
     let (kind, name) = Type::named(as_str(&fields.type_name)?)?;
     if !fields.has_only_its_own(kind) {
         return None;
@@ -219,7 +221,7 @@ impl Fields<'_> {
             event_id: Some(EventId::from(event_id)),
             session_id: recent.session(as_str(&self.session_id)?, |id| is_id(id, "sess_"))?,
             timestamp: Some(stamp::good(as_str(&self.timestamp)?)?),
-            producer: recent.producer(self.producer?.get(), producer)?,
+            producer: recent.producer(self.producer?.0, producer)?,
             urgency: match as_str(&self.urgency) {
                 None | Some("normal") => Urgency::Normal,
                 Some("background") => Urgency::Background,
@@ -234,7 +236,7 @@ impl Fields<'_> {
                 Some(_) => return None,
             },
             sequence_number: self.sequence_number,
-            localization: recent.hints(self.localization_hints?.get(), hints)?,
+            localization: recent.hints(self.localization_hints?.0, hints)?,
             // An empty one is as good as none.
             correlation_id: owned(self.correlation_id.take()).filter(|id| !id.is_empty()),
             aaep_version: aaep_version.map(Cow::Borrowed),
@@ -277,7 +279,7 @@ impl Fields<'_> {
                 }
                 Some(_) => formed(self.content_type.take(), Form::ContentType)?.map(Cow::Owned),
             },
-            language: formed(self.language.take(), Form::Language)?,
+            language: formed(self.language.take(), Form::Language)?.map(Arc::from),
         })
     }
 

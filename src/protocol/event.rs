@@ -4,6 +4,7 @@
 //! survive what it does not know.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::ids::{OutputId, ReplyToken, ToolCallId};
 use super::language::Variant;
@@ -308,7 +309,7 @@ pub struct OutputStreaming {
     /// The MIME type; absent means `text/plain`.
     pub content_type: Option<Cow<'static, str>>,
     /// The language of this chunk.
-    pub language: Option<String>,
+    pub language: Option<Arc<str>>,
 }
 
 /// Asks for consent to one action and blocks until it is there (4.4.1).

@@ -4,6 +4,7 @@
 //! with them (`schema`, `check`).
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -177,7 +178,7 @@ fn output(fields: &mut Fields<'_, '_>) -> OutputStreaming {
         coalesce_hint: fields.text("coalesce_hint").map(Cow::Owned),
         output_id: fields.name("output_id").map(OutputId::from),
         content_type: fields.text("content_type").map(Cow::Owned),
-        language: fields.text("language"),
+        language: fields.text("language").map(Arc::from),
     }
 }
 

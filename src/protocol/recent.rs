@@ -24,6 +24,14 @@ pub struct Recent {
 }
 
 impl Recent {
+    /// Gives the objects that were read last, as they stood there: whole ones.
+    pub(super) fn objects(&self) -> [Option<&str>; 2] {
+        [
+            self.producer.as_ref().map(|(text, _)| &**text),
+            self.hints.as_ref().map(|(text, _)| &**text),
+        ]
+    }
+
     /// Gives the producer that this text was read as before, or reads it.
     pub(super) fn producer(
         &mut self,

@@ -26,11 +26,11 @@ impl Sessions {
         let own = fate == Fate::Rejected;
         let earlier = session.aftermath.as_ref().map(|earlier| earlier.fate);
         if own || (!prompt.introduced && earlier != Some(Fate::Rejected)) {
-            session.aftermath = Some(Aftermath {
+            session.aftermath = Some(Box::new(Aftermath {
                 prompt: id,
                 action: prompt.question.subject().to_owned(),
                 fate,
-            });
+            }));
         }
     }
 

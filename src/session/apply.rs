@@ -183,6 +183,7 @@ impl Sessions {
         if let Some(session) = self.sessions.get_mut(context.key) {
             session.joined = false;
             session.request = event.request_text.as_deref().map(shown);
+            session.weigh_rest();
             self.sessions.named_anew();
         }
         self.refresh_phase(context.key);

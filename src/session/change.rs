@@ -79,7 +79,7 @@ pub enum What {
         /// The chunk.
         event: OutputStreaming,
         /// The action that was not allowed here, of which this is the first text: to be introduced as such.
-        after: Option<Aftermath>,
+        after: Option<Box<Aftermath>>,
     },
     /// A question was opened.
     PromptOpened(PromptId),

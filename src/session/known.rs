@@ -48,6 +48,7 @@ pub(super) struct Known {
     agents: BTreeMap<(LinkId, AgentId), Runs>,
     going: usize,
     beside: usize,
+    several: bool,
     /// Which ended, by their numbers, in the order in which they did.
     ended: VecDeque<(SessionKey, u64)>,
     /// Which may have a call that nobody was asked about, by when it is looked for.
@@ -65,6 +66,7 @@ impl Default for Known {
             agents: BTreeMap::new(),
             going: 0,
             beside: 0,
+            several: false,
             ended: VecDeque::new(),
             unasked: BTreeSet::new(),
             bytes: 0,
@@ -127,12 +129,16 @@ impl Known {
 
     /// Tells whether they are of several agents, or any two of one ran at a time.
     pub(super) fn are_several(&self) -> bool {
+        self.several
+    }
+
+    fn find_out_whether_several(&mut self) {
         // They are in the order of their agents: all are one agent's where the first and the last one are.
         let ends = (self.places.first_key_value()).zip(self.places.last_key_value());
         let one = ends.is_none_or(|((first, _), (last, _))| {
             (first.link, &first.agent) == (last.link, &last.agent)
         });
-        !one || self.beside > 0
+        self.several = !one || self.beside > 0;
     }
 
     /// Takes in a session that begins, and notes which others of its agent go on beside it.
@@ -173,6 +179,7 @@ impl Known {
             session.place = place;
         }
         self.places.insert(key, place);
+        self.find_out_whether_several();
     }
 
     /// Notes that one has ended.
@@ -208,6 +215,7 @@ impl Known {
         if !session.is_ended() {
             self.no_longer_goes_on(key);
         }
+        self.find_out_whether_several();
         Some(session)
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use foldhash::{HashMap, HashMapExt};
+use smallvec::SmallVec;
 
 use crate::protocol::{Attached, OutputId, Producer, Progress, RiskLevel, SessionId, ToolCallId};
 
@@ -155,7 +156,11 @@ pub struct Session {
     /// The agent's last state, as it names it.
     pub state: Option<Cow<'static, str>>,
     /// In the order of their ids.
-    pub(super) outputs: Vec<(Option<OutputId>, Output)>,
+    pub(super) outputs: SmallVec<[(Option<OutputId>, Output); 1]>,
+    /// What the agent's next words are introduced with.
+    pub(super) aftermath: Option<Box<Aftermath>>,
+    /// The last progress.
+    pub progress: Option<Box<Progress>>,
     /// How often something of it was not heard: its beginning, missing numbers, a connection that was
     /// lost. Nobody is blamed for what may have been said in between: what was last heard of in an
     /// earlier epoch may have gone on since.
@@ -178,14 +183,14 @@ pub struct Session {
     counted: usize,
     /// How many bytes it was counted for.
     pub(super) weight: usize,
+    /// How many of them lie behind this, in what few events change.
+    rest: usize,
     /// What the person asked for, where the producer says so.
     pub request: Option<String>,
     /// The agent's model, as it names it.
     pub model: Option<String>,
     /// The agent's version, as it names it.
     pub version: Option<String>,
-    /// The last progress.
-    pub progress: Option<Box<Progress>>,
     /// The session that this one is a part of, where the producer says so (A.9, pattern 2).
     pub parent: Option<SessionId>,
     pub(super) calls: HashMap<ToolCallId, ToolRun>,
@@ -194,8 +199,6 @@ pub struct Session {
     pub(super) invocations: u64,
     /// When it is looked for a call of it that nobody was asked about.
     pub(super) looked_for: Option<Duration>,
-    /// What the agent's next words are introduced with.
-    pub(super) aftermath: Option<Aftermath>,
     /// How many gaps in the numbers nobody filled; past a few, nobody waits for the next one.
     pub(super) unfilled: u32,
     /// How many events it had when its connection was last lost.
@@ -254,7 +257,7 @@ impl Session {
             only_replayed: true,
             joined,
             events: 0,
-            outputs: Vec::new(),
+            outputs: SmallVec::new(),
             calls: HashMap::new(),
             calls_in_order: VecDeque::new(),
             numbering: Numbering::Unknown,
@@ -273,6 +276,7 @@ impl Session {
             loaded: 0,
             counted: 0,
             weight: 0,
+            rest: 0,
         }
     }
 
@@ -289,6 +293,7 @@ impl Session {
         };
         keep(&mut self.model, producer.model.as_deref());
         keep(&mut self.version, producer.agent_version.as_deref());
+        self.weigh_rest();
         let renamed = self.agent != *producer.label();
         self.agent.clone_from(producer.label());
         renamed
@@ -326,9 +331,7 @@ impl Session {
             self.loaded = tools + calls + outputs + self.plan.weight();
             self.counted = self.loaded;
         }
-        let texts = [&self.request, &self.model, &self.version];
-        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-        let texts = texts + self.state.as_deref().map_or(0, str::len);
+        let state = self.state.as_deref().map_or(0, str::len);
         let progress = self.progress.as_ref();
         let described = progress.and_then(|progress| progress.description.as_ref());
         let key = self.key.agent.as_str().len() + self.key.session.as_str().len();
@@ -337,12 +340,19 @@ impl Session {
             + size_of::<Self>()
             + 4 * key
             + self.agent.len()
-            + texts
+            + state
             + described.map_or(0, String::len)
             + 2 * size_of::<ToolCall>() * self.tools.len()
-            + 4 * size_of::<ToolCallId>() * self.calls.len()
             + 2 * size_of::<(OutputId, Output)>() * self.outputs.len()
+            + self.rest
             + self.loaded
+    }
+
+    /// Weighs anew what stands behind what each event looks at; whoever changes it has it done.
+    pub(super) fn weigh_rest(&mut self) {
+        let texts = [&self.request, &self.model, &self.version];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        self.rest = texts + 4 * size_of::<ToolCallId>() * self.calls.len();
     }
 
     /// Gives the epoch that it is in; see the field.
@@ -411,7 +421,11 @@ impl Session {
 
     /// Gives where an output stands among the others, or where it would.
     pub(super) fn place_of_output(&self, id: &Option<OutputId>) -> Result<usize, usize> {
-        self.outputs.binary_search_by(|(known, _)| known.cmp(id))
+        // Most write one, and its id is the same text, shared.
+        match &*self.outputs {
+            [(known, _)] if known == id => Ok(0),
+            outputs => outputs.binary_search_by(|(known, _)| known.cmp(id)),
+        }
     }
 
     /// Finds the running tool that an event means: by call id where there is one, else by name.

@@ -31,10 +31,6 @@ impl Sessions {
         let relays_a_tool = session.implied.contains(AgentState::Thinking);
         let at = place.unwrap_or_else(|at| {
             session.loaded += (event.output_id.as_ref()).map_or(0, |id| id.as_str().len());
-            if session.outputs.is_empty() {
-                // Most agents write one at a time, and thousands of lists with room for four are large.
-                session.outputs.reserve_exact(1);
-            }
             let output = Output {
                 position: None,
                 run: OutputRun::Absent,

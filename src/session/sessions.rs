@@ -291,13 +291,11 @@ impl Sessions {
         arrived: Arrived,
         observer: &mut dyn Observer,
     ) -> Vec<Change> {
-        let Decoded {
-            envelope,
-            event,
-            findings,
-        } = *decoded;
+        // Only what happened is moved: who, when and where stay where they are.
+        let event = decoded.event;
+        let (envelope, findings) = (&decoded.envelope, &decoded.findings);
         let replayed = arrived == Arrived::Replayed;
-        let mut context = Context::new(key, &envelope, now, replayed, observer);
+        let mut context = Context::new(key, envelope, now, replayed, observer);
         let invalid = findings
             .iter()
             .find(|finding| finding.severity == Severity::Error)

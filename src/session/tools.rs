@@ -34,6 +34,7 @@ impl Session {
         {
             self.calls.remove(&oldest);
         }
+        self.weigh_rest();
     }
 }
 

@@ -54,5 +54,6 @@ pub use secret::Secret;
 pub use settings::LinkSettings;
 pub use sink::{LinkNews, LinkSink, WAITING_BYTES};
 pub use source::Source;
+pub use sse::EventStream;
 pub use tls::{Tls, TlsError};
 pub use unix::{Socket, agents as socket_agents, folders as socket_folders};

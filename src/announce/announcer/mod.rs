@@ -369,7 +369,7 @@ impl Announcer {
             position: event.position,
             hint: hint(event.coalesce_hint.as_deref()),
             complete: event.complete,
-            language: event.language.as_deref().or(change.language.as_deref()),
+            language: event.language.as_ref().or(change.language.as_ref()),
         };
         // What is urgent is not kept for the end of its output; what came before it there is not said after it.
         let mut pieces = match load {

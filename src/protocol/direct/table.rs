@@ -7,34 +7,7 @@
 //! of the table apart (the build fails where they do not), and compared once. Which fields were there is one bit each, so
 //! that whether one is there twice, or stands in a type that has it not, is one comparison of numbers.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
-use serde_json::value::RawValue;
-
-/// Is a text, as it stands in the message where it is there without escapes.
-#[derive(Debug)]
-pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Text<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text")
-            }
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Reader)
-    }
-}
+use super::scan::{Raw, Scan, Text, Value};
 
 /// Says which of the types an event is; each is one bit, so that several are a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,23 +51,24 @@ macro_rules! table {
         /// The fields in their order.
         const TABLE: &[(&str, Place, u8)] = &[$(($name, Place::$field, $types),)*];
 
-        impl<'de> Visitor<'de> for &mut Fields<'de> {
-            type Value = ();
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-                while let Some(place) = map.next_key::<Place>()? {
+        impl<'a> Fields<'a> {
+            /// Takes the fields of a message, if all it holds is known here. Objects that came before are known again.
+            pub(super) fn read(&mut self, text: &'a str, known: [Option<&str>; 2]) -> Option<()> {
+                let mut scan = Scan::open(text, known)?;
+                loop {
+                    let place = Place::named(scan.name()?)?;
                     let bit = 1 << place as u8;
                     if self.seen & bit != 0 {
-                        return Err(A::Error::custom("a name twice"));
+                        return None;
                     }
                     self.seen |= bit;
                     match place {
-                        $(Place::$field => self.$field = Some(map.next_value()?),)*
+                        $(Place::$field => self.$field = Some(<$value>::take(&mut scan)?),)*
+                    }
+                    if !scan.goes_on()? {
+                        return scan.is_over().then_some(());
                     }
                 }
-                Ok(())
             }
         }
     };
@@ -108,11 +82,11 @@ table! {
     session_id: Text<'a> = "session_id" in ALL,
     sequence_number: u64 = "sequence_number" in ALL,
     timestamp: Text<'a> = "timestamp" in ALL,
-    producer: &'a RawValue = "producer" in ALL,
+    producer: Raw<'a> = "producer" in ALL,
     urgency: Text<'a> = "urgency" in ALL,
     verbosity: Text<'a> = "verbosity" in ALL,
     correlation_id: Text<'a> = "correlation_id" in ALL,
-    localization_hints: &'a RawValue = "localization_hints" in ALL,
+    localization_hints: Raw<'a> = "localization_hints" in ALL,
     summary_terse: Text<'a> = "summary_terse" in SUMMARY,
     summary_normal: Text<'a> = "summary_normal" in SUMMARY,
     summary_detailed: Text<'a> = "summary_detailed" in SUMMARY,
@@ -200,22 +174,6 @@ fn is_same(known: &[u8], name: &[u8]) -> bool {
         }
 }
 
-impl<'de> Deserialize<'de> for Place {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl Visitor<'_> for Reader {
-            type Value = Place;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a field of a frequent event")
-            }
-            fn visit_str<E: Error>(self, name: &str) -> Result<Place, E> {
-                Place::named(name).ok_or_else(|| E::custom("another field"))
-            }
-        }
-        deserializer.deserialize_identifier(Reader)
-    }
-}
-
 impl Type {
     /// Gives the fields that it may have.
     const fn fields(self) -> u64 {
@@ -231,14 +189,7 @@ impl Type {
     }
 }
 
-impl<'a> Fields<'a> {
-    /// Takes the fields of a message, if all it holds is known here.
-    pub(super) fn read(&mut self, text: &'a str) -> Option<()> {
-        let mut reader = serde_json::Deserializer::from_str(text);
-        Deserializer::deserialize_map(&mut reader, self).ok()?;
-        reader.end().ok()
-    }
-
+impl Fields<'_> {
     /// Tells whether no field is there that belongs to another type.
     pub(super) fn has_only_its_own(&self, kind: Type) -> bool {
         let own = match kind {

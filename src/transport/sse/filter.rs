@@ -304,6 +304,27 @@ impl Filter {
     }
 }
 
+/// Puts the bytes of an event stream together to its events: what a link does, without one.
+#[derive(Debug)]
+pub struct EventStream(Filter);
+
+impl EventStream {
+    /// Begins a stream whose events have at most so many bytes.
+    pub fn new(limit: usize) -> Self {
+        Self(Filter::new(limit, SharedResume::default()))
+    }
+
+    /// Takes the next bytes and gives the events that are whole by them.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Frame> {
+        let events = self.0.feed(bytes).into_iter();
+        let events = events.filter_map(|arrived| match arrived {
+            Arrived::Event(frame) => Some(frame),
+            Arrived::Dropped | Arrived::Comment => None,
+        });
+        events.collect()
+    }
+}
+
 /// Gives the name of an event, cut; the one that every event has without a name of its own is none.
 fn named(name: &str) -> Option<String> {
     if name == "message" {

@@ -33,6 +33,7 @@ use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
 use crate::link::{Cause, Fault, LinkEvent, Stream};
 use arrivals::Arrived;
+pub use filter::EventStream;
 use request::{Halt, StreamRequest, halt};
 use resume::SharedResume;
 

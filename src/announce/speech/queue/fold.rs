@@ -2,6 +2,8 @@
 
 use super::table::Lane;
 use super::{Fate, Fold, SpeechQueue, Waiting};
+use crate::announce::announcement::Topic;
+use crate::session::SessionKey;
 
 /// How many characters are spoken in a second, for estimating a backlog: about 180 words a minute.
 const CHARACTERS_PER_SECOND: usize = 15;
@@ -17,11 +19,22 @@ impl SpeechQueue {
         let Some(Waiting::Item(newest)) = lane.back() else {
             return;
         };
+        let mark = newest.mark;
+        // With many agents, hundreds wait that are of others.
+        let last = lane.len() - 1;
+        if !lane.iter().take(last).any(|waiting| waiting.mark() == mark) {
+            return;
+        }
         let topic = newest.announcement.topic.clone();
         let key = newest.announcement.key.clone();
-        let of_topic = |waiting: &Waiting| match waiting {
-            Waiting::Item(item) => item.announcement.key == key && item.announcement.topic == topic,
-            Waiting::Fold(fold) => fold.key == key && fold.topic == topic,
+        let of_topic = |waiting: &Waiting| {
+            let of_it =
+                |(of, about): (&Option<SessionKey>, &Option<Topic>)| *of == key && *about == topic;
+            waiting.mark() == mark
+                && of_it(match waiting {
+                    Waiting::Item(item) => (&item.announcement.key, &item.announcement.topic),
+                    Waiting::Fold(fold) => (&fold.key, &fold.topic),
+                })
         };
         let folded_at = lane
             .iter()
@@ -32,7 +45,6 @@ impl SpeechQueue {
         let mut spent = 0;
         let mut kept_first = false;
         let mut out = Vec::new();
-        let last = lane.len() - 1;
         for (at, waiting) in lane.iter().enumerate() {
             let Waiting::Item(item) = waiting else {
                 continue;
@@ -70,11 +82,12 @@ impl SpeechQueue {
         if folded_at.is_none() {
             lane.insert(
                 first,
-                Waiting::Fold(Fold {
+                Waiting::Fold(Box::new(Fold {
+                    mark,
                     key,
                     topic,
                     count: out.len() as u64,
-                }),
+                })),
             );
         }
     }

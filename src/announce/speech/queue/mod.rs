@@ -109,6 +109,8 @@ impl Item {
 
 #[derive(Debug, Clone)]
 struct Fold {
+    /// As of what was folded.
+    mark: u64,
     key: Option<SessionKey>,
     topic: Option<Topic>,
     count: u64,
@@ -117,7 +119,18 @@ struct Fold {
 #[derive(Debug, Clone)]
 enum Waiting {
     Item(Item),
-    Fold(Fold),
+    /// It is rare and large, and hundreds may wait that are neither.
+    Fold(Box<Fold>),
+}
+
+impl Waiting {
+    /// Gives the hash of whose it is and what merges it with others.
+    fn mark(&self) -> u64 {
+        match self {
+            Self::Item(item) => item.mark,
+            Self::Fold(fold) => fold.mark,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]

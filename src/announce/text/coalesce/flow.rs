@@ -24,16 +24,25 @@ impl Coalescer {
     }
 
     /// Ends the pending text where the language changes; gives the text in the new language.
-    pub(super) fn turn_language<'a>(&mut self, language: Option<&str>, text: &'a str) -> &'a str {
-        if language.is_none() || language == self.language.as_deref() || text.is_empty() {
+    pub(super) fn turn_language<'a>(
+        &mut self,
+        language: Option<&Arc<str>>,
+        text: &'a str,
+    ) -> &'a str {
+        let Some(language) = language else {
+            return text;
+        };
+        // Nearly always it is the same text, shared.
+        let same = |own: &Arc<str>| Arc::ptr_eq(own, language) || own == language;
+        if self.language.as_ref().is_some_and(same) || text.is_empty() {
             return text;
         }
         let joined = self.joined_to_pending(text);
         self.take_in(&text[..joined]);
         // White space between the languages goes with what follows; a block of code goes on.
         self.end_here(Boundary::Language);
-        self.segmenter.turn(language);
-        self.language = language.map(Arc::from);
+        self.segmenter.turn(Some(language));
+        self.language = Some(Arc::clone(language));
         &text[joined..]
     }
 

@@ -135,7 +135,7 @@ pub struct Chunk<'a> {
     /// Whether it is the last of its output.
     pub complete: bool,
     /// The text's language (BCP 47); absent means the same as before.
-    pub language: Option<&'a str>,
+    pub language: Option<&'a Arc<str>>,
 }
 
 /// Says where a piece ends.

@@ -237,13 +237,14 @@ fn the_language_splits_a_piece() {
         language,
         ..Chunk::default()
     };
-    assert!(c.push(chunk("The word is ", Some("en")), T0).is_empty());
-    let pieces = c.push(chunk("Zeit, z. B. ", Some("de")), T0);
+    let (en, de) = (Arc::from("en"), Arc::from("de"));
+    assert!(c.push(chunk("The word is ", Some(&en)), T0).is_empty());
+    let pieces = c.push(chunk("Zeit, z. B. ", Some(&de)), T0);
     assert_eq!(texts(&pieces), ["The word is "]);
     assert_eq!(pieces[0].ends, Boundary::Language);
     assert_eq!(pieces[0].language.as_deref(), Some("en"));
     assert!(c.push(chunk("am 12. Juni", None), T0).is_empty());
-    let pieces = c.push(chunk("\u{301}. Yes. N", Some("en")), T0);
+    let pieces = c.push(chunk("\u{301}. Yes. N", Some(&Arc::from("en"))), T0);
     assert_eq!(
         texts(&pieces),
         ["Zeit, z. B. am 12. Juni\u{301}", ". Yes. "]
@@ -454,6 +455,7 @@ proptest! {
                 said.extend(coalescer.push(chunk, now));
             }
         }
+        let (en, ja) = (Arc::from("en"), Arc::from("ja"));
         for (index, &(size, hint, wait, flip)) in steps.iter().cycle().take(400).enumerate() {
             now += ms(wait);
             let (coalescer, text, at, said) = &mut outputs[usize::from(flip ^ (index % 2 == 0))];
@@ -472,7 +474,7 @@ proptest! {
                 position: position(&text[..from], counting, base),
                 hint,
                 complete: upto == text.len() && index % 3 == 0,
-                language: (tagged && index % 7 == 0).then_some(if flip { "en" } else { "ja" }),
+                language: (tagged && index % 7 == 0).then_some(if flip { &en } else { &ja }),
             };
             *at = upto;
             said.extend(coalescer.push(chunk, now));
@@ -541,10 +543,11 @@ proptest! {
         let mut c = Coalescer::new(Settings { policy, ..Settings::default() });
         let mut now = T0;
         for (text, position, hint, complete, language) in &chunks {
+            let language = language.as_deref().map(Arc::from);
             now += ms(700);
             c.flush_due(now);
             c.deadline();
-            c.push(Chunk { text, position: *position, hint: *hint, complete: *complete, language: language.as_deref() }, now);
+            c.push(Chunk { text, position: *position, hint: *hint, complete: *complete, language: language.as_ref() }, now);
         }
         c.close();
         c.take_notes();

@@ -1,0 +1,268 @@
+//! An object's fields and their values, taken where they stand in a text.
+//!
+//! Responsibilities: finding where a name or a value ends, and giving up at whatever is no JSON or needs a second look.
+//! Not here: which fields there are (`table`), what they say (`direct`).
+//!
+//! # Mental model
+//! Nearly every byte of a frequent event stands in a plain text, so what this does is look for the ends of texts, eight
+//! bytes at a time. A value of another kind that is not a number or a truth is known again by its bytes, or it is read
+//! by `serde_json`, as a text with escapes is. `serde_json` alone, through a visitor for each field and its name, takes
+//! more than twice the time.
+
+use std::borrow::Cow;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde_json::value::RawValue;
+
+/// Is a text, as it stands in the message where it is there without escapes.
+#[derive(Debug)]
+pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
+
+/// Is an object as it stands in the message.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Raw<'a>(pub(super) &'a str);
+
+/// Goes through one object.
+#[derive(Debug)]
+pub(super) struct Scan<'a, 'k> {
+    rest: &'a str,
+    /// Objects that came before: what begins with the same bytes is the same one.
+    known: [Option<&'k str>; 2],
+}
+
+/// Is read from where a value begins.
+pub(super) trait Value<'a>: Sized {
+    /// Takes the value; nothing where it is none of its kind.
+    fn take(scan: &mut Scan<'a, '_>) -> Option<Self>;
+}
+
+impl<'a, 'k> Scan<'a, 'k> {
+    /// Begins behind the brace of an object.
+    pub(super) fn open(text: &'a str, known: [Option<&'k str>; 2]) -> Option<Self> {
+        let mut scan = Self { rest: text, known };
+        scan.sign(b'{').then_some(scan)
+    }
+
+    /// Takes the name of the next field, with its colon.
+    #[inline]
+    pub(super) fn name(&mut self) -> Option<&'a str> {
+        let name = self.plain()?;
+        self.sign(b':').then_some(name)
+    }
+
+    /// Tells whether another field follows; nothing where what follows is neither one nor the object's end.
+    #[inline]
+    pub(super) fn goes_on(&mut self) -> Option<bool> {
+        if self.sign(b',') {
+            return Some(true);
+        }
+        self.sign(b'}').then_some(false)
+    }
+
+    /// Tells whether nothing but white space is left.
+    pub(super) fn is_over(&mut self) -> bool {
+        self.space();
+        self.rest.is_empty()
+    }
+
+    fn space(&mut self) {
+        let space = |b: &u8| matches!(b, b' ' | b'\n' | b'\r' | b'\t');
+        while self.rest.as_bytes().first().is_some_and(space) {
+            self.pass(1);
+        }
+    }
+
+    /// Passes so many bytes, behind which a character begins.
+    #[inline]
+    fn pass(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or_default();
+    }
+
+    /// Passes a sign, if it is the next one.
+    #[inline]
+    fn sign(&mut self, sign: u8) -> bool {
+        if self.rest.as_bytes().first() != Some(&sign) {
+            self.space();
+        }
+        let is_it = self.rest.as_bytes().first() == Some(&sign);
+        if is_it {
+            self.pass(1);
+        }
+        is_it
+    }
+
+    /// Takes a text without escapes, if the next value is one.
+    #[inline]
+    fn plain(&mut self) -> Option<&'a str> {
+        if self.rest.as_bytes().first() != Some(&b'"') {
+            self.space();
+        }
+        let text = self.rest.strip_prefix('"')?;
+        let end = end_of_text(text.as_bytes());
+        if text.as_bytes().get(end) != Some(&b'"') {
+            return None;
+        }
+        let (text, _) = text.split_at_checked(end)?;
+        self.pass(end + 2);
+        Some(text)
+    }
+
+    /// Takes the next value whatever it is, as `serde_json` reads it.
+    fn other<T: Deserialize<'a>>(&mut self) -> Option<T> {
+        let mut reader = serde_json::Deserializer::from_str(self.rest).into_iter();
+        let value = reader.next()?.ok()?;
+        let bytes = reader.byte_offset();
+        self.pass(bytes);
+        Some(value)
+    }
+}
+
+impl<'a> Value<'a> for Text<'a> {
+    #[inline]
+    fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
+        match scan.plain() {
+            Some(text) => Some(Self(Cow::Borrowed(text))),
+            None => scan.other(),
+        }
+    }
+}
+
+impl<'a> Value<'a> for Raw<'a> {
+    fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
+        scan.space();
+        for known in scan.known.into_iter().flatten() {
+            if scan.rest.starts_with(known) {
+                let (same, _) = scan.rest.split_at_checked(known.len())?;
+                scan.pass(known.len());
+                return Some(Self(same));
+            }
+        }
+        let raw: &RawValue = scan.other()?;
+        raw.get().starts_with('{').then(|| Self(raw.get()))
+    }
+}
+
+impl<'a> Value<'a> for Vec<Text<'a>> {
+    fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
+        scan.other()
+    }
+}
+
+impl<'a> Value<'a> for u64 {
+    /// Takes digits alone: a number of another form is looked at the whole way.
+    fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
+        scan.space();
+        let bytes = scan.rest.as_bytes();
+        let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
+        let ends = |b: &u8| matches!(b, b',' | b'}' | b' ' | b'\n' | b'\r' | b'\t');
+        if digits > 1 && bytes.first() == Some(&b'0') || !bytes.get(digits).is_some_and(ends) {
+            return None;
+        }
+        let number = scan.rest.get(..digits)?.parse().ok()?;
+        scan.pass(digits);
+        Some(number)
+    }
+}
+
+impl<'a> Value<'a> for bool {
+    fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
+        scan.space();
+        let (is_so, rest) = match scan.rest.strip_prefix("true") {
+            Some(rest) => (true, rest),
+            None => (false, scan.rest.strip_prefix("false")?),
+        };
+        scan.rest = rest;
+        Some(is_so)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Text<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a text")
+            }
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Reader)
+    }
+}
+
+/// Gives how many bytes there are before the first that ends a plain text: a quote, a backslash, or a control character.
+#[inline]
+fn end_of_text(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHS: u64 = ONES << 7;
+    let mut rest = bytes;
+    while let Some((eight, behind)) = rest.split_first_chunk::<8>() {
+        // The first byte in the text is the lowest of the number. What a subtraction borrows falsely, it borrows from
+        // bytes behind one that was found.
+        let word = u64::from_le_bytes(*eight);
+        let below = |word: u64, bound: u8| word.wrapping_sub(ONES * u64::from(bound)) & !word;
+        let is = |sign: u8| below(word ^ (ONES * u64::from(sign)), 1);
+        let found = (is(b'"') | is(b'\\') | below(word, 0x20)) & HIGHS;
+        if found != 0 {
+            return bytes.len() - rest.len() + found.trailing_zeros() as usize / 8;
+        }
+        rest = behind;
+    }
+    let ends = |b: &u8| matches!(b, b'"' | b'\\' | 0..0x20);
+    let before = bytes.len() - rest.len();
+    before + rest.iter().position(ends).unwrap_or(rest.len())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn a_text_ends_where_its_first_sign_stands(bytes in proptest::collection::vec(0u8.., 0..40)) {
+            let ends = |b: &u8| matches!(b, b'"' | b'\\' | 0..0x20);
+            let wanted = bytes.iter().position(ends).unwrap_or(bytes.len());
+            assert_eq!(end_of_text(&bytes), wanted);
+        }
+
+        #[test]
+        fn a_value_is_what_serde_json_reads_or_none(value in "[\"{}\\[\\],:0-9a-ftrusln\\\\ \n\u{1}é.e-]{0,12}") {
+            fn both<'a, T: Value<'a> + serde::Deserialize<'a>>(value: &'a str) -> Option<(T, T)> {
+                let mut scan = Scan { rest: value, known: [None; 2] };
+                let taken = T::take(&mut scan)?;
+                // A number's end is known by what stands behind it.
+                let length = value.len() - scan.rest.len();
+                Some((taken, serde_json::from_str(&value[..length]).unwrap()))
+            }
+            let value = &*(value + "}");
+            if let Some((taken, wanted)) = both::<u64>(value) {
+                assert_eq!(taken, wanted);
+            }
+            if let Some((taken, wanted)) = both::<bool>(value) {
+                assert_eq!(taken, wanted);
+            }
+            for value in [value, &format!("\"{value}\"}}")] {
+                if let Some((taken, wanted)) = both::<Text<'_>>(value) {
+                    assert_eq!(taken.0, wanted.0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_object_is_known_again_by_its_bytes() {
+        let text = r#" {"a":"}"},"b""#;
+        let mut scan = Scan {
+            rest: text,
+            known: [Some("{}"), Some(r#"{"a":"}"}"#)],
+        };
+        assert_eq!(Raw::take(&mut scan).unwrap().0, r#"{"a":"}"}"#);
+        assert_eq!(scan.rest, r#","b""#);
+    }
+}
