@@ -28,7 +28,7 @@ fn every_way_is_measured_and_every_marked_event_is_timed() {
         let call = ["bench", "--sessions", sessions, "--events", &count];
         let parts = parts(&[&call[..], &["--seconds", "1", "--json"]].concat());
         let names: Vec<_> = parts.iter().map(|part| part["part"].clone()).collect();
-        assert_eq!(names, ["socket", "file", "check", "latency"]);
+        assert_eq!(names, ["socket", "file", "check", "latency", "quiet"]);
         for part in &parts[..3] {
             assert_eq!(part["events"], events);
             assert!(part["events_per_second"].as_f64().unwrap() > 0.0, "{part}");
@@ -50,6 +50,11 @@ fn every_way_is_measured_and_every_marked_event_is_timed() {
             "{way}"
         );
         assert!(figure("p99_ms") <= figure("worst_ms"), "{way}");
+        let quiet = &parts[4];
+        assert!(quiet["start_ms"].as_f64().unwrap() > 0.0, "{quiet}");
+        if cfg!(target_os = "linux") {
+            assert_eq!(quiet["wakings"], 0, "who has nothing to do sleeps: {quiet}");
+        }
     }
 }
 

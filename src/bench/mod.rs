@@ -1,7 +1,8 @@
 //! What an event costs on this very machine: `hearken bench`.
 //!
 //! Responsibilities: a flood of events, served to a hearken of its own over a socket and laid before it as a file; what that
-//! one took of the machine; how long an event is on its way from the socket to the line; the report. Not here: any of what
+//! one took of the machine; how long an event is on its way from the socket to the line; what it takes when nothing comes; the
+//! report. Not here: any of what
 //! is measured, which is the program as everybody calls it; what single stages take, which `benches/` measures.
 //!
 //! The events are made before anything is measured, into a file in a folder of its own that is gone afterwards, however the
@@ -23,6 +24,7 @@ use crate::platform::signals::{Leave, leave};
 mod child;
 mod flood;
 mod paced;
+mod quiet;
 mod report;
 mod served;
 
@@ -42,7 +44,7 @@ pub struct Request {
     pub sessions: usize,
     /// How many events they send, their starts among them; at least one for each session.
     pub events: usize,
-    /// For how long events come at a steady rate while their way is timed.
+    /// For how long events come at a steady rate while their way is timed, and for how long none comes.
     pub paced: Duration,
     /// Whether JSON is written, one object a line.
     pub json: bool,
@@ -190,7 +192,8 @@ impl Bench {
         told(Way::Check, checked.run(&[], |_| {}, &[0])?)?;
         let way = paced::time(&self.request, &settings, |arguments| self.child(arguments))?;
         self.tell(&way.text(&self.words), &way.json())?;
-        Ok(())
+        let quiet = quiet::measure(&self.request, &settings, &self.over)?;
+        self.tell(&quiet.text(&self.words), &quiet.json())
     }
 
     fn child(&self, arguments: &[&str]) -> Child {

@@ -156,6 +156,50 @@ impl Latency {
     }
 }
 
+/// Holds what is taken when nothing comes.
+#[derive(Debug, Clone)]
+pub(super) struct Quiet {
+    /// From a start to its end, where there is next to nothing to do.
+    pub(super) start: Duration,
+    /// For how long nothing came.
+    pub(super) idle: Duration,
+    /// How often it was woken in that time.
+    pub(super) wakings: Option<u64>,
+    /// The most memory that it held.
+    pub(super) peak: Option<u64>,
+}
+
+impl Quiet {
+    /// Gives it as one line.
+    pub(super) fn text(&self, words: &Phrases) -> String {
+        let start = format!("{:.1}", self.start.as_secs_f64() * 1e3);
+        let mut args = vec![
+            ("start", Arg::Own(start)),
+            ("seconds", Arg::Own(self.idle.as_secs().to_string())),
+        ];
+        args.extend(match self.wakings {
+            Some(0) => Some(("never", Arg::Own(words.text("bench.never", &[])))),
+            Some(wakings) => Some(("wakings", Arg::Own(wakings.to_string()))),
+            None => None,
+        });
+        let peak = self.peak.map(|peak| peak as f64 / MEBIBYTE);
+        args.extend(peak.map(|peak| ("peak", Arg::Own(format!("{peak:.0}")))));
+        words.text("bench.quiet", &args)
+    }
+
+    /// Gives it as one JSON object.
+    pub(super) fn json(&self) -> String {
+        json!({
+            "part": "quiet",
+            "start_ms": self.start.as_secs_f64() * 1e3,
+            "idle_seconds": self.idle.as_secs(),
+            "wakings": self.wakings,
+            "peak_bytes": self.peak,
+        })
+        .to_string()
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -189,6 +233,36 @@ mod tests {
             marked: 4,
             times: times.iter().copied().map(Duration::from_millis).collect(),
             ran: ran(Spent::default(), true),
+        }
+    }
+
+    fn quiet(wakings: Option<u64>) -> Quiet {
+        Quiet {
+            start: Duration::from_micros(2100),
+            idle: Duration::from_secs(5),
+            wakings,
+            peak: wakings.map(|_| 13 << 20),
+        }
+    }
+
+    #[test]
+    fn a_program_that_sleeps_is_said_to() {
+        let words = Phrases::english().unwrap();
+        for (wakings, said) in [
+            (
+                Some(0),
+                "Start: 2.1 milliseconds. 5 seconds with a silent agent: never woken, 13 MiB of memory.",
+            ),
+            (
+                Some(1),
+                "Start: 2.1 milliseconds. 5 seconds with a silent agent: woken 1 time, 13 MiB of memory.",
+            ),
+            (
+                None,
+                "Start: 2.1 milliseconds. 5 seconds with a silent agent.",
+            ),
+        ] {
+            assert_eq!(quiet(wakings).text(&words), said);
         }
     }
 
@@ -239,6 +313,9 @@ mod tests {
                 cost(Spent::default(), true).text(&words),
                 latency(&[1]).text(&words),
                 latency(&[]).text(&words),
+                quiet(Some(0)).text(&words),
+                quiet(Some(1)).text(&words),
+                quiet(None).text(&words),
             ];
             for line in lines {
                 assert!(line.ends_with('.') && !line.contains(['{', '}']), "{line}");

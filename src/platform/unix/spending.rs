@@ -35,6 +35,25 @@ pub(crate) fn spent(child: &Child) -> Spent {
     }
 }
 
+/// Gives how often a child's threads were woken so far, where the system tells.
+pub(crate) fn wakings(child: &Child) -> Option<u64> {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).ok()?;
+    let mut sum = 0;
+    for thread in threads {
+        let status = std::fs::read_to_string(thread.ok()?.path().join("status")).ok()?;
+        sum += waits(&status)?;
+    }
+    Some(sum)
+}
+
+/// Reads how often a thread began to wait: it was woken as often.
+fn waits(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+    line.trim().parse().ok()
+}
+
 /// Reads how many ticks a program took for itself and in the system. Its name, in brackets, may hold anything.
 fn ticks(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
@@ -99,6 +118,8 @@ mod tests {
         let status = "Name:\tx\nVmHWM:\t   48120 kB\nVmRSS:\t 1 kB\n";
         assert_eq!(peak(status), Some(48120 * 1024));
         assert_eq!(peak("Name:\tx\n"), None);
+        let status = "nonvoluntary_ctxt_switches:\t3\nvoluntary_ctxt_switches:\t12\n";
+        assert_eq!(waits(status), Some(12));
         assert_eq!(time("0:01.25"), Some(Duration::from_millis(1250)));
         assert_eq!(time("01:02:03"), Some(Duration::from_secs(3723)));
         assert_eq!(time("-"), None);

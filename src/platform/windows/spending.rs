@@ -15,6 +15,11 @@ pub(crate) fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(child.try_wait()?.is_some())
 }
 
+/// Gives how often a child's threads were woken so far, which this system does not tell.
+pub(crate) fn wakings(_child: &Child) -> Option<u64> {
+    None
+}
+
 /// Gives what a child has taken so far.
 pub(crate) fn spent(child: &Child) -> Spent {
     let process = child.as_raw_handle();

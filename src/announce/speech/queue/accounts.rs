@@ -42,8 +42,13 @@ impl SpeechQueue {
 
     /// Takes out of a lane what is so, and notes what became of it.
     pub(super) fn take_out(&mut self, lane: Lane, fate: Fate, leaves: impl Fn(&Waiting) -> bool) {
+        let waiting = &mut self.lanes[lane as usize];
+        // Hundreds may wait behind a slow voice, and hardly ever does any of them leave.
+        if !waiting.iter().any(&leaves) {
+            return;
+        }
         let mut gone = 0;
-        self.lanes[lane as usize].retain(|waiting| {
+        waiting.retain(|waiting| {
             let leaves = leaves(waiting);
             gone += if leaves { waiting.counts() } else { 0 };
             !leaves
