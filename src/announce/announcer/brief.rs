@@ -24,7 +24,7 @@ use super::wording::agents;
 use super::{Announcer, Draft};
 use crate::announce::announcement::{Aloud, Announcement, Class, Kind};
 use crate::announce::text::speakable::same_letters;
-use crate::announce::words::naming::looks_like;
+use crate::announce::words::naming::{begin_otherwise, looks_like};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
 
@@ -374,6 +374,9 @@ fn shortened(whole: &[Segment], short: &[Segment]) -> Vec<Segment> {
 
 /// Tells whether a text begins with the agent's name, as it is seen.
 pub(super) fn names(text: &str, agent: &str) -> bool {
+    if begin_otherwise(text, agent) {
+        return false;
+    }
     let words = agent.split_whitespace().count();
     let Some(last) = text.split_whitespace().take(words).last() else {
         return false;

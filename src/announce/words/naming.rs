@@ -144,6 +144,20 @@ pub fn looks_like(one: &str, other: &str) -> bool {
     of_plain(one).eq(of_plain(other))
 }
 
+/// Tells whether it is seen at their first letters that two texts have not the same [`look`].
+pub fn begin_otherwise(one: &str, other: &str) -> bool {
+    let first = |text: &str| match text.trim_start().as_bytes() {
+        // What is behind a letter may belong to it, or have it taken out, where it is no sign of ASCII.
+        [letter, b' '..0x7f, ..] if letter.is_ascii_alphanumeric() => {
+            seen(letter.to_ascii_lowercase()).and_then(|seen| seen.bytes().next())
+        }
+        _ => None,
+    };
+    first(one)
+        .zip(first(other))
+        .is_some_and(|(one, other)| one != other)
+}
+
 /// Gives the look of a text of ASCII signs that can be seen, sign by sign.
 fn of_plain(text: &str) -> impl Iterator<Item = u8> {
     let letters = text.bytes().filter(u8::is_ascii_alphanumeric);
@@ -370,6 +384,10 @@ mod tests {
                 assert_eq!(
                     looks_like(one, other),
                     look(one) == look(other),
+                    "{one:?} {other:?}"
+                );
+                assert!(
+                    !begin_otherwise(one, other) || look(one) != look(other),
                     "{one:?} {other:?}"
                 );
             }
