@@ -1,11 +1,10 @@
 //! What an event costs, stage by stage: from its bytes to frames, events, changes, announcements, utterances, and lines.
 //!
 //! Prints microseconds of one core an event, for a flood in 1, 100 and 10,000 sessions and for the demo's tour;
-//! `cargo bench --bench stages`, with a part of "1 sessions: utterances" after `--`
-//! to measure only that. Each stage has those before it in
-//! it, but for the frames: what comes behind them begins with an event's text, and the last stage with the bytes. Beside
-//! it stands what `serde_json` takes for the same texts into types of the same fields and nothing else, in the same run:
-//! the ratio to it is what compares two runs. The sessions of a flood are begun before it is measured.
+//! `cargo bench --bench stages`, with a part of "1 sessions: utterances" after `--` to measure only that. Each stage has
+//! those before it in it, but for the frames: what comes behind them begins with an event's text, and the last stage with
+//! the bytes. Beside it stands what `serde_json` takes for the same texts into types of the same fields and nothing else,
+//! in the same run: the ratio to it is what compares two runs. The sessions of a flood are begun before it is measured.
 #![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
 #![allow(clippy::unwrap_used, reason = "what is measured is known to work")]
 

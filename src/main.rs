@@ -328,6 +328,11 @@ fn complete() -> clap::error::Result<bool> {
 
 /// Answers a call that is no command: with help where that was asked for, else with what is wrong.
 fn misread(error: &clap::Error) -> ExitCode {
+    // It is the same in every language, and no settings file keeps it from being said.
+    if error.kind() == ErrorKind::DisplayVersion {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
     let code = u8::try_from(error.exit_code()).unwrap_or(Exit::UNUSABLE);
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let (file, languages) = cli::asked(&arguments);
@@ -336,9 +341,6 @@ fn misread(error: &clap::Error) -> ExitCode {
         Err(error) => return fail(&error),
     };
     match error.kind() {
-        ErrorKind::DisplayVersion => {
-            let _ = error.print();
-        }
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let told = guide::worded(&words).try_get_matches_from(arguments);
             let _ = told.map_err(|told| told.print());

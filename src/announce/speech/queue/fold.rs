@@ -2,8 +2,6 @@
 
 use super::table::Lane;
 use super::{Fate, Fold, SpeechQueue, Waiting};
-use crate::announce::announcement::Topic;
-use crate::session::SessionKey;
 
 /// How many characters are spoken in a second, for estimating a backlog: about 180 words a minute.
 const CHARACTERS_PER_SECOND: usize = 15;
@@ -28,13 +26,11 @@ impl SpeechQueue {
         let topic = newest.announcement.topic.clone();
         let key = newest.announcement.key.clone();
         let of_topic = |waiting: &Waiting| {
-            let of_it =
-                |(of, about): (&Option<SessionKey>, &Option<Topic>)| *of == key && *about == topic;
-            waiting.mark() == mark
-                && of_it(match waiting {
-                    Waiting::Item(item) => (&item.announcement.key, &item.announcement.topic),
-                    Waiting::Fold(fold) => (&fold.key, &fold.topic),
-                })
+            let (whose, about) = match waiting {
+                Waiting::Item(item) => (&item.announcement.key, &item.announcement.topic),
+                Waiting::Fold(fold) => (&fold.key, &fold.topic),
+            };
+            waiting.mark() == mark && *whose == key && *about == topic
         };
         let folded_at = lane
             .iter()
