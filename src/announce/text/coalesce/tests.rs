@@ -37,11 +37,7 @@ fn absent_hints_are_cut_at_real_ends() {
     let pieces = c.push(say("Smith. How are", Hint::Absent), T0);
     assert_eq!(texts(&pieces), ["Hello Dr. Smith. "]);
     assert_eq!(pieces[0].ends, Boundary::Sentence);
-    let done = Chunk {
-        complete: true,
-        ..say("", Hint::Absent)
-    };
-    let pieces = c.push(done, T0);
+    let pieces = c.push(end_chunk(), T0);
     assert_eq!(texts(&pieces), ["How are"]);
     assert_eq!(pieces[0].ends, Boundary::Completion);
     assert!(c.is_complete());
@@ -543,11 +539,10 @@ proptest! {
         let mut c = Coalescer::new(Settings { policy, ..Settings::default() });
         let mut now = T0;
         for (text, position, hint, complete, language) in &chunks {
-            let language = language.as_deref().map(Arc::from);
             now += ms(700);
             c.flush_due(now);
             c.deadline();
-            c.push(Chunk { text, position: *position, hint: *hint, complete: *complete, language: language.as_ref() }, now);
+            c.push(Chunk { text, position: *position, hint: *hint, complete: *complete, language: language.as_deref().map(Arc::from).as_ref() }, now);
         }
         c.close();
         c.take_notes();
