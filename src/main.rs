@@ -328,7 +328,7 @@ fn complete() -> clap::error::Result<bool> {
 
 /// Answers a call that is no command: with help where that was asked for, else with what is wrong.
 fn misread(error: &clap::Error) -> ExitCode {
-    // It is the same in every language, and no settings file keeps it from being said.
+    // It is the same in every language: no settings and no phrases are read for it.
     if error.kind() == ErrorKind::DisplayVersion {
         let _ = error.print();
         return ExitCode::SUCCESS;

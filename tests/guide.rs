@@ -87,21 +87,6 @@ fn bash_offers_scenarios_faces_verbosities_commands_and_the_sources_of_the_setti
     }
 }
 
-/// Whoever looks for a fault asks for it first.
-#[cfg(unix)]
-#[test]
-fn the_version_is_told_whatever_is_wrong_with_the_settings() {
-    let folder = tempfile::tempdir().unwrap();
-    let settings = folder.path().join("hearken");
-    std::fs::create_dir(&settings).unwrap();
-    std::fs::write(settings.join("config.toml"), "[announce").unwrap();
-    let mut call = command(&["--version"]);
-    let output = call.env("XDG_CONFIG_HOME", folder.path()).output().unwrap();
-    let version = concat!("hearken ", env!("CARGO_PKG_VERSION"), "\n");
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), version);
-    assert_eq!(output.status.code(), Some(0));
-}
-
 /// Help, and what is wrong with a call, come in the language that the call or the settings name.
 #[test]
 fn help_and_faults_of_a_call_speak_the_persons_language() {

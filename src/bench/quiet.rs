@@ -17,7 +17,9 @@ use crate::platform::spending;
 const STARTS: usize = 20;
 /// How long what an agent said has to be told, with all that is done once behind a start: at last, after five seconds, a
 /// connection is taken for a good one.
-const SETTLING: Duration = Duration::from_secs(6);
+const SETTLING: Duration = Duration::from_secs(7);
+/// How long a program may take until it has asked for the stream, on a machine that has much to do.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// How often it is looked whether the bench is to end.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -54,8 +56,12 @@ pub(super) fn measure(
         .stdout(Stdio::null())
         .spawn()?;
     let mut idle = Idle(program);
-    wait(&mut idle, SETTLING, over)?;
+    let until = Instant::now() + PATIENCE;
+    while server.began().is_err() && Instant::now() < until {
+        wait(&mut idle, LOOK, over)?;
+    }
     server.began()?;
+    wait(&mut idle, SETTLING, over)?;
     let before = spending::wakings(&idle.0);
     wait(&mut idle, request.paced, over)?;
     let after = spending::wakings(&idle.0);
