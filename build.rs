@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     files.sort_by_key(|(tag, _)| (tag != "en", tag.clone()));
     let mut list = format!(
         "/// The phrase files that are built in, by language; English first, which is taken when none suits.\n\
-         pub const BUILT_IN: [(&str, &str); {}] = [\n",
+         pub static BUILT_IN: [(&str, &str); {}] = [\n",
         files.len()
     );
     for (tag, path) in &files {

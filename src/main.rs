@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use hearken::inspect::{Format, Verdict};
 use hearken::runtime::{self, Earlier, Failure, Offered, Proxied, Serving, Unwritten, Wanted};
 
 fn main() -> ExitCode {
+    runtime::end_on_panic();
     // Nothing may come before it that can fail or take time: an agent waits for it, and takes some exit codes for a word.
     let called: Vec<OsString> = std::env::args_os().skip(1).take(2).collect();
     if called.iter().eq(["hooks", "relay"].iter()) {
@@ -64,7 +66,9 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
     };
-    let outcome = runtime.block_on(run(cli));
+    // Behind a pointer it is compiled once, and not for each kind of waiting.
+    let whole: Pin<Box<dyn Future<Output = anyhow::Result<Exit>>>> = Box::pin(run(cli));
+    let outcome = runtime.block_on(whole);
     runtime::leave_nothing();
     // A blocking read of standard input must keep nobody from leaving.
     runtime.shutdown_background();
@@ -133,7 +137,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 sign,
             };
             let words = runtime::phrases_for(options.config.as_deref(), &options.language)?;
-            runtime::serve(&serving, &words, |words| {
+            runtime::serve(&serving, &words, &|words| {
                 // Standard output belongs to the protocol when it is spoken there.
                 let _ = if pipes {
                     writeln!(std::io::stderr(), "{words}")
@@ -267,9 +271,15 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 all,
                 json,
             };
-            let lay = |config: &mut _| options.apply(config);
             let words = runtime::phrases_for(options.config.as_deref(), &options.language)?;
-            match doctor::run(request, lay, words, &mut std::io::stdout()).await {
+            match doctor::run(
+                request,
+                &|config| options.apply(config),
+                words,
+                &mut std::io::stdout(),
+            )
+            .await
+            {
                 Ok(true) => Ok(Exit::Clean),
                 // What prevents work is an answer, with the code of a lost source.
                 Ok(false) => Ok(Exit::NoSource),

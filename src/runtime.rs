@@ -24,6 +24,7 @@ pub(crate) mod nearby;
 mod offer;
 mod output;
 mod pages;
+mod panics;
 mod plan;
 mod proxied;
 mod running;
@@ -60,6 +61,7 @@ pub use live::check;
 pub use look::{shown, trace};
 pub use offer::{Offered, offered};
 pub use pages::{scenario_names, source_names, write_pages};
+pub use panics::end_on_panic;
 pub use plan::{Plan, acp_speak, demo, list, replay, run_agent, say, watch};
 pub use proxied::{Proxied, acp_listen, acp_proxy};
 pub use serving::{Serving, serve};
@@ -86,7 +88,7 @@ const BATCH: Duration = Duration::from_millis(1);
 /// # Errors
 /// When the terminal or the recording can't be opened; nothing is left changed then.
 pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
-    output::end_on_panic(plan.face);
+    panics::give_back_first(plan.face);
     let started = Instant::now();
     let now = move || Now {
         monotonic: started.elapsed(),

@@ -63,9 +63,9 @@ pub struct Request {
 /// When the report can't be written.
 pub async fn run(
     request: Request,
-    lay: impl FnOnce(&mut Config),
+    lay: &dyn Fn(&mut Config),
     words: Phrases,
-    out: &mut (impl Write + Send),
+    out: &mut (dyn Write + Send),
 ) -> std::io::Result<bool> {
     let mut report = Report {
         out,
@@ -97,7 +97,7 @@ pub async fn run(
             None
         }
     };
-    voices::look(&config.voice, reader, sentence.as_ref(), |finding| {
+    voices::look(&config.voice, reader, sentence.as_ref(), &mut |finding| {
         report.tell(finding);
     })
     .await;
@@ -111,8 +111,8 @@ pub async fn run(
         )),
     }
     if let Some(links) = links(&request, config, &mut report) {
-        sources::look(&request.sources, config, &links, |finding| {
-            report.tell(finding)
+        sources::look(&request.sources, config, &links, &mut |finding| {
+            report.tell(finding);
         })
         .await;
     }
@@ -120,15 +120,15 @@ pub async fn run(
 }
 
 /// Writes findings as they come, and counts them.
-struct Report<'a, W: Write> {
-    out: &'a mut W,
+struct Report<'a> {
+    out: &'a mut (dyn Write + Send),
     words: Phrases,
     json: bool,
     tally: Tally,
     fault: Option<std::io::Error>,
 }
 
-impl<W: Write> Report<'_, W> {
+impl Report<'_> {
     fn tell(&mut self, finding: Finding) {
         self.tally.count(&finding);
         let line = if self.json {
@@ -296,11 +296,7 @@ fn sentence(config: &Config) -> Result<Sentence, Box<Finding>> {
 }
 
 /// Reads what sources are reached with; `None` after telling what of it is not there.
-fn links<W: Write>(
-    request: &Request,
-    config: &Config,
-    report: &mut Report<'_, W>,
-) -> Option<LinkSettings> {
+fn links(request: &Request, config: &Config, report: &mut Report<'_>) -> Option<LinkSettings> {
     let token =
         runtime::settings::token(request.token_env.as_deref(), request.token_file.as_deref());
     let token = match token {

@@ -42,7 +42,7 @@ pub async fn look(
     words: &[String],
     config: &Config,
     settings: &LinkSettings,
-    mut tell: impl FnMut(Finding),
+    tell: &mut (dyn FnMut(Finding) + Send),
 ) {
     let named = |word: &String| config.source.iter().find(|own| own.name == *word);
     let meant: Vec<(&str, Option<&SourceConfig>)> = if words.is_empty() {
@@ -266,7 +266,10 @@ mod tests {
         let settings = LinkSettings::new(LinkConfig::default(), None, transport::Tls::default(), 1);
         let mut found = Vec::new();
         let config = Config::default();
-        look(sources, &config, &settings, |finding| found.push(finding)).await;
+        look(sources, &config, &settings, &mut |finding| {
+            found.push(finding)
+        })
+        .await;
         found
     }
 

@@ -115,7 +115,7 @@ pub async fn look(
     config: &VoiceConfig,
     reader: bool,
     sentence: Option<&Sentence>,
-    mut tell: impl FnMut(Finding),
+    tell: &mut (dyn FnMut(Finding) + Send),
 ) {
     // Where the reader speaks, a sentence of ours would be the second voice.
     let quiet = reader && config.engine == VoiceChoice::Auto;

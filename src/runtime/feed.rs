@@ -265,7 +265,7 @@ impl Feeds {
             tokio::spawn(async move { while news.recv().await.is_some() {} });
         }
         for task in self.leaving {
-            // Each one has a bound of its own; one that panicked is over too.
+            // Each one has a bound of its own.
             let _ = task.await;
         }
     }

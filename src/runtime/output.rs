@@ -15,12 +15,9 @@ use crate::platform::terminal;
 use crate::protocol::Now;
 
 use super::facing::Face;
-use super::screen::{self, Screen};
+use super::screen::Screen;
 use super::signs::Signs;
 use super::writer::Writer;
-
-/// The exit code after a panic, as Rust gives it by itself.
-const PANICKED: i32 = 101;
 
 /// A write to a pipe that took no longer counts from its beginning: who reads there may answer before we
 /// see it return.
@@ -330,22 +327,6 @@ impl Drop for Output {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-/// Makes any panic, on whatever thread, end the program visibly: the terminal is given back first, so
-/// that the message can be read. Going on without a link, a voice or a screen would be worse: the
-/// person would wait for something that can't come.
-pub(super) fn end_on_panic(face: Face) {
-    let before = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        if face == Face::Full {
-            screen::restore();
-        }
-        super::desk::restore();
-        before(info);
-        super::leave_nothing();
-        std::process::exit(PANICKED);
-    }));
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub struct Serving {
 pub async fn serve(
     serving: &Serving,
     words: &Phrases,
-    announce: impl FnOnce(&str),
+    announce: &dyn Fn(&str),
 ) -> anyhow::Result<Exit> {
     if let Some(name) = &serving.scenario
         && !demo::list().iter().any(|info| info.name == *name)

@@ -218,18 +218,13 @@ impl Desk {
 }
 
 impl Drop for Desk {
-    /// Settles the accounts, on the way out and after a panic alike.
+    /// Settles the accounts on the way out.
     fn drop(&mut self) {
         let orders = self.mailbox.leave();
         self.cut_current();
         let unsaid = self.early.take().into_iter().chain(orders.next);
         for id in orders.cut.into_iter().chain(unsaid.map(|next| next.id)) {
             self.outbox.push(VoiceEvent::Cut(id));
-        }
-        if std::thread::panicking() {
-            self.outbox.push(VoiceEvent::None {
-                reason: Reason::new("voice.cause.panicked"),
-            });
         }
         self.mailbox.gone();
     }

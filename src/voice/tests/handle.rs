@@ -27,9 +27,6 @@ impl Voice for Puppet {
     }
     async fn news(&mut self) -> VoiceEvent {
         match self.news.recv().await {
-            Some(VoiceEvent::None { reason }) if reason == Reason::said("panic") => {
-                panic!("as ordered")
-            }
             Some(event) => event,
             None => std::future::pending().await,
         }
@@ -204,22 +201,6 @@ async fn a_dropped_handle_leaves_nothing_speaking() {
     assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(Order::Stop));
     assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(Order::Close));
     assert_eq!(stage.ear.rest().await, [VoiceEvent::Cut(id(1))]);
-}
-
-#[tokio::test]
-async fn an_engine_that_panics_is_told_in_words() {
-    let mut stage = Stage::new().await;
-    stage.handle.speak(utterance(1, "one"));
-    assert_eq!(stage.ordered(), Order::Speak(1));
-    stage
-        .says(VoiceEvent::None {
-            reason: Reason::said("panic"),
-        })
-        .await;
-    stage.ear.expect(VoiceEvent::Cut(id(1))).await;
-    assert!(stage.ear.none().await.contains("fault"));
-    stage.handle.speak(utterance(2, "two"));
-    stage.ear.expect(VoiceEvent::Cut(id(2))).await;
 }
 
 #[tokio::test]
