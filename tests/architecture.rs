@@ -389,6 +389,14 @@ fn one_file_alone_may_be_unsafe() {
     assert!(settings.contains("unsafe_code = \"deny\""));
 }
 
+/// A release build that panics leaves its memory in a file, unless it ends by an exit: whatever the command is.
+#[test]
+fn how_a_panic_ends_is_settled_before_anything_can() {
+    let program = code(Path::new("src/main.rs"));
+    let (_, begins) = program.split_once("fn main() -> ExitCode {").unwrap();
+    assert!(begins.trim_start().starts_with("runtime::end_on_panic();"));
+}
+
 /// The systems that there are rooms for have the same files in them, but for that one.
 #[test]
 fn each_system_has_the_same_files() {

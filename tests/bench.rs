@@ -53,6 +53,9 @@ fn every_way_is_measured_and_every_marked_event_is_timed() {
         let quiet = &parts[4];
         assert!(quiet["start_ms"].as_f64().unwrap() > 0.0, "{quiet}");
         if cfg!(target_os = "linux") {
+            for figure in ["peak_bytes", "demo_peak_bytes"] {
+                assert!(quiet[figure].as_u64().unwrap() > 0, "{quiet}");
+            }
             assert_eq!(quiet["wakings"], 0, "who has nothing to do sleeps: {quiet}");
         }
     }

@@ -87,6 +87,23 @@ fn bash_offers_scenarios_faces_verbosities_commands_and_the_sources_of_the_setti
     }
 }
 
+/// Whoever looks for a fault asks for it first: settings that nobody writes must not hold it up.
+#[cfg(unix)]
+#[test]
+fn the_version_is_told_without_a_look_at_the_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("hearken");
+    std::fs::create_dir(&settings).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(settings.join("config.toml"))
+        .status();
+    assert!(made.unwrap().success());
+    let mut call = command(&["--version"]);
+    let asked = Hearken::spawn(call.env("XDG_CONFIG_HOME", folder.path()));
+    let version = concat!("hearken ", env!("CARGO_PKG_VERSION"));
+    assert_eq!(asked.exit(), (0, String::new(), vec![version.to_owned()]));
+}
+
 /// Help, and what is wrong with a call, come in the language that the call or the settings name.
 #[test]
 fn help_and_faults_of_a_call_speak_the_persons_language() {

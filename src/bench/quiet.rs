@@ -1,4 +1,4 @@
-//! What hearken takes when nothing comes: its start, and a connection on which an agent is silent.
+//! What hearken takes when next to nothing comes: its start, a connection on which an agent is silent, the demo.
 
 use std::io;
 use std::process::{Child, Command, Stdio};
@@ -24,9 +24,18 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Ends the program that is measured with whoever measures it.
-struct Idle(Child);
+struct Program(Child);
 
-impl Drop for Idle {
+impl Program {
+    fn start(arguments: &[&str], settings: &str) -> io::Result<Self> {
+        let mut call = Command::new(std::env::current_exe()?);
+        call.args(arguments).args(["--config", settings]).args(FACE);
+        let child = call.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+        Ok(Self(child))
+    }
+}
+
+impl Drop for Program {
     fn drop(&mut self) {
         // It has ended by itself where that fails, which is seen before.
         let _ = self.0.kill();
@@ -49,19 +58,17 @@ pub(super) fn measure(
         // Until whoever listens hangs up.
         io::copy(out, &mut io::sink()).map(|_| ())
     })?;
-    let program = Command::new(std::env::current_exe()?)
-        .args(["watch", &server.url, "--config", settings])
-        .args(FACE)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()?;
-    let mut idle = Idle(program);
+    let mut idle = Program::start(&["watch", &server.url], settings)?;
+    // It runs beside the other, which is woken by nobody else's work.
+    let demo = Program::start(&["demo"], settings)?;
     let until = Instant::now() + PATIENCE;
     while server.began().is_err() && Instant::now() < until {
         wait(&mut idle, LOOK, over)?;
     }
     server.began()?;
     wait(&mut idle, SETTLING, over)?;
+    // In a long bench it comes to its end, after which the system does not tell it any more.
+    let at_first = spending::spent(&demo.0).peak;
     let before = spending::wakings(&idle.0);
     wait(&mut idle, request.paced, over)?;
     let after = spending::wakings(&idle.0);
@@ -70,6 +77,7 @@ pub(super) fn measure(
         idle: request.paced,
         wakings: (after.zip(before)).map(|(after, before)| after.saturating_sub(before)),
         peak: spending::spent(&idle.0).peak,
+        demo: at_first.max(spending::spent(&demo.0).peak),
     })
 }
 
@@ -93,7 +101,7 @@ fn start() -> Result<Duration, Unmeasured> {
 }
 
 /// Lets time pass while the program goes on.
-fn wait(idle: &mut Idle, time: Duration, over: &AtomicBool) -> Result<(), Unmeasured> {
+fn wait(idle: &mut Program, time: Duration, over: &AtomicBool) -> Result<(), Unmeasured> {
     let until = Instant::now() + time;
     loop {
         if over.load(Ordering::Acquire) {

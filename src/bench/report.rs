@@ -167,6 +167,8 @@ pub(super) struct Quiet {
     pub(super) wakings: Option<u64>,
     /// The most memory that it held.
     pub(super) peak: Option<u64>,
+    /// The most memory that the demo held in the meantime.
+    pub(super) demo: Option<u64>,
 }
 
 impl Quiet {
@@ -182,8 +184,10 @@ impl Quiet {
             Some(wakings) => Some(("wakings", Arg::Own(wakings.to_string()))),
             None => None,
         });
-        let peak = self.peak.map(|peak| peak as f64 / MEBIBYTE);
-        args.extend(peak.map(|peak| ("peak", Arg::Own(format!("{peak:.0}")))));
+        for (name, bytes) in [("peak", self.peak), ("demo", self.demo)] {
+            let mebibytes = bytes.map(|bytes| bytes as f64 / MEBIBYTE);
+            args.extend(mebibytes.map(|number| (name, Arg::Own(format!("{number:.0}")))));
+        }
         words.text("bench.quiet", &args)
     }
 
@@ -195,6 +199,7 @@ impl Quiet {
             "idle_seconds": self.idle.as_secs(),
             "wakings": self.wakings,
             "peak_bytes": self.peak,
+            "demo_peak_bytes": self.demo,
         })
         .to_string()
     }
@@ -242,6 +247,7 @@ mod tests {
             idle: Duration::from_secs(5),
             wakings,
             peak: wakings.map(|_| 13 << 20),
+            demo: wakings.map(|_| 16 << 20),
         }
     }
 
@@ -251,11 +257,11 @@ mod tests {
         for (wakings, said) in [
             (
                 Some(0),
-                "Start: 2.1 milliseconds. 5 seconds with a silent agent: never woken, 13 MiB of memory.",
+                "Start: 2.1 milliseconds. 5 seconds with a silent agent: never woken, 13 MiB of memory, in the demo 16.",
             ),
             (
                 Some(1),
-                "Start: 2.1 milliseconds. 5 seconds with a silent agent: woken 1 time, 13 MiB of memory.",
+                "Start: 2.1 milliseconds. 5 seconds with a silent agent: woken 1 time, 13 MiB of memory, in the demo 16.",
             ),
             (
                 None,

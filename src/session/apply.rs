@@ -194,7 +194,7 @@ impl Sessions {
     pub(super) fn open_of(&self, key: &SessionKey) -> Vec<PromptId> {
         self.prompts
             .values()
-            .filter(|prompt| prompt.key == *key && prompt.is_open())
+            .filter(|prompt| prompt.is_open_in(key))
             .map(|prompt| prompt.id)
             .collect()
     }

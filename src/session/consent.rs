@@ -67,7 +67,7 @@ impl Sessions {
     /// Gives the calls of a session that an open question is about.
     fn asked_calls(&self, key: &SessionKey) -> Vec<&ToolCallId> {
         let open = self.prompts.values();
-        let open = open.filter(|prompt| prompt.key == *key && prompt.is_open());
+        let open = open.filter(|prompt| prompt.is_open_in(key));
         open.filter_map(|prompt| prompt.call_id.as_ref()).collect()
     }
 

@@ -30,7 +30,7 @@ impl Sessions {
         };
         let mut revived = Vec::new();
         for prompt in self.prompts.values_mut() {
-            if prompt.key != *context.key || !prompt.is_open() {
+            if !prompt.is_open_in(context.key) {
                 continue;
             }
             match prompt.standing {
@@ -74,8 +74,7 @@ impl Sessions {
             | Event::Unknown(_) => None,
         };
         for prompt in self.prompts.values() {
-            if prompt.key == *key
-                && prompt.is_open()
+            if prompt.is_open_in(key)
                 && prompt.standing == Standing::LinkLost
                 && token.is_some()
                 && prompt.question.token() == token
@@ -186,7 +185,7 @@ impl Sessions {
         let open: Vec<&Prompt> = self
             .prompts
             .values()
-            .filter(|prompt| prompt.key == *context.key && prompt.is_open())
+            .filter(|prompt| prompt.is_open_in(context.key))
             .collect();
         let how = Closing::StateLeft {
             to: event.to_state.to_string(),
@@ -210,8 +209,7 @@ impl Sessions {
     pub(super) fn perhaps_resolved(&mut self, context: &mut Context) {
         let mut told = Vec::new();
         for prompt in self.prompts.values_mut() {
-            if prompt.key == *context.key
-                && prompt.is_open()
+            if prompt.is_open_in(context.key)
                 && !prompt.perhaps_told
                 && !self.held.contains_key(&prompt.id)
                 && !prompt.reply.run().is_delivered()
@@ -268,8 +266,7 @@ impl Sessions {
             .prompts
             .values()
             .filter(|prompt| {
-                prompt.key == *context.key
-                    && prompt.is_open()
+                prompt.is_open_in(context.key)
                     && prompt.question.token() != question.token()
                     && asks_the_same(&prompt.question, &question)
                     && !self.is_beside_its_like(prompt)

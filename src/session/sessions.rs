@@ -539,7 +539,7 @@ impl Sessions {
         let waiting = self
             .prompts
             .values()
-            .find(|prompt| prompt.is_open() && prompt.key == *key)
+            .find(|prompt| prompt.is_open_in(key))
             .map(|prompt| prompt.id);
         if let Some(session) = self.sessions.get_mut(key)
             && !session.is_ended()

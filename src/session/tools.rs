@@ -150,15 +150,16 @@ impl Sessions {
         call_id: Option<&ToolCallId>,
         tool: &str,
     ) -> Option<PromptId> {
-        let linked = |prompt: &&Prompt| {
-            let same_call = match (&prompt.call_id, call_id) {
-                (Some(mine), Some(theirs)) => mine == theirs,
-                (None, None) => prompt.tool.as_deref() == Some(tool),
-                (Some(_), None) | (None, Some(_)) => false,
-            };
-            prompt.key == *key && prompt.is_open() && same_call
+        let same_call = |prompt: &&Prompt| match (&prompt.call_id, call_id) {
+            (Some(mine), Some(theirs)) => mine == theirs,
+            (None, None) => prompt.tool.as_deref() == Some(tool),
+            (Some(_), None) | (None, Some(_)) => false,
         };
-        self.prompts.values().find(linked).map(|prompt| prompt.id)
+        let mut open = self
+            .prompts
+            .values()
+            .filter(|prompt| prompt.is_open_in(key));
+        open.find(same_call).map(|prompt| prompt.id)
     }
 
     pub(super) fn complete(&mut self, context: &mut Context, event: ToolCompleted) {
