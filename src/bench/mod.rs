@@ -19,7 +19,7 @@ use jiff::Timestamp;
 
 use crate::announce::{Arg, Phrases};
 use crate::platform::files;
-use crate::platform::signals::{Leave, leave};
+use crate::platform::signals::{Leave, Leaving};
 
 mod child;
 mod flood;
@@ -83,6 +83,8 @@ pub enum Unmeasured {
 /// # Errors
 /// When something can't be measured, or the report can't be written.
 pub async fn run(request: Request, words: Phrases) -> Result<Ended, Unmeasured> {
+    // Before anything is told: who reads it may interrupt at once.
+    let mut leaving = Leaving::listen_without_terminal()?;
     let over = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&over);
     let mut work = tokio::task::spawn_blocking(move || {
@@ -96,7 +98,7 @@ pub async fn run(request: Request, words: Phrases) -> Result<Ended, Unmeasured> 
     });
     let told = tokio::select! {
         biased;
-        told = leave() => told?,
+        told = leaving.told() => told,
         done = &mut work => {
             done.map_err(io::Error::other)??;
             return Ok(Ended::Measured);

@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
 use crate::demo::{self, Answer, Entrance, News, Signer, Verdict};
-use crate::platform::signals::{self, Leave};
+use crate::platform::signals::{Leave, Leaving};
 use crate::platform::{pipes, sockets};
 use crate::transport::{self, PipeName};
 
@@ -74,6 +74,8 @@ pub async fn serve(
         pipes::THERE || !places.iter().any(is_pipe),
         Failure::new("call.source.no_pipes")
     );
+    // Before anything is told: who reads it may interrupt at once.
+    let mut leaving = Leaving::listen_without_terminal()?;
     let mut settings = demo::Settings::live(super::plan::seed()?);
     if let Some(file) = &serving.sign {
         let signer = Signer::generate()?;
@@ -114,7 +116,7 @@ pub async fn serve(
     let args = [("places", Arg::Own(places)), ("url", Arg::Own(url))];
     announce(&words.text("serve.at", &args));
     let exit = tokio::select! {
-        told = signals::leave() => match told? {
+        told = leaving.told() => match told {
             Leave::Interrupt => Exit::Interrupted,
             Leave::End => Exit::Terminated,
         },

@@ -27,41 +27,48 @@ pub(crate) enum Leave {
 pub(crate) struct Leaving {
     interrupt: Signal,
     terminate: Signal,
-    hangup: Signal,
+    /// None where the end of the terminal stays what it is.
+    hangup: Option<Signal>,
 }
 
 impl Leaving {
     /// # Errors
     /// When signals can't be listened for.
     pub(crate) fn listen() -> io::Result<Self> {
+        let hangup = Some(signal(SignalKind::hangup())?);
+        Ok(Self {
+            hangup,
+            ..Self::listen_without_terminal()?
+        })
+    }
+
+    /// Leaves the end of the terminal as it is.
+    ///
+    /// # Errors
+    /// When signals can't be listened for.
+    pub(crate) fn listen_without_terminal() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
+            hangup: None,
         })
     }
 
     /// Waits for the next one.
     pub(crate) async fn told(&mut self) -> Leave {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
             _ = self.terminate.recv() => Leave::End,
-            _ = self.hangup.recv() => Leave::End,
+            _ = hangup => Leave::End,
             _ = self.interrupt.recv() => Leave::Interrupt,
         }
     }
-}
-
-/// Listens for the interrupt and the wish to end, and leaves the end of the terminal as it is.
-///
-/// # Errors
-/// When signals can't be listened for.
-pub(crate) async fn leave() -> io::Result<Leave> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(tokio::select! {
-        _ = tokio::signal::ctrl_c() => Leave::Interrupt,
-        _ = terminate.recv() => Leave::End,
-    })
 }
 
 /// Listens for a program's going on after a stop.

@@ -45,6 +45,14 @@ impl Leaving {
         })
     }
 
+    /// Listens for all of it: a console's end is an end.
+    ///
+    /// # Errors
+    /// When the console's signals can't be listened for.
+    pub(crate) fn listen_without_terminal() -> io::Result<Self> {
+        Self::listen()
+    }
+
     /// Waits for the next one.
     pub(crate) async fn told(&mut self) -> Leave {
         tokio::select! {
@@ -56,14 +64,6 @@ impl Leaving {
             _ = self.interrupt.recv() => Leave::Interrupt,
         }
     }
-}
-
-/// Listens for the interrupt and the wish to end.
-///
-/// # Errors
-/// When the console's signals can't be listened for.
-pub(crate) async fn leave() -> io::Result<Leave> {
-    Ok(Leaving::listen()?.told().await)
 }
 
 /// Is what never comes here: a program's going on after a stop.
