@@ -28,7 +28,10 @@ fn every_way_is_measured_and_every_marked_event_is_timed() {
         let call = ["bench", "--sessions", sessions, "--events", &count];
         let parts = parts(&[&call[..], &["--seconds", "1", "--json"]].concat());
         let names: Vec<_> = parts.iter().map(|part| part["part"].clone()).collect();
-        assert_eq!(names, ["socket", "file", "check", "latency", "quiet"]);
+        assert_eq!(
+            names,
+            ["socket", "file", "check", "latency", "typed", "quiet"]
+        );
         for part in &parts[..3] {
             assert_eq!(part["events"], events);
             assert!(part["events_per_second"].as_f64().unwrap() > 0.0, "{part}");
@@ -50,7 +53,18 @@ fn every_way_is_measured_and_every_marked_event_is_timed() {
             "{way}"
         );
         assert!(figure("p99_ms") <= figure("worst_ms"), "{way}");
-        let quiet = &parts[4];
+        let typed = &parts[4];
+        let mut kinds = vec![&typed["reply"]];
+        match cfg!(unix) {
+            true => kinds.push(&typed["silence"]),
+            false => assert!(typed["silence"].is_null(), "{typed}"),
+        }
+        for kind in kinds {
+            assert!(kind["timed"].as_u64().unwrap() > 0, "{typed}");
+            let [median, worst] = ["p50_ms", "worst_ms"].map(|name| kind[name].as_f64().unwrap());
+            assert!(median > 0.0 && median <= worst, "{typed}");
+        }
+        let quiet = &parts[5];
         assert!(quiet["start_ms"].as_f64().unwrap() > 0.0, "{quiet}");
         if cfg!(target_os = "linux") {
             for figure in ["peak_bytes", "demo_peak_bytes"] {

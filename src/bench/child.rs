@@ -1,16 +1,20 @@
-//! The hearken that is measured.
+//! The hearken that is measured: to its end, or as long as it is needed.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::Unmeasured;
 use crate::platform::{Spent, spending};
 
-/// How often it is looked at what it took, where the system tells of its memory only while it lives.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often it is looked at what a program took, where the system tells of its memory only while it lives, and whether the
+/// bench is to end.
+pub(super) const LOOK: Duration = Duration::from_millis(20);
+/// How long a program may take for anything, on a machine that has much to do.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Is a call of this very program.
 pub(super) struct Child {
@@ -107,5 +111,84 @@ impl Child {
             before = spent;
             std::thread::sleep(LOOK);
         }
+    }
+}
+
+/// Is a call of this very program that goes on until this goes.
+pub(super) struct Program(pub(super) std::process::Child);
+
+impl Program {
+    /// Prepares one without the person's own settings.
+    pub(super) fn call(arguments: &[&str], settings: &str) -> io::Result<Command> {
+        let mut call = Command::new(std::env::current_exe()?);
+        call.args(arguments).args(["--config", settings]);
+        Ok(call)
+    }
+
+    pub(super) fn start(call: &mut Command) -> io::Result<Self> {
+        call.spawn().map(Self)
+    }
+
+    /// Lets time pass while it goes on.
+    pub(super) fn wait(&mut self, time: Duration, over: &AtomicBool) -> Result<(), Unmeasured> {
+        let until = Instant::now() + time;
+        loop {
+            self.look(over)?;
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(LOOK));
+        }
+    }
+
+    /// Waits for something while it goes on; gives nothing where it does not come for that long.
+    pub(super) fn wait_for<T>(
+        &mut self,
+        from: &Receiver<T>,
+        time: Duration,
+        over: &AtomicBool,
+    ) -> Result<Option<T>, Unmeasured> {
+        let until = Instant::now() + time;
+        loop {
+            self.look(over)?;
+            let left = until.saturating_duration_since(Instant::now());
+            match from.recv_timeout(left.min(LOOK)) {
+                Ok(it) => return Ok(Some(it)),
+                // Whoever would send it is gone: so is the program, or it never comes.
+                Err(_) if left.is_zero() => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(left.min(LOOK)),
+            }
+        }
+    }
+
+    /// Waits for something that is to come.
+    pub(super) fn expect<T>(
+        &mut self,
+        from: &Receiver<T>,
+        over: &AtomicBool,
+    ) -> Result<T, Unmeasured> {
+        let it = self.wait_for(from, PATIENCE, over)?;
+        it.ok_or_else(|| io::Error::from(io::ErrorKind::TimedOut).into())
+    }
+
+    /// Says that the bench is to end, or that the program has ended by itself.
+    fn look(&mut self, over: &AtomicBool) -> Result<(), Unmeasured> {
+        if over.load(Ordering::Acquire) {
+            return Err(Unmeasured::Over);
+        }
+        match self.0.try_wait()? {
+            Some(ended) => Err(Unmeasured::Failed(ended.code().unwrap_or(-1))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It has ended by itself where that fails, which is seen before.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

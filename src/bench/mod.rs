@@ -1,8 +1,8 @@
 //! What an event costs on this very machine: `hearken bench`.
 //!
 //! Responsibilities: a flood of events, served to a hearken of its own over a socket and laid before it as a file; what that
-//! one took of the machine; how long an event is on its way from the socket to the line; what it takes when nothing comes; the
-//! report. Not here: any of what
+//! one took of the machine; how long an event is on its way from the socket to the line, and what is typed to the reply and to
+//! the voice; what it takes when nothing comes; the report. Not here: any of what
 //! is measured, which is the program as everybody calls it; what single stages take, which `benches/` measures.
 //!
 //! The events are made before anything is measured, into a file in a folder of its own that is gone afterwards, however the
@@ -22,11 +22,13 @@ use crate::platform::files;
 use crate::platform::signals::{Leave, Leaving};
 
 mod child;
+mod daemon;
 mod flood;
 mod paced;
 mod quiet;
 mod report;
 mod served;
+mod typed;
 
 pub use flood::Flood;
 
@@ -194,6 +196,8 @@ impl Bench {
         told(Way::Check, checked.run(&[], |_| {}, &[0])?)?;
         let way = paced::time(&self.request, &settings, |arguments| self.child(arguments))?;
         self.tell(&way.text(&self.words), &way.json())?;
+        let typed = typed::time(&self.request, &settings, &self.place, &self.over)?;
+        self.tell(&typed.text(&self.words), &typed.json())?;
         let quiet = quiet::measure(&self.request, &settings, &self.over)?;
         self.tell(&quiet.text(&self.words), &quiet.json())
     }

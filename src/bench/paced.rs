@@ -14,7 +14,7 @@ use super::served::Server;
 use super::{FACE, Request, Unmeasured};
 
 /// How many events come in a second: far more than agents that people follow send.
-const RATE: u32 = 1000;
+pub(super) const RATE: u32 = 1000;
 /// How many sessions send them, so that each comes to the results of tools.
 const BUSY: usize = 10;
 
@@ -29,7 +29,7 @@ pub(super) fn time(
 ) -> Result<Latency, Unmeasured> {
     let sent = Arc::new(Mutex::new(Vec::new()));
     let (marks, sessions, length) = (Arc::clone(&sent), request.sessions, request.paced);
-    let server = Server::start(move |out| send(out, sessions, length, &marks))?;
+    let server = Server::start(move |out| send(out, sessions, length, &marks), None)?;
     let mut times = Vec::new();
     let watched = child(&["watch", &server.url, "--config", settings, "--retries", "0"]);
     let on_line = |line: &str| {

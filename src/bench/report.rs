@@ -110,18 +110,18 @@ pub(super) struct Latency {
     pub(super) ran: Ran,
 }
 
-impl Latency {
-    /// Gives the time that so many of a hundred did not go beyond, in milliseconds.
-    fn of_hundred(&self, so_many: usize) -> Option<f64> {
-        let at = (self.times.len() * so_many).div_ceil(100).saturating_sub(1);
-        self.times.get(at).map(|time| time.as_secs_f64() * 1e3)
-    }
+/// Gives the time that so many of a hundred did not go beyond, of some in order, in milliseconds.
+fn of_hundred(times: &[Duration], so_many: usize) -> Option<f64> {
+    let at = (times.len() * so_many).div_ceil(100).saturating_sub(1);
+    times.get(at).map(|time| time.as_secs_f64() * 1e3)
+}
 
+impl Latency {
     /// Gives it as one line.
     pub(super) fn text(&self, words: &Phrases) -> String {
         let number = |n: usize| Arg::Own(n.to_string());
         let rate = ("rate", Arg::Own(self.rate.to_string()));
-        let figures = [50, 99, 100].map(|n| self.of_hundred(n));
+        let figures = [50, 99, 100].map(|n| of_hundred(&self.times, n));
         let [Some(median), Some(p99), Some(worst)] = figures else {
             return words.text("bench.untimed", &[rate]);
         };
@@ -147,10 +147,61 @@ impl Latency {
             "events_per_second": self.rate,
             "marked": self.marked,
             "timed": self.times.len(),
-            "p50_ms": self.of_hundred(50),
-            "p99_ms": self.of_hundred(99),
-            "worst_ms": self.of_hundred(100),
+            "p50_ms": of_hundred(&self.times, 50),
+            "p99_ms": of_hundred(&self.times, 99),
+            "worst_ms": of_hundred(&self.times, 100),
             "peak_bytes": self.ran.spent.peak,
+        })
+        .to_string()
+    }
+}
+
+/// Holds how long what was typed took, each in order and at least one.
+#[derive(Debug, Clone)]
+pub(super) struct Typed {
+    /// How many events came in a second.
+    pub(super) rate: u32,
+    /// From an answer to its reply.
+    pub(super) replies: Vec<Duration>,
+    /// From a stop to the voice; nothing where no voice could be reached.
+    pub(super) stops: Option<Vec<Duration>>,
+}
+
+impl Typed {
+    /// Gives it as one line.
+    pub(super) fn text(&self, words: &Phrases) -> String {
+        let mut args = vec![("rate", Arg::Own(self.rate.to_string()))];
+        let stops = self.stops.as_ref();
+        let kinds = [
+            (["replies", "reply", "reply_worst"], Some(&self.replies)),
+            (["stops", "stop", "stop_worst"], stops),
+        ];
+        for ([count, median, worst], times) in kinds {
+            let Some(times) = times else { continue };
+            args.push((count, Arg::Own(times.len().to_string())));
+            for (name, n) in [(median, 50), (worst, 100)] {
+                let time = of_hundred(times, n);
+                args.extend(time.map(|time| (name, Arg::Own(format!("{time:.1}")))));
+            }
+        }
+        words.text("bench.typed", &args)
+    }
+
+    /// Gives it as one JSON object.
+    pub(super) fn json(&self) -> String {
+        let figures = |times: &Vec<Duration>| {
+            json!({
+                "timed": times.len(),
+                "p50_ms": of_hundred(times, 50),
+                "p99_ms": of_hundred(times, 99),
+                "worst_ms": of_hundred(times, 100),
+            })
+        };
+        json!({
+            "part": "typed",
+            "events_per_second": self.rate,
+            "reply": figures(&self.replies),
+            "silence": self.stops.as_ref().map(figures),
         })
         .to_string()
     }
@@ -251,6 +302,31 @@ mod tests {
         }
     }
 
+    fn typed(stops: bool) -> Typed {
+        let times = |times: &[u64]| times.iter().copied().map(Duration::from_millis).collect();
+        Typed {
+            rate: 1000,
+            replies: times(&[1, 2, 3]),
+            stops: stops.then(|| times(&[4])),
+        }
+    }
+
+    #[test]
+    fn what_was_typed_is_told_and_a_stop_only_where_it_was_timed() {
+        let words = Phrases::english().unwrap();
+        let reply = "At 1000 events a second, from a typed answer to its reply: 2.0 milliseconds at the median, 3.0 at \
+                     worst; 3 timed.";
+        let stop = "From a typed stop to the voice: 4.0 and 4.0; 1 timed.";
+        assert_eq!(typed(true).text(&words), format!("{reply} {stop}"));
+        assert_eq!(typed(false).text(&words), reply);
+        let silence = |stops| -> serde_json::Value {
+            serde_json::from_str::<serde_json::Value>(&typed(stops).json()).unwrap()["silence"]
+                .clone()
+        };
+        assert_eq!(silence(true)["p50_ms"], 4.0);
+        assert!(silence(false).is_null());
+    }
+
     #[test]
     fn a_program_that_sleeps_is_said_to() {
         let words = Phrases::english().unwrap();
@@ -319,6 +395,8 @@ mod tests {
                 cost(Spent::default(), true).text(&words),
                 latency(&[1]).text(&words),
                 latency(&[]).text(&words),
+                typed(true).text(&words),
+                typed(false).text(&words),
                 quiet(Some(0)).text(&words),
                 quiet(Some(1)).text(&words),
                 quiet(None).text(&words),

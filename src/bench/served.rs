@@ -1,12 +1,14 @@
 //! A server with one event stream, for the program that is measured.
 //!
-//! Responsibilities: one stream to whoever asks for it, and no other path. Not here: any handshake; what comes when.
+//! Responsibilities: one stream to whoever asks for it; when replies arrive; no other path. Not here: any handshake; what comes
+//! when; what a reply says.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -14,6 +16,7 @@ use std::time::Instant;
 const LONGEST: u64 = 1 << 20;
 
 const STREAM: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+const TAKEN: &[u8] = b"HTTP/1.1 204 No Content\r\n\r\n";
 const NOTHING: &[u8] = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
 
 /// Serves until it is dropped.
@@ -28,7 +31,7 @@ impl Server {
     /// Serves the lines of a file, each as an event, as fast as they are taken.
     pub(super) fn of_file(path: &Path) -> io::Result<Self> {
         let path = path.to_owned();
-        Self::start(move |out| {
+        let stream = move |out: &mut TcpStream| {
             let mut lines = BufReader::with_capacity(1 << 16, File::open(&path)?);
             let mut out = BufWriter::with_capacity(1 << 16, out);
             let mut line = Vec::new();
@@ -39,12 +42,15 @@ impl Server {
                 line.clear();
             }
             out.flush()
-        })
+        };
+        Self::start(stream, None)
     }
 
-    /// Serves what is written for each stream; it ends with that.
+    /// Serves what is written for each stream; it ends with that. Who waits for replies is told when the first bytes of each
+    /// are there.
     pub(super) fn start(
         stream: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
+        replies: Option<Sender<Instant>>,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let url = format!("http://{}", listener.local_addr()?);
@@ -59,8 +65,9 @@ impl Server {
                 }
                 let Ok(connection) = connection else { continue };
                 let (first, stream) = (Arc::clone(&first), Arc::clone(&stream));
+                let replies = replies.clone();
                 // Whoever hangs up has heard enough.
-                std::thread::spawn(move || serve(connection, &first, &*stream));
+                std::thread::spawn(move || serve(connection, &first, &*stream, replies.as_ref()));
             }
         });
         Ok(Self { url, began, over })
@@ -89,19 +96,29 @@ fn serve(
     connection: TcpStream,
     began: &OnceLock<Instant>,
     stream: &(dyn Fn(&mut TcpStream) -> io::Result<()> + Send + Sync),
+    replies: Option<&Sender<Instant>>,
 ) -> io::Result<()> {
     connection.set_nodelay(true)?;
     let mut out = connection.try_clone()?;
     let mut requests = BufReader::new(connection);
-    while let Some(first) = request(&mut requests)? {
+    loop {
+        requests.fill_buf()?;
+        let arrived = Instant::now();
+        let Some(first) = request(&mut requests)? else {
+            return Ok(());
+        };
         if first.starts_with("GET /events") {
             began.get_or_init(Instant::now);
             out.write_all(STREAM)?;
             return stream(&mut out);
         }
-        out.write_all(NOTHING)?;
+        let answer = match replies.filter(|_| first.starts_with("POST /messages")) {
+            // Nobody waits for it any more when the bench is on its way out.
+            Some(replies) if replies.send(arrived).is_ok() => TAKEN,
+            Some(_) | None => NOTHING,
+        };
+        out.write_all(answer)?;
     }
-    Ok(())
 }
 
 /// Reads a request, and gives its first line; nothing at the end.

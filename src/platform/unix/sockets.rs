@@ -1,6 +1,8 @@
 //! Sockets of this machine, and who is behind them.
 
-pub(crate) use std::os::unix::net::UnixStream as BlockingStream;
+pub(crate) use std::os::unix::net::{
+    UnixListener as BlockingListener, UnixStream as BlockingStream,
+};
 
 pub(crate) use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 pub(crate) use tokio::net::{UnixListener, UnixStream};

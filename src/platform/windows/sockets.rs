@@ -108,6 +108,25 @@ pub(crate) struct OwnedWriteHalf(Infallible);
 
 /// Has no values.
 #[derive(Debug)]
+pub(crate) enum BlockingListener {}
+
+impl BlockingListener {
+    /// Listens nowhere.
+    ///
+    /// # Errors
+    /// Always.
+    pub(crate) fn bind(_path: impl AsRef<Path>) -> io::Result<Self> {
+        none()
+    }
+
+    /// Takes nobody.
+    pub(crate) fn accept(&self) -> io::Result<(BlockingStream, ())> {
+        match *self {}
+    }
+}
+
+/// Has no values.
+#[derive(Debug)]
 pub(crate) enum BlockingStream {}
 
 impl BlockingStream {
@@ -117,6 +136,11 @@ impl BlockingStream {
     /// Always.
     pub(crate) fn connect(_path: impl AsRef<Path>) -> io::Result<Self> {
         none()
+    }
+
+    /// Gives the same stream once more.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        match *self {}
     }
 
     /// Bounds a read.

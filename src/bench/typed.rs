@@ -1,0 +1,221 @@
+//! How long what a person types takes beside agents that are busy: an answer, until its reply is there; a stop, until the voice
+//! is told to be silent.
+//!
+//! It is typed as the linear face takes it, a line each, because that way is there on every system; a key of the full face takes
+//! the same way but for the line.
+
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::child::{PATIENCE, Program};
+use super::daemon::{Daemon, Heard};
+use super::flood::Flood;
+use super::paced::RATE;
+use super::report::Typed;
+use super::served::Server;
+use super::{FACE, Place, Request, Unmeasured};
+use crate::platform::sockets;
+
+/// How long nobody types after what is typed about was told: less than anybody needs, and enough for the program to know that
+/// its own line is out.
+const HAND: Duration = Duration::from_millis(50);
+/// After which time an answer that the program did not take, because it came too early, is typed again.
+const AGAIN: Duration = Duration::from_secs(1);
+/// What the questions ask, before their number.
+const ACTION: &str = "Send part ";
+
+/// Types for a while of each, and times it. Where a system has no sockets that a voice could be reached by, stops are not timed.
+pub(super) fn time(
+    request: &Request,
+    settings: &str,
+    place: &Place,
+    over: &AtomicBool,
+) -> Result<Typed, Unmeasured> {
+    let replies = answers(request.paced, settings, over)?;
+    let stops = match sockets::THERE {
+        true => Some(stops(request.paced, settings, &place.file("voice"), over)?),
+        false => None,
+    };
+    Ok(Typed {
+        rate: RATE,
+        replies,
+        stops,
+    })
+}
+
+/// Answers question after question, without a voice that would have to say each to its end; gives how long each reply took,
+/// in order.
+fn answers(time: Duration, settings: &str, over: &AtomicBool) -> Result<Vec<Duration>, Unmeasured> {
+    let (asked, questions) = channel::<String>();
+    let (tell, replies) = channel();
+    let server = server(questions, Some(tell))?;
+    let mut call = Program::call(&["watch", &server.url], settings)?;
+    call.args(FACE).stdout(Stdio::piped());
+    let mut person = Person::sits(&mut call)?;
+    let lines = lines(person.program.0.stdout.take().ok_or_else(broken)?);
+    let ask = |event| asked.send(event).map_err(|_| broken());
+    let mut times = Vec::new();
+    let until = Instant::now() + time;
+    while times.is_empty() || Instant::now() < until {
+        let number = times.len() + 1;
+        let action = format!("{ACTION}{number:06}");
+        let question = json!({
+            "action": action, "consequence": "It is sent.", "reply_token": format!("rpl_{number}"), "timeout_seconds": 3000,
+            "default_decision": "reject", "risk_level": "low", "irreversible": false, "urgency": "critical",
+        });
+        ask(event(
+            "awaiting.confirmation",
+            &format!("q{number}"),
+            question,
+        ))?;
+        while !person.program.expect(&lines, over)?.contains(&action) {}
+        person.program.wait(HAND, over)?;
+        // By its number: a bare answer right behind the last one could be meant for that.
+        let word = if number % 2 == 0 { "y" } else { "n" };
+        let line = format!("{word} {number}\n");
+        let took = person.types(&line, |program| program.wait_for(&replies, AGAIN, over))?;
+        times.push(took);
+        ask(state(&format!("s{number}"), "awaiting_input", "thinking"))?;
+    }
+    times.sort();
+    Ok(times)
+}
+
+/// Stops what is being said again and again; gives how long each took, in order.
+fn stops(
+    time: Duration,
+    settings: &str,
+    socket: &Path,
+    over: &AtomicBool,
+) -> Result<Vec<Duration>, Unmeasured> {
+    let daemon = Daemon::start(socket)?;
+    let (_nobody_asks, questions) = channel();
+    let server = server(questions, None)?;
+    let mut call = Program::call(&["watch", &server.url], settings)?;
+    call.args(["--face", "linear", "--voice", "speech-dispatcher"])
+        .env("SPEECHD_ADDRESS", &daemon.address)
+        .stdout(Stdio::null());
+    let mut person = Person::sits(&mut call)?;
+    let mut times = Vec::new();
+    let until = Instant::now() + time;
+    while times.is_empty() || Instant::now() < until {
+        let mut speaks = false;
+        while !speaks {
+            while !matches!(person.program.expect(&daemon.heard, over)?, Heard::Begun) {}
+            person.program.wait(HAND, over)?;
+            // Something more urgent may have come between.
+            speaks = !matches!(daemon.heard.try_iter().last(), Some(Heard::Silenced(_)));
+        }
+        times.push(person.types("s\n", |program| {
+            while let Some(heard) = program.wait_for(&daemon.heard, AGAIN, over)? {
+                if let Heard::Silenced(at) = heard {
+                    return Ok(Some(at));
+                }
+            }
+            Ok(None)
+        })?);
+    }
+    times.sort();
+    Ok(times)
+}
+
+/// Serves events at their rate, and what is asked among them.
+fn server(asked: Receiver<String>, replies: Option<Sender<Instant>>) -> io::Result<Server> {
+    let asked = Mutex::new(asked);
+    let stream = move |out: &mut TcpStream| {
+        stream(out, &asked.lock().unwrap_or_else(PoisonError::into_inner))
+    };
+    Server::start(stream, replies)
+}
+
+/// Writes events at their rate, and what is asked among them.
+fn stream(out: &mut TcpStream, asked: &Receiver<String>) -> io::Result<()> {
+    let flood = Flood::new(1, Timestamp::now()).at_rate(RATE);
+    let began = Instant::now();
+    for (at, event) in (0..).zip(flood) {
+        let due = began + Duration::from_secs(1) / RATE * at;
+        while let Ok(question) = asked.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            out.write_all(format!("data: {question}\n\n").as_bytes())?;
+        }
+        out.write_all(format!("data: {event}\n\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Gives an event of the one who asks.
+fn event(kind: &str, id: &str, fields: Value) -> String {
+    let mut event = json!({
+        "@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{kind}"),
+        "event_id": format!("evt_{id}"), "session_id": "sess_asks", "timestamp": format!("{:.3}", Timestamp::now()),
+        "producer": {"agent_id": "asking-agent", "agent_name": "Asking Agent"},
+    });
+    if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
+        event.extend(fields);
+    }
+    event.to_string()
+}
+
+fn state(id: &str, from: &str, to: &str) -> String {
+    let fields = json!({"from_state": from, "to_state": to});
+    event("state.changed", id, fields)
+}
+
+fn broken() -> io::Error {
+    io::ErrorKind::BrokenPipe.into()
+}
+
+/// Reads what the program writes, and hands on the lines about questions.
+fn lines(out: ChildStdout) -> Receiver<String> {
+    let (tell, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            if line.contains(ACTION) && tell.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+/// Sits before the program that is measured.
+struct Person {
+    program: Program,
+    keyboard: ChildStdin,
+}
+
+impl Person {
+    fn sits(call: &mut Command) -> io::Result<Self> {
+        let mut program = Program::start(call.stdin(Stdio::piped()))?;
+        let keyboard = program.0.stdin.take().ok_or_else(broken)?;
+        Ok(Self { program, keyboard })
+    }
+
+    /// Types a line, and gives how long it took until a moment that somebody tells of. What was not taken is typed again.
+    fn types(
+        &mut self,
+        line: &str,
+        mut told: impl FnMut(&mut Program) -> Result<Option<Instant>, Unmeasured>,
+    ) -> Result<Duration, Unmeasured> {
+        let first = Instant::now();
+        loop {
+            let typed = Instant::now();
+            self.keyboard.write_all(line.as_bytes())?;
+            self.keyboard.flush()?;
+            if let Some(at) = told(&mut self.program)? {
+                return Ok(at.saturating_duration_since(typed));
+            }
+            if first.elapsed() > PATIENCE {
+                return Err(io::Error::from(io::ErrorKind::TimedOut).into());
+            }
+        }
+    }
+}
