@@ -1,34 +1,24 @@
 //! Streamed prose through sentence, coalesce and normalise on one core.
 //!
-//! Prints megabytes a second; `cargo bench --bench pipeline`, with a part of a text's name after `--` to
-//! measure only those. The figures to aim at: 100 MB/s for prose and code in chunks of 25 bytes, 50 for Markdown, Chinese and
+//! `cargo bench --bench pipeline`, with a name after `--` to measure only that, as in `all_three`. The figures to aim at: 100 MB/s for prose and code in chunks of 25 bytes, 50 for Markdown, Chinese and
 //! Arabic, and the same for a text ten times as long and for a sentence without an end. A machine that does other work as well is
 //! slower: the ratio to unicode-segmentation over the whole text, measured in the same run, is what
 //! compares two runs.
-#![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
 
-#[path = "support/clock.rs"]
-mod clock;
-
+use std::fmt;
 use std::hint::black_box;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use divan::Bencher;
+use divan::counter::BytesCount;
 use hearken::announce::coalesce::{Chunk, Coalescer, Settings};
 use hearken::announce::normalise::{Passage, Reader, Words};
 use hearken::announce::sentence::Segmenter;
 use unicode_segmentation::UnicodeSegmentation;
 
-use clock::clock;
-
 /// How many bytes a chunk has: about five tokens.
 const CHUNK: usize = 25;
-
-/// How often each measurement is made; the best counts.
-const ROUNDS: usize = 5;
-
-/// How long each measurement takes at least.
-const ROUND: Duration = Duration::from_millis(200);
 
 const PROSE: &str = "I looked at the configuration and found two problems. The first is that the \
     retry limit is set to 3, which is too low for a slow network; the second is that the timeout is \
@@ -98,26 +88,19 @@ fn pipeline(chunks: &[(&str, u64)], words: &Words) -> usize {
     bytes
 }
 
-/// Gives the best of several rounds, each long enough for a coarse clock.
-fn best(text: &str, mut run: impl FnMut(&[(&str, u64)]) -> usize) -> f64 {
-    let chunks = chunks(text);
-    (0..ROUNDS)
-        .map(|_| {
-            let (start, mut bytes) = (clock(), 0);
-            loop {
-                black_box(run(&chunks));
-                bytes += text.len();
-                let took = clock().saturating_sub(start);
-                if took >= ROUND {
-                    return bytes as f64 / took.as_secs_f64() / 1e6;
-                }
-            }
-        })
-        .fold(0.0, f64::max)
+/// Holds a text and what it is called.
+struct Text {
+    name: &'static str,
+    text: String,
 }
 
-fn main() {
-    let words = Words::default();
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+static TEXTS: LazyLock<Vec<Text>> = LazyLock::new(|| {
     let texts = [
         ("prose, 1 MB", PROSE.repeat((1 << 20) / PROSE.len())),
         ("prose, 10 MB", PROSE.repeat(10 * (1 << 20) / PROSE.len())),
@@ -155,20 +138,47 @@ fn main() {
             "هذه الدالة تعود الآن مبكرا، وقد نجحت كل الاختبارات. هل تريد شيئا آخر؟ ".repeat((1 << 20) / 125),
         ),
     ];
-    let wanted = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with('-'));
-    for (name, text) in texts
-        .iter()
-        .filter(|(name, _)| wanted.as_deref().is_none_or(|part| name.contains(part)))
-    {
-        let unicode = best(text, |_| text.split_sentence_bounds().count());
-        let sentences = best(text, segment);
-        let all = best(text, |chunks| pipeline(chunks, &words));
-        println!(
-            "{name:32} sentence {sentences:6.1}   all three {all:6.1}   \
-             unicode-segmentation on the whole text {unicode:6.1} MB/s   ratio {:.2}",
-            all / unicode
-        );
+    let text = |(name, text)| Text { name, text };
+    texts.map(text).into()
+});
+
+fn texts() -> impl Iterator<Item = &'static Text> {
+    TEXTS.iter()
+}
+
+#[divan::bench_group(sample_count = 20, sample_size = 1)]
+mod texts_through {
+    use super::*;
+
+    #[divan::bench(args = texts())]
+    fn unicode_segmentation(bencher: Bencher, text: &Text) {
+        let run = || {
+            black_box(text.text.as_str())
+                .split_sentence_bounds()
+                .count()
+        };
+        bencher
+            .counter(BytesCount::of_str(&text.text))
+            .bench_local(run);
     }
+
+    #[divan::bench(args = texts())]
+    fn sentence(bencher: Bencher, text: &Text) {
+        let chunks = chunks(&text.text);
+        bencher
+            .counter(BytesCount::of_str(&text.text))
+            .bench_local(|| segment(&chunks));
+    }
+
+    #[divan::bench(args = texts())]
+    fn all_three(bencher: Bencher, text: &Text) {
+        let (chunks, words) = (chunks(&text.text), Words::default());
+        bencher
+            .counter(BytesCount::of_str(&text.text))
+            .bench_local(|| pipeline(&chunks, &words));
+    }
+}
+
+fn main() {
+    divan::main();
 }

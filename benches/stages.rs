@@ -1,20 +1,19 @@
 //! What an event costs, stage by stage: from its bytes to frames, events, changes, announcements, utterances, and lines.
 //!
-//! Prints microseconds of one core an event, for a flood in 1, 100 and 10,000 sessions and for the demo's tour;
-//! `cargo bench --bench stages`, with a part of "1 sessions: utterances" after `--` to measure only that. Each stage has
-//! those before it in it, but for the frames: what comes behind them begins with an event's text, and the last stage with
-//! the bytes. Beside it stands what `serde_json` takes for the same texts into types of the same fields and nothing else,
-//! in the same run: the ratio to it is what compares two runs. The sessions of a flood are begun before it is measured.
-#![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
+//! For a flood in 1, 100 and 10,000 sessions and for the demo's tour, 100,000 events each: a time of 100 ms is 1 µs an event.
+//! `cargo bench --bench stages -- --sort location`, with a stage's name behind it to measure only that. Each stage has those before it in it, but
+//! for the frames: what comes behind them begins with an event's text, and the last stage with the bytes. `serde_json` takes the
+//! same texts into types of the same fields and does nothing else, in the same run: the ratio to it is what compares two runs,
+//! and the fastest of the samples is what other programs disturb least. The sessions of a flood are begun before it is measured.
 #![allow(clippy::unwrap_used, reason = "what is measured is known to work")]
 
-#[path = "support/clock.rs"]
-mod clock;
-
+use std::fmt;
 use std::hint::black_box;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use divan::Bencher;
+use divan::counter::ItemsCount;
 use hearken::announce::{Announcer, Manner, Phrases};
 use hearken::app::{App, Effect, Input, LineSource, Setup, SourceSetup, Until, VoiceWish};
 use hearken::bench::Flood;
@@ -28,13 +27,8 @@ use hearken::voice::VoiceEvent;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 
-use clock::clock;
-
 /// How many events are measured.
 const EVENTS: usize = 100_000;
-
-/// How often each measurement is made; the best counts.
-const ROUNDS: usize = 3;
 
 /// How many events the loop takes between two looks at keys and at the clock: its millisecond has room for more.
 const BATCH: usize = 100;
@@ -108,6 +102,12 @@ struct Load {
     bytes: Vec<u8>,
 }
 
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
 impl Load {
     fn new(name: String, before: Vec<String>, events: Vec<String>) -> Self {
         let stream = events.iter().map(|event| format!("data: {event}\n\n"));
@@ -156,18 +156,6 @@ static NOW: LazyLock<Now> = LazyLock::new(|| Now {
 
 fn now() -> Now {
     *NOW
-}
-
-/// Gives the microseconds an event that the best of several rounds took; what is made ready does not count.
-fn best<T>(ready: impl Fn() -> T, run: impl Fn(&mut T)) -> f64 {
-    (0..ROUNDS)
-        .map(|_| {
-            let mut state = ready();
-            let start = clock();
-            run(&mut state);
-            clock().saturating_sub(start).as_secs_f64() * 1e6 / EVENTS as f64
-        })
-        .fold(f64::INFINITY, f64::min)
 }
 
 /// What reads and relates events, and words them.
@@ -294,7 +282,7 @@ impl Whole {
 }
 
 /// Puts all of a stream's bytes together to frames, as they come over a socket.
-fn frames(bytes: &[u8], mut each: impl FnMut(Frame)) {
+fn each_frame(bytes: &[u8], mut each: impl FnMut(Frame)) {
     let mut framer = EventStream::new(LARGEST);
     for piece in bytes.chunks(PIECE) {
         framer
@@ -304,75 +292,102 @@ fn frames(bytes: &[u8], mut each: impl FnMut(Frame)) {
     }
 }
 
-fn main() {
-    let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
-    let phrases = Arc::new(Phrases::english().unwrap());
-    let loads = [1, 100, 10_000].map(Load::flood);
-    for load in loads.iter().chain([&Load::demo()]) {
-        let wanted = |stage: &str| {
-            let name = format!("{}: {stage}", load.name);
-            wanted.as_deref().is_none_or(|part| name.contains(part))
+/// What is measured with, made once.
+static LOADS: LazyLock<[Load; 4]> = LazyLock::new(|| {
+    let [one, hundred, many] = [1, 100, 10_000].map(Load::flood);
+    [one, hundred, many, Load::demo()]
+});
+
+static PHRASES: LazyLock<Arc<Phrases>> = LazyLock::new(|| Arc::new(Phrases::english().unwrap()));
+
+fn loads() -> impl Iterator<Item = &'static Load> {
+    LOADS.iter()
+}
+
+/// Measures a stage; what is made ready does not count.
+fn stage<T>(bencher: Bencher, ready: impl Fn() -> T, run: impl Fn(&mut T)) {
+    let bencher = bencher.counter(ItemsCount::new(EVENTS));
+    bencher.with_inputs(ready).bench_local_refs(run);
+}
+
+fn whole(bencher: Bencher, load: &Load, voice: VoiceWish, writes: bool) {
+    let ready = || Whole::begun(load, &PHRASES, voice, writes);
+    stage(bencher, ready, Whole::run);
+}
+
+#[divan::bench_group(sample_count = 5, sample_size = 1)]
+mod stages {
+    use super::*;
+
+    #[divan::bench(args = loads())]
+    fn serde_json_alone(bencher: Bencher, load: &Load) {
+        let run = |(): &mut ()| {
+            for text in &load.events {
+                black_box(serde_json::from_str::<Bare>(black_box(text)).unwrap());
+            }
         };
-        let begun = || Core::begun(&load.before, &phrases);
-        let whole = |voice, writes| Whole::begun(load, &phrases, voice, writes);
-        let (speak, silent) = (VoiceWish::Speak, VoiceWish::Silent);
-        let bare = best(
-            || (),
-            |()| {
-                for text in &load.events {
-                    black_box(serde_json::from_str::<Bare>(black_box(text)).unwrap());
-                }
-            },
-        );
-        println!("{}: serde_json alone {bare:.2} µs an event", load.name);
-        let told = |name: &str, micros: f64| {
-            let times = micros / bare;
-            println!("  {name:28} {micros:6.2} µs, {times:5.2} times as much");
-        };
-        if wanted("frames") {
-            let run = |(): &mut ()| {
-                frames(&load.bytes, |frame| {
-                    black_box(frame);
-                });
-            };
-            told("frames", best(|| (), run));
-        }
-        if wanted("events") {
-            let run = |recent: &mut Recent| {
-                for text in &load.events {
-                    black_box(recent.decode(text).unwrap());
-                }
-            };
-            told("events", best(Recent::default, run));
-        }
-        if wanted("changes") {
-            let run = |core: &mut Core| {
-                for text in &load.events {
-                    black_box(core.changes(text));
-                }
-            };
-            told("changes", best(begun, run));
-        }
-        if wanted("announcements") {
-            let run = |core: &mut Core| load.events.iter().for_each(|text| core.announce(text));
-            told("announcements", best(begun, run));
-        }
-        if wanted("utterances") {
-            told("utterances", best(|| whole(speak, false), Whole::run));
-        }
-        if wanted("lines") {
-            told("lines", best(|| whole(silent, true), Whole::run));
-        }
-        if wanted("lines and utterances") {
-            let micros = best(|| whole(speak, true), Whole::run);
-            told("lines and utterances", micros);
-        }
-        if wanted("bytes to lines and utterances") {
-            let run = |whole: &mut Whole| frames(&load.bytes, |frame| whole.frame(frame));
-            told(
-                "bytes to lines and utterances",
-                best(|| whole(speak, true), run),
-            );
-        }
+        stage(bencher, || (), run);
     }
+
+    #[divan::bench(args = loads())]
+    fn frames(bencher: Bencher, load: &Load) {
+        let run = |(): &mut ()| {
+            each_frame(&load.bytes, |frame| {
+                black_box(frame);
+            });
+        };
+        stage(bencher, || (), run);
+    }
+
+    #[divan::bench(args = loads())]
+    fn events(bencher: Bencher, load: &Load) {
+        let run = |recent: &mut Recent| {
+            for text in &load.events {
+                black_box(recent.decode(text).unwrap());
+            }
+        };
+        stage(bencher, Recent::default, run);
+    }
+
+    #[divan::bench(args = loads())]
+    fn changes(bencher: Bencher, load: &Load) {
+        let run = |core: &mut Core| {
+            for text in &load.events {
+                black_box(core.changes(text));
+            }
+        };
+        stage(bencher, || Core::begun(&load.before, &PHRASES), run);
+    }
+
+    #[divan::bench(args = loads())]
+    fn announcements(bencher: Bencher, load: &Load) {
+        let run = |core: &mut Core| load.events.iter().for_each(|text| core.announce(text));
+        stage(bencher, || Core::begun(&load.before, &PHRASES), run);
+    }
+
+    #[divan::bench(args = loads())]
+    fn utterances(bencher: Bencher, load: &Load) {
+        whole(bencher, load, VoiceWish::Speak, false);
+    }
+
+    #[divan::bench(args = loads())]
+    fn lines(bencher: Bencher, load: &Load) {
+        whole(bencher, load, VoiceWish::Silent, true);
+    }
+
+    #[divan::bench(args = loads())]
+    fn lines_and_utterances(bencher: Bencher, load: &Load) {
+        whole(bencher, load, VoiceWish::Speak, true);
+    }
+
+    #[divan::bench(args = loads())]
+    fn bytes_to_lines_and_utterances(bencher: Bencher, load: &Load) {
+        let ready = || Whole::begun(load, &PHRASES, VoiceWish::Speak, true);
+        let run = |whole: &mut Whole| each_frame(&load.bytes, |frame| whole.frame(frame));
+        stage(bencher, ready, run);
+    }
+}
+
+fn main() {
+    divan::main();
 }
