@@ -1,7 +1,7 @@
 //! A speech-dispatcher of its own, for the program that is measured.
 //!
-//! Responsibilities: the replies and events of SSIP that a voice needs, whose words go on until they are stopped; when some are begun, and when it is told to be silent.
-//! Not here: any sound.
+//! Responsibilities: the replies and events of SSIP that a voice needs, whose words go on until they are stopped; when some
+//! are begun, and when it is told to be silent. Not here: any sound.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead as _, BufReader, Write as _};

@@ -28,7 +28,7 @@ use crate::platform::sockets;
 /// How long nobody types after what is typed about was told: less than anybody needs, and enough for the program to know that
 /// its own line is out.
 const HAND: Duration = Duration::from_millis(50);
-/// After which time an answer that the program did not take, because it came too early, is typed again.
+/// After which time what the program did not take, because it came too early, is typed again.
 const AGAIN: Duration = Duration::from_secs(1);
 /// What the questions ask, before their number.
 const ACTION: &str = "Send part ";
@@ -199,21 +199,21 @@ impl Person {
         Ok(Self { program, keyboard })
     }
 
-    /// Types a line, and gives how long it took until a moment that somebody tells of. What was not taken is typed again.
+    /// Types a line, and gives how long it took until a moment that somebody tells of. What was not taken, or is slow, is
+    /// typed again and counts from the first time: nothing is told as quicker than it was.
     fn types(
         &mut self,
         line: &str,
         mut told: impl FnMut(&mut Program) -> Result<Option<Instant>, Unmeasured>,
     ) -> Result<Duration, Unmeasured> {
-        let first = Instant::now();
+        let typed = Instant::now();
         loop {
-            let typed = Instant::now();
             self.keyboard.write_all(line.as_bytes())?;
             self.keyboard.flush()?;
             if let Some(at) = told(&mut self.program)? {
                 return Ok(at.saturating_duration_since(typed));
             }
-            if first.elapsed() > PATIENCE {
+            if typed.elapsed() > PATIENCE {
                 return Err(io::Error::from(io::ErrorKind::TimedOut).into());
             }
         }
