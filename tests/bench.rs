@@ -1,6 +1,6 @@
 //! `hearken bench`: the figures of a small run, and what is left of one that is interrupted.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 #[cfg(unix)]
 use std::time::Instant;
 
@@ -11,8 +11,8 @@ use crate::support::child::command;
 use crate::support::{PATIENCE, child::Hearken};
 
 /// What every measured part says of itself.
-fn parts(arguments: &[&str]) -> Vec<Value> {
-    let output = command(arguments).stdin(Stdio::null()).output().unwrap();
+fn parts(call: &mut Command) -> Vec<Value> {
+    let output = call.stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines()
@@ -26,7 +26,8 @@ fn every_way_is_measured_and_every_marked_event_is_timed() {
     for (sessions, events) in [("1", 500), ("200", 600)] {
         let count = events.to_string();
         let call = ["bench", "--sessions", sessions, "--events", &count];
-        let parts = parts(&[&call[..], &["--seconds", "1", "--json"]].concat());
+        let call = [&call[..], &["--seconds", "1", "--json"]].concat();
+        let parts = parts(&mut command(&call));
         let names: Vec<_> = parts.iter().map(|part| part["part"].clone()).collect();
         assert_eq!(
             names,
@@ -73,6 +74,24 @@ fn every_way_is_measured_and_every_marked_event_is_timed() {
             assert_eq!(quiet["wakings"], 0, "who has nothing to do sleeps: {quiet}");
         }
     }
+}
+
+/// A socket's name may have a hundred signs or so. Everything else is measured there as anywhere.
+#[cfg(unix)]
+#[test]
+fn a_folder_whose_name_is_too_long_for_a_socket_keeps_stops_alone_untimed() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = folder.path().join("x".repeat(120));
+    std::fs::create_dir(&long).unwrap();
+    let mut call = command(&["bench", "--events", "100", "--seconds", "1", "--json"]);
+    let parts = parts(call.env("TMPDIR", &long));
+    assert!(parts[4]["silence"].is_null(), "{}", parts[4]);
+    assert!(
+        parts[4]["reply"]["timed"].as_u64().unwrap() > 0,
+        "{}",
+        parts[4]
+    );
+    assert_eq!(parts[5]["part"], "quiet");
 }
 
 /// The programs that a program has started and that run, as soon as there are any.

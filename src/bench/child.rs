@@ -164,7 +164,7 @@ impl Program {
     }
 
     /// Waits for something that is to come.
-    pub(super) fn expect<T>(
+    pub(super) fn receive<T>(
         &mut self,
         from: &Receiver<T>,
         over: &AtomicBool,

@@ -20,7 +20,7 @@ pub(super) enum Heard {
     Silenced(Instant),
 }
 
-/// Serves until the program that is measured hangs up.
+/// Serves as long as the bench runs.
 pub(super) struct Daemon {
     /// What the environment's `SPEECHD_ADDRESS` is to say.
     pub(super) address: OsString,

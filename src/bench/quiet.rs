@@ -27,7 +27,7 @@ pub(super) fn measure(
     settings: &str,
     over: &AtomicBool,
 ) -> Result<Quiet, Unmeasured> {
-    let from_start_to_end = start()?;
+    let start = start()?;
     let silent = |out: &mut TcpStream| {
         let events = Flood::new(1, Timestamp::now()).take(1);
         for event in events {
@@ -37,14 +37,14 @@ pub(super) fn measure(
         io::copy(out, &mut io::sink()).map(|_| ())
     };
     let server = Server::start(silent, None)?;
-    let start = |arguments: &[&str]| {
+    let run = |arguments: &[&str]| {
         let mut call = Program::call(arguments, settings)?;
         call.args(FACE).stdin(Stdio::null()).stdout(Stdio::null());
         Program::start(&mut call)
     };
-    let mut idle = start(&["watch", &server.url])?;
+    let mut idle = run(&["watch", &server.url])?;
     // It runs beside the other, which is woken by nobody else's work.
-    let demo = start(&["demo"])?;
+    let demo = run(&["demo"])?;
     let until = Instant::now() + PATIENCE;
     while server.began().is_err() && Instant::now() < until {
         idle.wait(LOOK, over)?;
@@ -57,7 +57,7 @@ pub(super) fn measure(
     idle.wait(request.paced, over)?;
     let after = spending::wakings(&idle.0);
     Ok(Quiet {
-        start: from_start_to_end,
+        start,
         idle: request.paced,
         wakings: (after.zip(before)).map(|(after, before)| after.saturating_sub(before)),
         peak: spending::spent(&idle.0).peak,

@@ -168,9 +168,9 @@ pub(super) struct Typed {
 }
 
 impl Typed {
-    /// Gives it as one line.
+    /// Gives it as one line, which stands behind that of as many events a second.
     pub(super) fn text(&self, words: &Phrases) -> String {
-        let mut args = vec![("rate", Arg::Own(self.rate.to_string()))];
+        let mut args = Vec::new();
         let stops = self.stops.as_ref();
         let kinds = [
             (["replies", "reply", "reply_worst"], Some(&self.replies)),
@@ -314,8 +314,7 @@ mod tests {
     #[test]
     fn what_was_typed_is_told_and_a_stop_only_where_it_was_timed() {
         let words = Phrases::english().unwrap();
-        let reply = "At 1000 events a second, from a typed answer to its reply: 2.0 milliseconds at the median, 3.0 at \
-                     worst; 3 timed.";
+        let reply = "Beside as many, from a typed answer to its reply: 2.0 milliseconds at the median, 3.0 at worst; 3 timed.";
         let stop = "From a typed stop to the voice: 4.0 and 4.0; 1 timed.";
         assert_eq!(typed(true).text(&words), format!("{reply} {stop}"));
         assert_eq!(typed(false).text(&words), reply);

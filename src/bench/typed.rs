@@ -4,9 +4,8 @@
 //! It is typed as the linear face takes it, a line each, because that way is there on every system; a key of the full face takes
 //! the same way but for the line.
 
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -23,7 +22,6 @@ use super::paced::RATE;
 use super::report::Typed;
 use super::served::Server;
 use super::{FACE, Place, Request, Unmeasured};
-use crate::platform::sockets;
 
 /// How long nobody types after what is typed about was told: less than anybody needs, and enough for the program to know that
 /// its own line is out.
@@ -33,7 +31,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// What the questions ask, before their number.
 const ACTION: &str = "Send part ";
 
-/// Types for a while of each, and times it. Where a system has no sockets that a voice could be reached by, stops are not timed.
+/// Types for a while of each, and times it. Where there can be no socket that a voice is reached by, stops are not timed.
 pub(super) fn time(
     request: &Request,
     settings: &str,
@@ -41,9 +39,18 @@ pub(super) fn time(
     over: &AtomicBool,
 ) -> Result<Typed, Unmeasured> {
     let replies = answers(request.paced, settings, over)?;
-    let stops = match sockets::THERE {
-        true => Some(stops(request.paced, settings, &place.file("voice"), over)?),
-        false => None,
+    let stops = match Daemon::start(&place.file("voice")) {
+        Ok(daemon) => Some(stops(request.paced, settings, &daemon, over)?),
+        // The system has none, or the folder for temporary files has a name that is too long for one.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::Unsupported | ErrorKind::InvalidInput
+            ) =>
+        {
+            None
+        }
+        Err(error) => return Err(error.into()),
     };
     Ok(Typed {
         rate: RATE,
@@ -72,13 +79,13 @@ fn answers(time: Duration, settings: &str, over: &AtomicBool) -> Result<Vec<Dura
             "action": action, "consequence": "It is sent.", "reply_token": format!("rpl_{number}"), "timeout_seconds": 3000,
             "default_decision": "reject", "risk_level": "low", "irreversible": false, "urgency": "critical",
         });
-        ask(event(
-            "awaiting.confirmation",
-            &format!("q{number}"),
-            question,
-        ))?;
-        while !person.program.expect(&lines, over)?.contains(&action) {}
+        ask(state(&format!("w{number}"), "thinking", "awaiting_input"))?;
+        let id = format!("q{number}");
+        ask(event("awaiting.confirmation", &id, question))?;
+        while !person.program.receive(&lines, over)?.contains(&action) {}
         person.program.wait(HAND, over)?;
+        // A reply to the one before is none to this.
+        replies.try_iter().for_each(drop);
         // By its number: a bare answer right behind the last one could be meant for that.
         let word = if number % 2 == 0 { "y" } else { "n" };
         let line = format!("{word} {number}\n");
@@ -94,10 +101,9 @@ fn answers(time: Duration, settings: &str, over: &AtomicBool) -> Result<Vec<Dura
 fn stops(
     time: Duration,
     settings: &str,
-    socket: &Path,
+    daemon: &Daemon,
     over: &AtomicBool,
 ) -> Result<Vec<Duration>, Unmeasured> {
-    let daemon = Daemon::start(socket)?;
     let (_nobody_asks, questions) = channel();
     let server = server(questions, None)?;
     let mut call = Program::call(&["watch", &server.url], settings)?;
@@ -110,7 +116,7 @@ fn stops(
     while times.is_empty() || Instant::now() < until {
         let mut speaks = false;
         while !speaks {
-            while !matches!(person.program.expect(&daemon.heard, over)?, Heard::Begun) {}
+            while !matches!(person.program.receive(&daemon.heard, over)?, Heard::Begun) {}
             person.program.wait(HAND, over)?;
             // Something more urgent may have come between.
             speaks = !matches!(daemon.heard.try_iter().last(), Some(Heard::Silenced(_)));
@@ -170,7 +176,7 @@ fn state(id: &str, from: &str, to: &str) -> String {
 }
 
 fn broken() -> io::Error {
-    io::ErrorKind::BrokenPipe.into()
+    ErrorKind::BrokenPipe.into()
 }
 
 /// Reads what the program writes, and hands on the lines about questions.
@@ -214,7 +220,7 @@ impl Person {
                 return Ok(at.saturating_duration_since(typed));
             }
             if typed.elapsed() > PATIENCE {
-                return Err(io::Error::from(io::ErrorKind::TimedOut).into());
+                return Err(io::Error::from(ErrorKind::TimedOut).into());
             }
         }
     }
