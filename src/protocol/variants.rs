@@ -70,18 +70,26 @@ pub(super) fn variants(map: &Map<String, Value>, field: &str) -> Vec<Variant> {
         .collect()
 }
 
+/// The scripts that run from right to left.
+const SCRIPTS_TO_LEFT: &[&str] = &[
+    "arab", "hebr", "thaa", "syrc", "nkoo", "adlm", "rohg", "aran",
+];
+/// The languages that are written in one of them.
+const LANGUAGES_TO_LEFT: &[&str] = &[
+    "ar", "he", "iw", "fa", "ur", "ps", "sd", "ug", "yi", "dv", "ckb",
+];
+
 /// Tells in which direction a language is written: by its script where the tag names one.
 pub fn direction_of(tag: &str) -> TextDirection {
-    let mut pieces = tag.split(['-', '_']).map(str::to_ascii_lowercase);
+    let mut pieces = tag.split(['-', '_']);
     let language = pieces.next().unwrap_or_default();
-    let script = pieces.find(|piece| piece.len() == 4);
-    let runs_left = match script.as_deref() {
-        Some("arab" | "hebr" | "thaa" | "syrc" | "nkoo" | "adlm" | "rohg" | "aran") => true,
-        Some(_) => false,
-        None => matches!(
-            language.as_str(),
-            "ar" | "he" | "iw" | "fa" | "ur" | "ps" | "sd" | "ug" | "yi" | "dv" | "ckb"
-        ),
+    let is_of = |piece: &str, those: &[&str]| {
+        let mut those = those.iter();
+        those.any(|known| known.eq_ignore_ascii_case(piece))
+    };
+    let runs_left = match pieces.find(|piece| piece.len() == 4) {
+        Some(script) => is_of(script, SCRIPTS_TO_LEFT),
+        None => is_of(language, LANGUAGES_TO_LEFT),
     };
     if runs_left {
         TextDirection::Rtl

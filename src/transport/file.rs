@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use memchr::memchr;
 use tokio::sync::mpsc;
 
 use super::follow::Follow;
@@ -76,7 +77,7 @@ impl<R: BufRead> Lines<R> {
             // A carriage return before the line's end is no part of the line: room for it too.
             let most = self.limit.saturating_add(1 + BOM.len());
             let room = most.saturating_sub(kept.len());
-            match bytes.iter().position(|b| *b == b'\n') {
+            match memchr(b'\n', bytes) {
                 Some(end) if end <= room => {
                     kept.extend_from_slice(&bytes[..end]);
                     self.source.consume(end + 1);
@@ -103,7 +104,7 @@ impl<R: BufRead> Lines<R> {
             if bytes.is_empty() {
                 return Ok(Stop::Over);
             }
-            let end = bytes.iter().position(|b| *b == b'\n');
+            let end = memchr(b'\n', bytes);
             let taken = end.map_or(bytes.len(), |end| end + 1);
             self.source.consume(taken);
             if end.is_some() {
@@ -123,21 +124,25 @@ impl<R: BufRead> Lines<R> {
                 LineState::Start | LineState::LineStart => {
                     let mut kept = Vec::new();
                     let stop = self.read_line(&mut kept)?;
-                    let mut bytes = kept.as_slice();
-                    if self.place == LineState::Start {
-                        bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
+                    if self.place == LineState::Start && kept.starts_with(BOM) {
+                        kept.drain(..BOM.len());
                     }
-                    bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+                    if kept.last() == Some(&b'\r') {
+                        kept.pop();
+                    }
                     self.place = match stop {
                         Stop::Over => LineState::Over,
                         Stop::Newline => LineState::LineStart,
                         Stop::Full => LineState::InTooLong,
                     };
-                    if stop == Stop::Full || bytes.len() > self.limit {
+                    if stop == Stop::Full || kept.len() > self.limit {
                         return Ok(Some(Line::TooLong));
                     }
-                    if !bytes.trim_ascii().is_empty() {
-                        let text = String::from_utf8_lossy(bytes).into_owned();
+                    if !kept.trim_ascii().is_empty() {
+                        // Nearly all are good, which is seen faster by itself.
+                        let text = String::from_utf8(kept).unwrap_or_else(|bad| {
+                            String::from_utf8_lossy(bad.as_bytes()).into_owned()
+                        });
                         return Ok(Some(Line::Text(text)));
                     }
                 }

@@ -148,8 +148,10 @@ fn passage(piece: &Piece) -> Passage<'_> {
 /// single spaces.
 pub fn one_line(text: &str) -> String {
     let clean = normalise::clean(text);
-    if is_one_line(&clean) {
-        return clean.into_owned();
+    // A sentence mostly comes with the white space behind it.
+    let within = clean.trim();
+    if is_one_line(within) {
+        return within.to_owned();
     }
     let mut out = String::with_capacity(clean.len());
     for word in clean.split_whitespace() {
