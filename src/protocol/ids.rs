@@ -15,10 +15,10 @@ macro_rules! identifier {
         pub struct $name(pub Arc<str>);
 
         impl PartialEq for $name {
+            #[inline]
             fn eq(&self, other: &Self) -> bool {
-                // Nearly always it is the same text, shared; and ids that are not the same differ at their ends.
-                let end = |id: &Self| id.0.as_bytes().last_chunk::<8>().copied();
-                Arc::ptr_eq(&self.0, &other.0) || end(self) == end(other) && self.0 == other.0
+                // Nearly always it is the same text, shared.
+                Arc::ptr_eq(&self.0, &other.0) || are_same(&self.0, &other.0)
             }
         }
 
@@ -102,6 +102,12 @@ impl fmt::Debug for ReplyToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ReplyToken(…)")
     }
+}
+
+/// Compares two ids that are not one text: those that are not the same differ at their ends.
+fn are_same(one: &str, other: &str) -> bool {
+    let end = |id: &str| id.as_bytes().last_chunk::<8>().copied();
+    end(one) == end(other) && one == other
 }
 
 fn well_formed(text: &str, prefix: Option<&str>) -> bool {

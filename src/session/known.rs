@@ -22,9 +22,10 @@ pub(super) const MOST_BYTES: usize = 64 << 20;
 /// How many ended sessions are kept for what still comes of them: whatever runs has a need of its room, they have none.
 const MOST_ENDED: usize = 256;
 
-/// Counts what runs of one agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Counts what there is of one agent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Runs {
+    known: usize,
     going: usize,
     /// The one beside which no other one ran yet.
     alone: Option<SessionId>,
@@ -43,12 +44,11 @@ pub(super) struct Known {
     /// How often something changed by which agents and their runs are told apart.
     naming: u64,
     shelf: Shelf<Session>,
-    /// Where each stands, in the order of their keys.
-    places: BTreeMap<SessionKey, usize>,
+    /// Where each stands: agent by agent, in the order in which they began.
+    places: BTreeMap<(LinkId, AgentId, u64), usize>,
     agents: BTreeMap<(LinkId, AgentId), Runs>,
     going: usize,
     beside: usize,
-    several: bool,
     /// Which ended, by their numbers, in the order in which they did.
     ended: VecDeque<(SessionKey, u64)>,
     /// Which may have a call that nobody was asked about, by when it is looked for.
@@ -66,7 +66,6 @@ impl Default for Known {
             agents: BTreeMap::new(),
             going: 0,
             beside: 0,
-            several: false,
             ended: VecDeque::new(),
             unasked: BTreeSet::new(),
             bytes: 0,
@@ -111,7 +110,7 @@ impl Known {
         self.shelf.place(key).is_some()
     }
 
-    /// Gives all of them, in the order of their keys.
+    /// Gives all of them, agent by agent, in the order in which they began.
     pub(super) fn values(&self) -> impl Iterator<Item = &Session> {
         let places = self.places.values();
         places.filter_map(|place| self.shelf.at(*place))
@@ -129,26 +128,15 @@ impl Known {
 
     /// Tells whether they are of several agents, or any two of one ran at a time.
     pub(super) fn are_several(&self) -> bool {
-        self.several
-    }
-
-    fn find_out_whether_several(&mut self) {
-        // They are in the order of their agents: all are one agent's where the first and the last one are.
-        let ends = (self.places.first_key_value()).zip(self.places.last_key_value());
-        let one = ends.is_none_or(|((first, _), (last, _))| {
-            (first.link, &first.agent) == (last.link, &last.agent)
-        });
-        self.several = !one || self.beside > 0;
+        self.agents.len() > 1 || self.beside > 0
     }
 
     /// Takes in a session that begins, and notes which others of its agent go on beside it.
     pub(super) fn begin(&mut self, mut session: Session) {
         self.named_anew();
         let agent = (session.key.link, session.key.agent.clone());
-        let runs = self.agents.entry(agent).or_insert(Runs {
-            going: 0,
-            alone: None,
-        });
+        let runs = self.agents.entry(agent).or_default();
+        runs.known += 1;
         let alone = if runs.going > 0 {
             session.beside = true;
             runs.alone.take()
@@ -173,13 +161,12 @@ impl Known {
         self.beside += usize::from(session.beside);
         session.weight = session.weigh();
         self.bytes += session.weight;
-        let key = session.key.clone();
+        let order = (session.key.link, session.key.agent.clone(), session.number);
         let place = self.shelf.put(session);
         if let Some(session) = self.shelf.at_mut(place) {
             session.place = place;
         }
-        self.places.insert(key, place);
-        self.find_out_whether_several();
+        self.places.insert(order, place);
     }
 
     /// Notes that one has ended.
@@ -196,16 +183,15 @@ impl Known {
         let agent = (key.link, key.agent.clone());
         if let Some(runs) = self.agents.get_mut(&agent) {
             runs.going = runs.going.saturating_sub(1);
-            if runs.going == 0 {
-                self.agents.remove(&agent);
-            }
         }
     }
 
     /// Takes one out.
     pub(super) fn remove(&mut self, key: &SessionKey) -> Option<Session> {
         let (_, session) = self.shelf.take(key)?;
-        self.places.remove(key);
+        let agent = (key.link, key.agent.clone());
+        let order = (key.link, key.agent.clone(), session.number);
+        self.places.remove(&order);
         self.named_anew();
         if let Some(due) = session.looked_for {
             self.unasked.remove(&(due, key.clone()));
@@ -215,7 +201,12 @@ impl Known {
         if !session.is_ended() {
             self.no_longer_goes_on(key);
         }
-        self.find_out_whether_several();
+        if let Some(runs) = self.agents.get_mut(&agent) {
+            runs.known = runs.known.saturating_sub(1);
+            if runs.known == 0 {
+                self.agents.remove(&agent);
+            }
+        }
         Some(session)
     }
 
@@ -353,6 +344,49 @@ mod tests {
     use super::*;
 
     #[test]
+    fn they_are_several_with_two_agents_or_two_runs_at_once_as_long_as_these_are_known() {
+        let mut known = Known::default();
+        let key = |agent: &str, session: &str| SessionKey {
+            link: LinkId(0),
+            agent: agent.into(),
+            session: session.into(),
+        };
+        let mut number = 0;
+        let mut begin = |known: &mut Known, key: &SessionKey| {
+            number += 1;
+            let mut session = Session::new(key.clone(), "A".into(), Duration::ZERO, false);
+            session.number = number;
+            known.begin(session);
+        };
+        let end = |known: &mut Known, key: &SessionKey| {
+            if let Some(session) = known.get_mut(key) {
+                session.phase = Phase::Ended(crate::session::Ending::Completed);
+            }
+            known.end(key);
+        };
+        let (one, two, other) = (key("a", "1"), key("a", "2"), key("b", "1"));
+        begin(&mut known, &one);
+        end(&mut known, &one);
+        begin(&mut known, &two);
+        assert!(!known.are_several(), "one run of one agent after another");
+        begin(&mut known, &other);
+        end(&mut known, &other);
+        assert!(
+            known.are_several(),
+            "an agent that ended is still spoken of"
+        );
+        known.remove(&other);
+        assert!(!known.are_several());
+        let three = key("a", "3");
+        begin(&mut known, &three);
+        assert!(known.are_several(), "two runs at once");
+        known.remove(&three);
+        assert!(known.are_several(), "the one that it ran beside is known");
+        known.remove(&two);
+        assert!(!known.are_several());
+    }
+
+    #[test]
     fn a_session_is_found_however_many_come_and_go() {
         let mut known = Known::default();
         let key = |number: usize| SessionKey {
@@ -361,7 +395,9 @@ mod tests {
             session: format!("sess_{number}").as_str().into(),
         };
         for number in 0..500 {
-            known.begin(Session::new(key(number), "A".into(), Duration::ZERO, false));
+            let mut session = Session::new(key(number), "A".into(), Duration::ZERO, false);
+            session.number = number as u64 + 1;
+            known.begin(session);
             if number % 3 == 2 {
                 assert!(known.remove(&key(number / 2)).is_some());
             }
@@ -378,6 +414,11 @@ mod tests {
             places.len(),
             500 - gone.len(),
             "each has a place of its own"
+        );
+        let numbers = known.values().map(|session| session.number);
+        assert!(
+            numbers.is_sorted(),
+            "they come in the order in which they began"
         );
     }
 }

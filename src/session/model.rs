@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -129,7 +130,7 @@ pub struct Output {
 /// The fields stand in memory as they stand here, those first that each event looks at: of thousands of sessions none is
 /// near at hand, and every 64 bytes of one are fetched by themselves.
 #[derive(Debug, Clone, PartialEq)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Session {
     /// Whose.
     pub key: SessionKey,
@@ -137,30 +138,22 @@ pub struct Session {
     pub agent: Arc<str>,
     /// Of which producer its words about its agent are: it is the same one, shared, for nearly every event.
     producer: ReadFrom,
-    /// Which one it is of all that began since this program did, from 1; never reused.
-    pub number: u64,
-    /// Where it stands among those that are followed: another one may stand there when it is forgotten.
-    pub(crate) place: usize,
-    /// How many events it had.
-    pub events: u64,
-    /// When its last event came.
-    pub last_event: Duration,
-    pub(super) last_stamp: Option<Timestamp>,
     /// The number of the first event that was heard.
     pub(super) first_number: Option<u64>,
     pub(super) numbering: Numbering,
     /// Where it is in its life.
     pub phase: Phase,
+    /// How many events it had.
+    pub events: u64,
+    /// Where it stands among those that are followed: another one may stand there when it is forgotten.
+    pub(crate) place: usize,
+    /// When its last event came.
+    pub last_event: Duration,
+    pub(super) last_stamp: Option<Timestamp>,
     /// The tools that run.
     pub tools: Vec<ToolCall>,
     /// The agent's last state, as it names it.
     pub state: Option<Cow<'static, str>>,
-    /// In the order of their ids.
-    pub(super) outputs: SmallVec<[(Option<OutputId>, Output); 1]>,
-    /// What the agent's next words are introduced with.
-    pub(super) aftermath: Option<Box<Aftermath>>,
-    /// The last progress.
-    pub progress: Option<Box<Progress>>,
     /// How often something of it was not heard: its beginning, missing numbers, a connection that was
     /// lost. Nobody is blamed for what may have been said in between: what was last heard of in an
     /// earlier epoch may have gone on since.
@@ -185,6 +178,14 @@ pub struct Session {
     pub(super) weight: usize,
     /// How many of them lie behind this, in what few events change.
     rest: usize,
+    /// In the order of their ids.
+    pub(super) outputs: SmallVec<[(Option<OutputId>, Output); 1]>,
+    /// What the agent's next words are introduced with.
+    pub(super) aftermath: Option<Box<Aftermath>>,
+    /// The last progress.
+    pub progress: Option<Box<Progress>>,
+    /// Which one it is of all that began since this program did, from 1; never reused.
+    pub number: u64,
     /// What the person asked for, where the producer says so.
     pub request: Option<String>,
     /// The agent's model, as it names it.
@@ -201,8 +202,8 @@ pub struct Session {
     pub(super) looked_for: Option<Duration>,
     /// How many gaps in the numbers nobody filled; past a few, nobody waits for the next one.
     pub(super) unfilled: u32,
-    /// How many events it had when its connection was last lost.
-    events_at_loss: Option<u64>,
+    /// How many events it had when its connection was last lost; it has one when it begins.
+    events_at_loss: Option<NonZeroU64>,
     /// How many questions may be in what was not heard.
     pub(super) unseen_questions: u64,
     /// When its first event came.
@@ -384,7 +385,7 @@ impl Session {
 
     /// Notes that its connection was lost: numbers will show what is missing, without them anything may be.
     pub(super) fn connection_lost(&mut self) {
-        self.events_at_loss = Some(self.events);
+        self.events_at_loss = NonZeroU64::new(self.events);
         match self.numbering {
             Numbering::Next(_) => {}
             Numbering::Unknown | Numbering::Absent | Numbering::Mixed => self.miss(u64::MAX),
@@ -393,7 +394,10 @@ impl Session {
 
     /// Tells whether its connection was lost and nothing of it came since: what it does now is not known.
     pub fn is_unheard(&self) -> bool {
-        !self.is_ended() && self.events_at_loss == Some(self.events)
+        !self.is_ended()
+            && self
+                .events_at_loss
+                .is_some_and(|events| events.get() == self.events)
     }
 
     /// Notes the state that the agent says it is in.

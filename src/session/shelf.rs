@@ -31,17 +31,83 @@ pub(crate) trait Names<K>: Hash {
 }
 
 impl<K: Hash + Eq> Names<K> for K {
+    #[inline]
     fn names(&self, key: &K) -> bool {
         self == key
     }
 }
 
-/// Holds things that are found by their keys, each at a place that another one may have later.
+/// Holds things, each at a place that another one may have later.
 #[derive(Debug, Clone)]
-pub(crate) struct Shelf<T> {
+struct Places<T> {
     blocks: Vec<Box<[Option<T>]>>,
     free: Vec<usize>,
-    places: HashTable<usize>,
+}
+
+impl<T> Default for Places<T> {
+    fn default() -> Self {
+        Self {
+            blocks: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+}
+
+impl<T> Places<T> {
+    /// Gives what stands at a place.
+    #[inline]
+    fn at(&self, place: usize) -> Option<&T> {
+        self.blocks.get(place / BLOCK)?.get(place % BLOCK)?.as_ref()
+    }
+
+    /// Gives what stands at a place, to be changed.
+    #[inline]
+    fn at_mut(&mut self, place: usize) -> Option<&mut T> {
+        self.slot(place)?.as_mut()
+    }
+
+    /// Takes in a thing; gives its place.
+    fn put(&mut self, thing: T) -> usize {
+        let place = self.free_place();
+        if let Some(slot) = self.slot(place) {
+            *slot = Some(thing);
+        }
+        place
+    }
+
+    /// Takes a thing out.
+    fn take(&mut self, place: usize) -> Option<T> {
+        let thing = self.slot(place)?.take()?;
+        self.free.push(place);
+        Some(thing)
+    }
+
+    /// Gives all of them, in no order, to be changed.
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.blocks.iter_mut().flatten().flatten()
+    }
+
+    fn slot(&mut self, place: usize) -> Option<&mut Option<T>> {
+        self.blocks.get_mut(place / BLOCK)?.get_mut(place % BLOCK)
+    }
+
+    fn free_place(&mut self) -> usize {
+        self.free.pop().unwrap_or_else(|| {
+            let first = self.blocks.len() * BLOCK;
+            let block = std::iter::repeat_with(|| None).take(BLOCK);
+            self.blocks.push(block.collect());
+            self.free.extend((first + 1..first + BLOCK).rev());
+            first
+        })
+    }
+}
+
+/// Holds things that are found by their keys.
+#[derive(Debug, Clone)]
+pub(crate) struct Shelf<T> {
+    things: Places<T>,
+    /// Where each stands, in a short form: those of thousands are then near at hand.
+    places: HashTable<u32>,
     numbers: RandomState,
     /// Where the one was that was found last.
     last: Cell<usize>,
@@ -50,8 +116,7 @@ pub(crate) struct Shelf<T> {
 impl<T> Default for Shelf<T> {
     fn default() -> Self {
         Self {
-            blocks: Vec::new(),
-            free: Vec::new(),
+            things: Places::default(),
             places: HashTable::new(),
             numbers: RandomState::default(),
             last: Cell::new(0),
@@ -61,26 +126,31 @@ impl<T> Default for Shelf<T> {
 
 impl<T: Keyed> Shelf<T> {
     /// Finds the place of what is named.
+    #[inline]
     pub(crate) fn place(&self, name: &impl Names<T::Key>) -> Option<usize> {
-        let named = |thing: &T| name.names(thing.key());
-        let stands = |place: usize| self.at(place).is_some_and(named);
-        if stands(self.last.get()) {
-            return Some(self.last.get());
+        let last = self.last.get();
+        if stands_at(&self.things, last, name) {
+            return Some(last);
         }
+        self.find(name)
+    }
+
+    fn find(&self, name: &impl Names<T::Key>) -> Option<usize> {
         let number = self.numbers.hash_one(name);
-        let place = *self.places.find(number, |place| stands(*place))?;
+        let is_it = |place: &u32| stands_at(&self.things, long(*place), name);
+        let place = long(*self.places.find(number, is_it)?);
         self.last.set(place);
         Some(place)
     }
 
     /// Gives what stands at a place.
     pub(crate) fn at(&self, place: usize) -> Option<&T> {
-        at(&self.blocks, place)
+        self.things.at(place)
     }
 
     /// Gives what stands at a place, to be changed.
     pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut T> {
-        slot(&mut self.blocks, place)?.as_mut()
+        self.things.at_mut(place)
     }
 
     /// Finds a thing.
@@ -96,55 +166,49 @@ impl<T: Keyed> Shelf<T> {
     /// Takes in a thing whose key stands nowhere; gives its place.
     pub(crate) fn put(&mut self, thing: T) -> usize {
         let number = self.numbers.hash_one(thing.key());
-        let place = self.free_place();
-        if let Some(slot) = slot(&mut self.blocks, place) {
-            *slot = Some(thing);
-        }
-        let (blocks, numbers) = (&self.blocks, &self.numbers);
-        let again =
-            |place: &usize| at(blocks, *place).map_or(0, |thing| numbers.hash_one(thing.key()));
-        self.places.insert_unique(number, place, again);
+        let place = self.things.put(thing);
+        let (things, numbers) = (&self.things, &self.numbers);
+        let again = |place: &u32| {
+            let thing = things.at(long(*place));
+            thing.map_or(0, |thing| numbers.hash_one(thing.key()))
+        };
+        self.places.insert_unique(number, short(place), again);
         self.last.set(place);
         place
-    }
-
-    fn free_place(&mut self) -> usize {
-        self.free.pop().unwrap_or_else(|| {
-            let first = self.blocks.len() * BLOCK;
-            let block = std::iter::repeat_with(|| None).take(BLOCK);
-            self.blocks.push(block.collect());
-            self.free.extend((first + 1..first + BLOCK).rev());
-            first
-        })
     }
 
     /// Takes a thing out; gives the place at which it stood as well.
     pub(crate) fn take(&mut self, key: &T::Key) -> Option<(usize, T)> {
         let place = self.place(key)?;
         let number = self.numbers.hash_one(key);
-        if let Ok(found) = self.places.find_entry(number, |other| *other == place) {
+        let is_it = |other: &u32| long(*other) == place;
+        if let Ok(found) = self.places.find_entry(number, is_it) {
             found.remove();
         }
-        let thing = slot(&mut self.blocks, place)?.take()?;
-        self.free.push(place);
-        Some((place, thing))
+        Some((place, self.things.take(place)?))
     }
 
     /// Gives all of them, in no order, to be changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.blocks
-            .iter_mut()
-            .flat_map(|block| block.iter_mut())
-            .flatten()
+        self.things.iter_mut()
     }
 }
 
-fn at<T>(blocks: &[Box<[Option<T>]>], place: usize) -> Option<&T> {
-    blocks.get(place / BLOCK)?.get(place % BLOCK)?.as_ref()
+#[inline]
+fn stands_at<T: Keyed>(things: &Places<T>, place: usize, name: &impl Names<T::Key>) -> bool {
+    things
+        .at(place)
+        .is_some_and(|thing| name.names(thing.key()))
 }
 
-fn slot<T>(blocks: &mut [Box<[Option<T>]>], place: usize) -> Option<&mut Option<T>> {
-    blocks.get_mut(place / BLOCK)?.get_mut(place % BLOCK)
+/// Gives a place in its short form: memory ends long before there are so many.
+fn short(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
+#[inline]
+fn long(place: u32) -> usize {
+    place as usize
 }
 
 #[cfg(test)]
