@@ -34,7 +34,7 @@ const JUST_NOW: Duration = Duration::from_secs(3);
 const LONG: Duration = Duration::from_secs(20);
 /// As long as what was told last is still in the ear.
 const IN_MIND: Duration = Duration::from_secs(30);
-/// How many announcements are looked at for that: more than a person can follow in that time.
+/// How many announcements are looked back over for the last that was said.
 const MOST_LOOKED_AT: usize = 64;
 
 impl Announcer {
@@ -188,7 +188,12 @@ impl Announcer {
     ///
     /// Right after other words of its session a state adds little to them, and the pause that would make it
     /// worth saying has not come: that the agent works on is heard by its beat.
-    pub(super) fn aloud_of_state(&self, change: &Change, event: &StateChanged) -> Aloud {
+    pub(super) fn aloud_of_state(
+        &self,
+        change: &Change,
+        event: &StateChanged,
+        sessions: &Sessions,
+    ) -> Aloud {
         let level = self.verbosity_of(change.key.link);
         let detailed = level == Verbosity::Detailed || self.load_of(change.key.link) == Load::High;
         if detailed || change.urgency == Urgency::Critical {
@@ -201,18 +206,16 @@ impl Announcer {
             ("idle" | "thinking" | "deciding", Verbosity::Terse) => Aloud::Seen,
             // What becomes of a question is said nowhere else.
             _ if event.from_state == "awaiting_input" => Aloud::Yes,
-            (_, Verbosity::Normal) if self.was_just_told(change) => Aloud::Seen,
+            (_, Verbosity::Normal) if self.was_just_told(change, sessions) => Aloud::Seen,
             (_, Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed) => Aloud::Yes,
         }
     }
 
     /// Tells whether something of a session was said a moment ago.
-    fn was_just_told(&self, change: &Change) -> bool {
-        let now = change.at.monotonic;
-        let recent = self.history.iter().rev().take(MOST_LOOKED_AT);
-        recent
-            .take_while(|told| now < told.at.monotonic + JUST_NOW)
-            .any(|told| told.aloud == Aloud::Yes && told.key.as_ref() == Some(&change.key))
+    fn was_just_told(&self, change: &Change, sessions: &Sessions) -> bool {
+        let session = sessions.get(&change.key);
+        let said = session.and_then(|session| self.last.borrow().said(session));
+        said.is_some_and(|said| change.at.monotonic < said + JUST_NOW)
     }
 
     /// Tells whether a question is the last thing that was told, and not long ago: what is said of it need not
@@ -308,35 +311,9 @@ impl Announcer {
     /// Tells whether a call is the first since the person accepted something in its session: where none was
     /// needed for it, nothing else links the two.
     fn follows_consent(&self, change: &Change, sessions: &Sessions) -> bool {
-        let recent = self.history.iter().rev().take(MOST_LOOKED_AT);
-        let of_session = recent.filter(|told| told.key.as_ref() == Some(&change.key));
-        let mut telling = of_session.filter_map(|told| match (told.kind, told.about) {
-            (Kind::ToolInvoked | Kind::ToolCompleted, _) => Some(false),
-            (Kind::Confirmation, Some(about)) => {
-                Some(sessions.prompt(about.prompt()).is_some_and(was_accepted))
-            }
-            (
-                Kind::SessionStarted
-                | Kind::SessionCompleted
-                | Kind::SessionErrored
-                | Kind::SessionCancelled
-                | Kind::State
-                | Kind::Progress
-                | Kind::Output
-                | Kind::Confirmation
-                | Kind::Clarification
-                | Kind::Handoff
-                | Kind::Unknown
-                | Kind::Connection
-                | Kind::Reply
-                | Kind::Danger
-                | Kind::Anomaly
-                | Kind::Hint
-                | Kind::Heartbeat,
-                _,
-            ) => None,
-        });
-        telling.next().unwrap_or(false)
+        let session = sessions.get(&change.key);
+        let asked = session.and_then(|session| self.last.borrow().asked(session));
+        asked.is_some_and(|asked| sessions.prompt(asked).is_some_and(was_accepted))
     }
 
     /// Tells whether an agent's words about its start are no more than "Started.", in the person's language

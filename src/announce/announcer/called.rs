@@ -27,12 +27,12 @@ impl Announcer {
             return self.found_name(key, agent, None, sessions).into();
         };
         let naming = sessions.naming();
-        if let Some(known) = self.names.borrow().of(naming, own, agent) {
+        if let Some(known) = self.last.borrow().name(naming, own, agent) {
             return known;
         }
         let name: Arc<str> = self.found_name(key, agent, Some(own), sessions).into();
-        let mut names = self.names.borrow_mut();
-        names.keep(naming, own, agent, Arc::clone(&name));
+        let mut last = self.last.borrow_mut();
+        last.keep_name(naming, own, agent, Arc::clone(&name));
         name
     }
 

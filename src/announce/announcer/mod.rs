@@ -15,7 +15,7 @@ mod facts;
 mod fate;
 mod found;
 mod handoff;
-mod names;
+mod last;
 mod outputs;
 mod own;
 mod parts;
@@ -64,8 +64,8 @@ use crate::announce::words::segment::{Mark, Segment};
 use answerable::Ways;
 
 use draft::Draft;
-use names::Names;
-use outputs::{OutputKey, OutputState, Outputs};
+use last::Last;
+use outputs::{OutputState, Outputs};
 use recent::Recent;
 use shared::Shared;
 
@@ -77,8 +77,8 @@ const MOST_UNBELIEVED: usize = 4096;
 pub struct Announcer {
     phrases: Arc<Phrases>,
     looks: Looks,
-    /// By which names the sessions are told.
-    names: RefCell<Names>,
+    /// What each session's next announcement is made with.
+    last: RefCell<Last>,
     manner: Manner,
     settings: AnnounceConfig,
     /// What is not as for all, by source.
@@ -113,7 +113,7 @@ impl Announcer {
         Self {
             phrases,
             looks: Looks::default(),
-            names: RefCell::default(),
+            last: RefCell::default(),
             manner,
             settings,
             own: BTreeMap::new(),
@@ -157,7 +157,7 @@ impl Announcer {
 
     /// Gives whose names are proven, to change it.
     pub fn trust_mut(&mut self) -> &mut Trust {
-        self.names.get_mut().forget();
+        self.last.get_mut().forget_names();
         &mut self.trust
     }
 
@@ -310,16 +310,14 @@ impl Announcer {
     /// Flushes what a pause in a stream makes due.
     pub fn tick(&mut self, now: Now, sessions: &Sessions) -> Vec<Arc<Announcement>> {
         let mut due = Vec::new();
-        while let Some(key) = self.outputs.take_due(now.monotonic) {
-            due.push(key);
+        while let Some(place) = self.outputs.take_due(now.monotonic) {
+            due.push(place);
         }
         // In the order of those who speak, whoever paused first.
-        due.sort_unstable();
+        due.sort_unstable_by_key(|place| self.outputs.rank(*place));
         let mut told = Vec::new();
-        for key in due {
-            if let Some(place) = self.outputs.place(&key)
-                && let Some(output) = self.outputs.at_mut(place)
-            {
+        for place in due {
+            if let Some(output) = self.outputs.at_mut(place) {
                 let pieces = output.coalescer.flush_due(now.monotonic);
                 told.extend(self.pieces(place, pieces, now, sessions));
             }
@@ -345,12 +343,18 @@ impl Announcer {
         sessions: &Sessions,
     ) -> Vec<Arc<Announcement>> {
         let load = self.load_of(change.key.link);
+        let number = sessions
+            .get(&change.key)
+            .map_or(0, |session| session.number);
         let place = match self.outputs.place(&(&change.key, output)) {
-            Some(place) => place,
+            Some(place) => {
+                self.outputs.belongs_to(place, number);
+                place
+            }
             None => {
                 let state = self.begun(change, Policy::from(load));
                 let key = (change.key.clone(), output.cloned());
-                self.outputs.put(key, state)
+                self.outputs.put(key, number, state)
             }
         };
         let Some(state) = self.outputs.at_mut(place) else {
@@ -380,7 +384,7 @@ impl Announcer {
         let mut told = self.pieces(place, pieces, change.at, sessions);
         self.outputs.note(place);
         while let Some(oldest) = self.outputs.crowded_out() {
-            told.extend(self.flush(&oldest, change.at, sessions));
+            told.extend(self.flush(oldest, change.at, sessions));
         }
         told
     }
@@ -413,10 +417,10 @@ impl Announcer {
         now: Now,
         sessions: &Sessions,
     ) -> Vec<Arc<Announcement>> {
-        let of_it = |key: &&OutputKey| key.0.link == link;
-        let keys: Vec<_> = self.outputs.keys().filter(of_it).cloned().collect();
-        keys.iter()
-            .flat_map(|key| self.flush(key, now, sessions))
+        let of_it = self.outputs.all().filter(|(of, _)| *of == link);
+        let places: Vec<_> = of_it.map(|(_, place)| place).collect();
+        (places.into_iter())
+            .flat_map(|place| self.flush(place, now, sessions))
             .collect()
     }
 
@@ -426,22 +430,19 @@ impl Announcer {
         now: Now,
         sessions: &Sessions,
     ) -> Vec<Arc<Announcement>> {
-        let keys = self.outputs.of_session(session);
-        keys.iter()
-            .flat_map(|key| self.flush(key, now, sessions))
+        let places = self.outputs.of_session(session, sessions.get(session));
+        (places.into_iter())
+            .flat_map(|place| self.flush(place, now, sessions))
             .collect()
     }
 
-    fn flush(&mut self, key: &OutputKey, now: Now, sessions: &Sessions) -> Vec<Arc<Announcement>> {
-        let Some(place) = self.outputs.place(key) else {
-            return Vec::new();
-        };
+    fn flush(&mut self, place: usize, now: Now, sessions: &Sessions) -> Vec<Arc<Announcement>> {
         let Some(state) = self.outputs.at_mut(place) else {
             return Vec::new();
         };
         let pieces = state.coalescer.close();
         let told = self.pieces(place, pieces, now, sessions);
-        self.outputs.remove(key);
+        self.outputs.remove(place);
         told
     }
 

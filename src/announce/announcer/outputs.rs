@@ -3,14 +3,15 @@
 //! Responsibilities: finding one, when the first is due, which leave where there is no more room. Not here: what is
 //! made of a chunk (`coalesce`), and what is told of it (`super`).
 //!
-//! Mental model: each output stands under the time at which it is looked at if nothing more of it comes. Who asks
-//! what is due looks at the first of these times and at nothing else, however many outputs there are.
+//! Mental model: each output stands under a time at which it is looked at. Text that comes meanwhile makes that later:
+//! it is then found when it is looked at, and put under its new time, so that a chunk moves nothing. Who asks what
+//! is due looks at the first of these times and at nothing else, however many outputs there are.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::session::{Keyed, Names, SessionKey, Shelf};
+use crate::session::{Keyed, LinkId, Names, Session, SessionKey, Shelf};
 
 use crate::announce::text::coalesce::Coalescer;
 use crate::announce::text::normalise::{Readable, Reader};
@@ -22,7 +23,7 @@ const MOST_BYTES: usize = 48 << 20;
 /// How many complete outputs are kept, so that what comes late is known to be late.
 const MOST_COMPLETE: usize = 256;
 /// How many are looked at for the time at which something will be said; behind them it is looked anew.
-const MOST_LOOKED: usize = 64;
+const MOST_LOOKED: usize = 8;
 /// What one takes beside what is counted: its places in lists and what reads its text.
 const AROUND: usize = 512;
 
@@ -44,15 +45,22 @@ pub(super) struct OutputState {
     pub(super) replayed: bool,
 }
 
+/// Says where an output stands among all: source by source, session by session, in the order in which they began.
+pub(super) type Rank = (LinkId, u64, u64);
+
 #[derive(Debug)]
 struct Slot {
-    /// It stands here and in the order, so that who looks for one looks no farther than here.
     key: OutputKey,
     state: OutputState,
+    /// The number of its session.
+    number: u64,
     /// Which one it is of all that there were: a slot is used again.
     birth: u64,
     touched: u64,
+    /// When it is time to look at it.
     due: Option<Duration>,
+    /// Under which time it stands among all: not later than that.
+    stands: Option<Duration>,
     complete: bool,
     bytes: usize,
 }
@@ -61,8 +69,8 @@ struct Slot {
 #[derive(Debug)]
 pub(super) struct Outputs {
     shelf: Shelf<Slot>,
-    /// Their keys, in order.
-    keys: BTreeSet<OutputKey>,
+    /// Where each stands, by its rank.
+    places: BTreeMap<Rank, usize>,
     due: BTreeSet<(Duration, usize)>,
     /// All of them with when they were touched, about the one first that was touched first: looked at anew where it
     /// was touched since.
@@ -78,7 +86,7 @@ impl Default for Outputs {
     fn default() -> Self {
         Self {
             shelf: Shelf::default(),
-            keys: BTreeSet::new(),
+            places: BTreeMap::new(),
             due: BTreeSet::new(),
             order: VecDeque::new(),
             complete: VecDeque::new(),
@@ -111,33 +119,50 @@ impl Outputs {
         Some(&mut self.shelf.at_mut(place)?.state)
     }
 
-    /// Takes in one that stands nowhere; gives its place.
-    pub(super) fn put(&mut self, key: OutputKey, state: OutputState) -> usize {
+    /// Takes in one that stands nowhere, of the session with this number; gives its place.
+    pub(super) fn put(&mut self, key: OutputKey, number: u64, state: OutputState) -> usize {
         self.clock += 1;
         let slot = Slot {
-            key: key.clone(),
+            key,
             state,
+            number,
             birth: self.clock,
             touched: self.clock,
             due: None,
+            stands: None,
             complete: false,
             bytes: 0,
         };
+        let rank = slot.rank();
         let place = self.shelf.put(slot);
         self.order.push_back((place, self.clock, self.clock));
-        self.keys.insert(key);
+        self.places.insert(rank, place);
         place
     }
 
+    /// Takes note of whose it is: a session that began anew writes on in what the one before left.
+    pub(super) fn belongs_to(&mut self, place: usize, number: u64) {
+        if let Some(slot) = self.shelf.at_mut(place)
+            && slot.number != number
+        {
+            self.places.remove(&slot.rank());
+            slot.number = number;
+            self.places.insert(slot.rank(), place);
+        }
+    }
+
     /// Takes one out.
-    pub(super) fn remove(&mut self, key: &OutputKey) {
-        let Some((place, slot)) = self.shelf.take(key) else {
+    pub(super) fn remove(&mut self, place: usize) {
+        let Some(key) = self.key_at(place).cloned() else {
             return;
         };
-        self.keys.remove(key);
+        let Some((_, slot)) = self.shelf.take(&key) else {
+            return;
+        };
+        self.places.remove(&slot.rank());
         self.bytes = self.bytes.saturating_sub(slot.bytes);
-        if let Some(due) = slot.due {
-            self.due.remove(&(due, place));
+        if let Some(stands) = slot.stands {
+            self.due.remove(&(stands, place));
         }
     }
 
@@ -149,15 +174,14 @@ impl Outputs {
         self.clock += 1;
         slot.touched = self.clock;
         let coalescer = &slot.state.coalescer;
-        let due = coalescer.looked_at();
-        if due != slot.due {
-            if let Some(before) = slot.due {
+        slot.due = coalescer.looked_at();
+        if let Some(due) = slot.due
+            && slot.stands.is_none_or(|stands| due < stands)
+        {
+            if let Some(before) = slot.stands.replace(due) {
                 self.due.remove(&(before, place));
             }
-            if let Some(due) = due {
-                self.due.insert((due, place));
-            }
-            slot.due = due;
+            self.due.insert((due, place));
         }
         let (agent, session) = (&slot.key.0.agent, &slot.key.0.session);
         let output = slot.key.1.as_ref().map_or(0, |id| id.as_str().len());
@@ -182,13 +206,12 @@ impl Outputs {
             let Some((place, birth)) = self.complete.pop_front() else {
                 return;
             };
-            let of_it = self.shelf.at(place).filter(|slot| slot.birth == birth);
-            if let Some(key) = of_it.map(|slot| slot.key.clone()) {
-                self.remove(&key);
+            if self.is_of(place, birth) {
+                self.remove(place);
             }
         }
         // What left by another way stands in the order until it is looked at.
-        if self.order.len() > 2 * self.keys.len() + MOST_COMPLETE {
+        if self.order.len() > 2 * self.places.len() + MOST_COMPLETE {
             let shelf = &self.shelf;
             self.order.retain(|(place, _, birth)| {
                 let slot = shelf.at(*place);
@@ -197,15 +220,19 @@ impl Outputs {
         }
     }
 
+    fn is_of(&self, place: usize, birth: u64) -> bool {
+        self.shelf.at(place).is_some_and(|slot| slot.birth == birth)
+    }
+
     /// Gives the one that was silent longest, where there is no more room.
-    pub(super) fn crowded_out(&mut self) -> Option<OutputKey> {
+    pub(super) fn crowded_out(&mut self) -> Option<usize> {
         while self.bytes > self.room {
             let (place, touched, birth) = self.order.pop_front()?;
             let Some(slot) = self.shelf.at(place).filter(|slot| slot.birth == birth) else {
                 continue;
             };
             if slot.touched == touched {
-                return Some(slot.key.clone());
+                return Some(place);
             }
             let touched = slot.touched;
             self.order.push_back((place, touched, birth));
@@ -213,16 +240,36 @@ impl Outputs {
         None
     }
 
-    pub(super) fn keys(&self) -> impl Iterator<Item = &OutputKey> {
-        self.keys.iter()
+    /// Gives all of them, each with the place where it stands, in the order of their ranks.
+    pub(super) fn all(&self) -> impl Iterator<Item = (LinkId, usize)> {
+        let places = self.places.iter();
+        places.map(|((link, ..), place)| (*link, *place))
     }
 
     /// Gives those of a session.
-    pub(super) fn of_session(&self, session: &SessionKey) -> Vec<OutputKey> {
-        let from = (session.clone(), None);
-        let of_it = self.keys.range(from..);
-        let of_it = of_it.take_while(|key| key.0 == *session);
-        of_it.cloned().collect()
+    pub(super) fn of_session(&self, key: &SessionKey, known: Option<&Session>) -> Vec<usize> {
+        let of_it = |(_, place): &(&Rank, &usize)| {
+            let slot = self.shelf.at(**place);
+            slot.is_some_and(|slot| slot.key.0 == *key)
+        };
+        match known {
+            Some(session) => {
+                let first = (key.link, session.number, 0);
+                let those = self
+                    .places
+                    .range(first..=(key.link, session.number, u64::MAX));
+                those.map(|(_, place)| *place).collect()
+            }
+            // It was forgotten already.
+            None => (self.places.iter().filter(of_it))
+                .map(|(_, place)| *place)
+                .collect(),
+        }
+    }
+
+    /// Gives where one stands among all.
+    pub(super) fn rank(&self, place: usize) -> Option<Rank> {
+        self.shelf.at(place).map(Slot::rank)
     }
 
     /// Tells whether it is time to look at any.
@@ -232,26 +279,44 @@ impl Outputs {
 
     /// Gives when there is something to do if nothing more comes before.
     pub(super) fn deadline(&self) -> Option<Duration> {
-        let mut due = self.due.iter();
-        let looked = due.by_ref().take(MOST_LOOKED);
-        let says = |place: usize| {
-            let slot = self.shelf.at(place);
-            slot.is_some_and(|slot| slot.state.coalescer.deadline().is_some())
-        };
-        let mut looked = looked.filter(|(_, place)| says(*place));
-        let found = looked.next().map(|(due, _)| *due);
-        found.or_else(|| due.next().map(|(due, _)| *due))
+        let mut first: Option<Duration> = None;
+        for (looked, (stands, place)) in self.due.iter().enumerate() {
+            if first.is_some_and(|first| first <= *stands) {
+                break;
+            }
+            let says = |slot: &&Slot| slot.state.coalescer.deadline().is_some();
+            let own = match looked < MOST_LOOKED {
+                true => self.shelf.at(*place).filter(says).and_then(|slot| slot.due),
+                false => Some(*stands),
+            };
+            first = first.into_iter().chain(own).min();
+        }
+        first
     }
 
     /// Takes one at which it is time to look; it is not looked at again before more of it comes.
-    pub(super) fn take_due(&mut self, now: Duration) -> Option<OutputKey> {
-        if !self.is_due(now) {
-            return None;
+    pub(super) fn take_due(&mut self, now: Duration) -> Option<usize> {
+        while self.is_due(now) {
+            let (_, place) = self.due.pop_first()?;
+            let Some(slot) = self.shelf.at_mut(place) else {
+                continue;
+            };
+            slot.stands = slot.due.filter(|due| now < *due);
+            match slot.stands {
+                Some(due) => {
+                    self.due.insert((due, place));
+                }
+                None if slot.due.take().is_some() => return Some(place),
+                None => {}
+            }
         }
-        let (_, place) = self.due.pop_first()?;
-        let slot = self.shelf.at_mut(place)?;
-        slot.due = None;
-        Some(slot.key.clone())
+        None
+    }
+}
+
+impl Slot {
+    fn rank(&self) -> Rank {
+        (self.key.0.link, self.number, self.birth)
     }
 }
 

@@ -62,14 +62,11 @@ impl Announcer {
         self.settings.load = load;
         let policies: Vec<_> = self
             .outputs
-            .keys()
-            .map(|key| (key.clone(), Policy::from(self.load_of(key.0.link))))
+            .all()
+            .map(|(link, place)| (place, Policy::from(self.load_of(link))))
             .collect();
         let mut told = Vec::new();
-        for (key, policy) in policies {
-            let Some(place) = self.outputs.place(&key) else {
-                continue;
-            };
+        for (place, policy) in policies {
             if let Some(output) = self.outputs.at_mut(place) {
                 let pieces = output.coalescer.set_policy(policy);
                 told.extend(self.pieces(place, pieces, now, sessions));
@@ -83,6 +80,6 @@ impl Announcer {
     pub fn set_languages(&mut self, languages: Vec<String>, phrases: Arc<Phrases>) {
         self.settings.languages = languages;
         self.phrases = phrases;
-        self.names.get_mut().forget();
+        self.last.get_mut().forget_names();
     }
 }

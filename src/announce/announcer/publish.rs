@@ -62,7 +62,11 @@ impl Announcer {
         if announcement.aloud == Aloud::Yes && self.is_named(&change.key, &change.agent, sessions) {
             self.name_speaker(&mut announcement);
         }
-        self.keep(announcement)
+        let told = self.keep(announcement);
+        if let Some(session) = sessions.get(&change.key) {
+            self.last.get_mut().told(session, &told);
+        }
+        told
     }
 
     pub(super) fn own(&mut self, draft: Draft, now: Now) -> Arc<Announcement> {

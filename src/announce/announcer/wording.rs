@@ -34,7 +34,7 @@ impl Announcer {
                 &[("parent", self.parent(change, sessions))],
             )),
             What::SessionEnded(ended) => one(self.ended(change, ended, sessions)),
-            What::StateChanged(event) => one(self.state(change, event)),
+            What::StateChanged(event) => one(self.state(change, event, sessions)),
             What::Progress(event) => one(self.progress(change, event)),
             What::ToolInvoked(event) => one(self.invoked(change, event, sessions)),
             What::ToolCompleted { event, elapsed } => {
@@ -230,7 +230,7 @@ impl Announcer {
         )
     }
 
-    fn state(&self, change: &Change, event: &StateChanged) -> Draft {
+    fn state(&self, change: &Change, event: &StateChanged, sessions: &Sessions) -> Draft {
         let mut summary = self.summary(change, &event.summary, Kind::State);
         let terse_only =
             self.verbosity_of(change.key.link) == Verbosity::Terse && event.summary.terse.is_none();
@@ -263,7 +263,7 @@ impl Announcer {
         };
         Draft::new(Class::Activity, Kind::State, segments)
             .topic(Topic::State)
-            .aloud(self.aloud_of_state(change, event))
+            .aloud(self.aloud_of_state(change, event, sessions))
     }
 
     fn progress(&self, change: &Change, event: &Progress) -> Draft {

@@ -166,3 +166,32 @@ fn what_is_urgent_waits_two_seconds_at_most_when_nothing_may_be_interrupted() {
         "two seconds are enough"
     );
 }
+
+#[test]
+fn a_state_right_behind_words_of_its_session_is_not_said_however_many_others_spoke_between() {
+    for others in [0, 1, 200] {
+        let mut stage = Stage::new(PIPE);
+        let tool = |stage: &mut Stage, session: usize| {
+            stage.event(
+                "tool.invoked",
+                json!({"tool": "look_up", "tool_call_id": format!("call_{session}"), "summary_normal": "Looking it up",
+                    "session_id": format!("sess_{session}")}),
+            );
+        };
+        let enters = |stage: &mut Stage, from: &str, to: &str| {
+            let before = stage.read.len();
+            stage.event("state.changed", json!({"from_state": from, "to_state": to}));
+            stage.read.len() > before
+        };
+        tool(&mut stage, 1);
+        (2..2 + others).for_each(|session| tool(&mut stage, session));
+        let said = enters(&mut stage, "idle", "deciding");
+        assert!(!said, "{others} others: {:?}", stage.read);
+        stage.now = stage.now.after(Duration::from_millis(2_999));
+        let said = enters(&mut stage, "deciding", "thinking");
+        assert!(!said, "{others} others, and too soon: {:?}", stage.read);
+        stage.now = stage.now.after(Duration::from_millis(1));
+        let said = enters(&mut stage, "thinking", "deciding");
+        assert!(said, "{others} others, after a pause: {:?}", stage.read);
+    }
+}
