@@ -1,5 +1,7 @@
 //! Folding: when speech falls behind a fast agent, the middle of an output becomes a count.
 
+use smallvec::SmallVec;
+
 use super::table::Lane;
 use super::{Fate, Fold, SpeechQueue, Waiting};
 
@@ -17,74 +19,78 @@ impl SpeechQueue {
         let Some(Waiting::Item(newest)) = lane.back() else {
             return;
         };
-        let mark = newest.mark;
-        // With many agents, hundreds wait that are of others.
-        let last = lane.len() - 1;
-        if !lane.iter().take(last).any(|waiting| waiting.mark() == mark) {
-            return;
-        }
-        let topic = newest.announcement.topic.clone();
-        let key = newest.announcement.key.clone();
+        let (mark, topic) = (newest.mark, &newest.announcement.topic);
+        let key = &newest.announcement.key;
         let of_topic = |waiting: &Waiting| {
             let (whose, about) = match waiting {
                 Waiting::Item(item) => (&item.announcement.key, &item.announcement.topic),
                 Waiting::Fold(fold) => (&fold.key, &fold.topic),
             };
-            waiting.mark() == mark && *whose == key && *about == topic
+            whose == key && about == topic
         };
-        let folded_at = lane
-            .iter()
-            .position(|waiting| matches!(waiting, Waiting::Fold(_)) && of_topic(waiting));
+        // With many agents, hundreds wait that are of others.
+        let those = lane.iter().enumerate();
+        let those = those.filter(|(_, waiting)| waiting.mark() == mark && of_topic(waiting));
+        let those: SmallVec<[usize; 16]> = those.map(|(at, _)| at).collect();
+        let [before @ .., _] = &*those else {
+            return;
+        };
+        let mut folded_at = None;
         let budget = usize::try_from(limit.as_secs())
             .unwrap_or(usize::MAX)
             .saturating_mul(CHARACTERS_PER_SECOND);
         let mut spent = 0;
         let mut kept_first = false;
-        let mut out = Vec::new();
-        for (at, waiting) in lane.iter().enumerate() {
-            let Waiting::Item(item) = waiting else {
-                continue;
+        let mut out: SmallVec<[usize; 16]> = SmallVec::new();
+        for at in before.iter().copied() {
+            let item = match lane.get(at) {
+                Some(Waiting::Item(item)) => item,
+                Some(Waiting::Fold(_)) => {
+                    folded_at = Some(at);
+                    continue;
+                }
+                None => continue,
             };
-            if at == last || !of_topic(waiting) || item.next > 0 {
+            if item.next > 0 {
                 continue;
             }
-            spent += item
-                .announcement
-                .segments
-                .iter()
-                .map(|segment| segment.spoken().chars().count())
-                .sum::<usize>();
-            let after_fold = folded_at.is_some_and(|folded| at > folded);
-            if after_fold || (spent > budget && kept_first) {
+            // What stands behind a count goes into it, however short it is.
+            if folded_at.is_none() {
+                let segments = item.announcement.segments.iter();
+                spent += segments
+                    .map(|segment| segment.spoken().chars().count())
+                    .sum::<usize>();
+            }
+            if folded_at.is_some() || (spent > budget && kept_first) {
                 out.push(at);
             }
             kept_first = true;
         }
-        if folded_at.is_none() && out.len() < FEWEST_FOLDED {
-            return;
-        }
-        if let Some(folded_at) = folded_at
-            && let Some(Waiting::Fold(fold)) = lane.get_mut(folded_at)
-        {
-            fold.count += out.len() as u64;
-        }
         let Some(first) = out.first().copied() else {
             return;
         };
+        let count = out.len() as u64;
+        let begun = match folded_at {
+            None if out.len() < FEWEST_FOLDED => return,
+            None => Some(Box::new(Fold {
+                mark,
+                key: key.clone(),
+                topic: topic.clone(),
+                count,
+            })),
+            Some(_) => None,
+        };
+        if let Some(folded_at) = folded_at
+            && let Some(Waiting::Fold(fold)) = lane.get_mut(folded_at)
+        {
+            fold.count += count;
+        }
         for at in out.iter().rev() {
             lane.remove(*at);
         }
-        self.ledger.note(Lane::Text, Fate::Folded, out.len() as u64);
-        if folded_at.is_none() {
-            lane.insert(
-                first,
-                Waiting::Fold(Box::new(Fold {
-                    mark,
-                    key,
-                    topic,
-                    count: out.len() as u64,
-                })),
-            );
+        self.ledger.note(Lane::Text, Fate::Folded, count);
+        if let Some(fold) = begun {
+            lane.insert(first, Waiting::Fold(fold));
         }
     }
 }
