@@ -1,13 +1,16 @@
 //! The program as a child process with pipes.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::PATIENCE;
+
+/// How long a hand takes at least.
+const HAND: Duration = Duration::from_millis(50);
 
 /// Holds a running `hearken` whose lines can be waited for.
 pub struct Hearken {
@@ -69,11 +72,16 @@ impl Hearken {
         }
     }
 
-    /// Types a line.
+    /// Types a line, no sooner than a hand could that read what came last: a program that is held up may know only a
+    /// moment later that its own words are out, and what comes before that answers nothing.
+    ///
+    /// One that has ended takes no line: whoever waits for what it does with it sees that.
     pub fn say(&mut self, line: &str) {
+        std::thread::sleep(HAND);
         let stdin = self.stdin.as_mut().unwrap();
-        writeln!(stdin, "{line}").unwrap();
-        stdin.flush().unwrap();
+        if let Err(error) = writeln!(stdin, "{line}").and_then(|()| stdin.flush()) {
+            assert_eq!(error.kind(), ErrorKind::BrokenPipe, "{error}");
+        }
     }
 
     /// Sends it a signal.
