@@ -37,76 +37,12 @@ impl<K: Hash + Eq> Names<K> for K {
     }
 }
 
-/// Holds things, each at a place that another one may have later.
-#[derive(Debug, Clone)]
-struct Places<T> {
-    blocks: Vec<Box<[Option<T>]>>,
-    free: Vec<usize>,
-}
-
-impl<T> Default for Places<T> {
-    fn default() -> Self {
-        Self {
-            blocks: Vec::new(),
-            free: Vec::new(),
-        }
-    }
-}
-
-impl<T> Places<T> {
-    /// Gives what stands at a place.
-    #[inline]
-    fn at(&self, place: usize) -> Option<&T> {
-        self.blocks.get(place / BLOCK)?.get(place % BLOCK)?.as_ref()
-    }
-
-    /// Gives what stands at a place, to be changed.
-    #[inline]
-    fn at_mut(&mut self, place: usize) -> Option<&mut T> {
-        self.slot(place)?.as_mut()
-    }
-
-    /// Takes in a thing; gives its place.
-    fn put(&mut self, thing: T) -> usize {
-        let place = self.free_place();
-        if let Some(slot) = self.slot(place) {
-            *slot = Some(thing);
-        }
-        place
-    }
-
-    /// Takes a thing out.
-    fn take(&mut self, place: usize) -> Option<T> {
-        let thing = self.slot(place)?.take()?;
-        self.free.push(place);
-        Some(thing)
-    }
-
-    /// Gives all of them, in no order, to be changed.
-    fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.blocks.iter_mut().flatten().flatten()
-    }
-
-    fn slot(&mut self, place: usize) -> Option<&mut Option<T>> {
-        self.blocks.get_mut(place / BLOCK)?.get_mut(place % BLOCK)
-    }
-
-    fn free_place(&mut self) -> usize {
-        self.free.pop().unwrap_or_else(|| {
-            let first = self.blocks.len() * BLOCK;
-            let block = std::iter::repeat_with(|| None).take(BLOCK);
-            self.blocks.push(block.collect());
-            self.free.extend((first + 1..first + BLOCK).rev());
-            first
-        })
-    }
-}
-
-/// Holds things that are found by their keys.
+/// Holds things that are found by their keys, each at a place that another one may have later.
 #[derive(Debug, Clone)]
 pub(crate) struct Shelf<T> {
-    things: Places<T>,
-    /// Where each stands, in a short form: those of thousands are then near at hand.
+    blocks: Vec<Box<[Option<T>]>>,
+    free: Vec<usize>,
+    /// In a short form, so that those of thousands are near at hand.
     places: HashTable<u32>,
     numbers: RandomState,
     /// Where the one was that was found last.
@@ -116,7 +52,8 @@ pub(crate) struct Shelf<T> {
 impl<T> Default for Shelf<T> {
     fn default() -> Self {
         Self {
-            things: Places::default(),
+            blocks: Vec::new(),
+            free: Vec::new(),
             places: HashTable::new(),
             numbers: RandomState::default(),
             last: Cell::new(0),
@@ -129,7 +66,7 @@ impl<T: Keyed> Shelf<T> {
     #[inline]
     pub(crate) fn place(&self, name: &impl Names<T::Key>) -> Option<usize> {
         let last = self.last.get();
-        if stands_at(&self.things, last, name) {
+        if self.stands_at(last, name) {
             return Some(last);
         }
         self.find(name)
@@ -137,20 +74,25 @@ impl<T: Keyed> Shelf<T> {
 
     fn find(&self, name: &impl Names<T::Key>) -> Option<usize> {
         let number = self.numbers.hash_one(name);
-        let is_it = |place: &u32| stands_at(&self.things, long(*place), name);
+        let is_it = |place: &u32| self.stands_at(long(*place), name);
         let place = long(*self.places.find(number, is_it)?);
         self.last.set(place);
         Some(place)
     }
 
+    #[inline]
+    fn stands_at(&self, place: usize, name: &impl Names<T::Key>) -> bool {
+        self.at(place).is_some_and(|thing| name.names(thing.key()))
+    }
+
     /// Gives what stands at a place.
     pub(crate) fn at(&self, place: usize) -> Option<&T> {
-        self.things.at(place)
+        at(&self.blocks, place)
     }
 
     /// Gives what stands at a place, to be changed.
     pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut T> {
-        self.things.at_mut(place)
+        slot(&mut self.blocks, place)?.as_mut()
     }
 
     /// Finds a thing.
@@ -166,39 +108,52 @@ impl<T: Keyed> Shelf<T> {
     /// Takes in a thing whose key stands nowhere; gives its place.
     pub(crate) fn put(&mut self, thing: T) -> usize {
         let number = self.numbers.hash_one(thing.key());
-        let place = self.things.put(thing);
-        let (things, numbers) = (&self.things, &self.numbers);
+        let place = self.free_place();
+        if let Some(slot) = slot(&mut self.blocks, place) {
+            *slot = Some(thing);
+        }
+        let (blocks, numbers) = (&self.blocks, &self.numbers);
         let again = |place: &u32| {
-            let thing = things.at(long(*place));
-            thing.map_or(0, |thing| numbers.hash_one(thing.key()))
+            let thing = at(blocks, long(*place));
+            thing.map_or(0, |thing: &T| numbers.hash_one(thing.key()))
         };
         self.places.insert_unique(number, short(place), again);
         self.last.set(place);
         place
     }
 
+    fn free_place(&mut self) -> usize {
+        self.free.pop().unwrap_or_else(|| {
+            let first = self.blocks.len() * BLOCK;
+            let block = std::iter::repeat_with(|| None).take(BLOCK);
+            self.blocks.push(block.collect());
+            self.free.extend((first + 1..first + BLOCK).rev());
+            first
+        })
+    }
+
     /// Takes a thing out; gives the place at which it stood as well.
     pub(crate) fn take(&mut self, key: &T::Key) -> Option<(usize, T)> {
         let place = self.place(key)?;
         let number = self.numbers.hash_one(key);
-        let is_it = |other: &u32| long(*other) == place;
-        if let Ok(found) = self.places.find_entry(number, is_it) {
+        if let Ok(found) = self
+            .places
+            .find_entry(number, |other| long(*other) == place)
+        {
             found.remove();
         }
-        Some((place, self.things.take(place)?))
+        let thing = slot(&mut self.blocks, place)?.take()?;
+        self.free.push(place);
+        Some((place, thing))
     }
 
     /// Gives all of them, in no order, to be changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.things.iter_mut()
+        self.blocks
+            .iter_mut()
+            .flat_map(|block| block.iter_mut())
+            .flatten()
     }
-}
-
-#[inline]
-fn stands_at<T: Keyed>(things: &Places<T>, place: usize, name: &impl Names<T::Key>) -> bool {
-    things
-        .at(place)
-        .is_some_and(|thing| name.names(thing.key()))
 }
 
 /// Gives a place in its short form: memory ends long before there are so many.
@@ -209,6 +164,15 @@ fn short(place: usize) -> u32 {
 #[inline]
 fn long(place: u32) -> usize {
     place as usize
+}
+
+#[inline]
+fn at<T>(blocks: &[Box<[Option<T>]>], place: usize) -> Option<&T> {
+    blocks.get(place / BLOCK)?.get(place % BLOCK)?.as_ref()
+}
+
+fn slot<T>(blocks: &mut [Box<[Option<T>]>], place: usize) -> Option<&mut Option<T>> {
+    blocks.get_mut(place / BLOCK)?.get_mut(place % BLOCK)
 }
 
 #[cfg(test)]

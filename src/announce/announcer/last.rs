@@ -85,10 +85,12 @@ impl Last {
         if told.aloud == Aloud::Yes {
             known.said = Some(told.at.monotonic);
         }
-        match (told.kind, told.about) {
-            (Kind::ToolInvoked | Kind::ToolCompleted, _) => known.asked = None,
-            (Kind::Confirmation, Some(about)) => known.asked = Some(about.prompt()),
-            (_, _) => {}
+        if matches!(told.kind, Kind::ToolInvoked | Kind::ToolCompleted) {
+            known.asked = None;
+        } else if told.kind == Kind::Confirmation
+            && let Some(about) = told.about
+        {
+            known.asked = Some(about.prompt());
         }
     }
 

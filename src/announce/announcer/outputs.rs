@@ -333,3 +333,73 @@ impl Keyed for Slot {
         &self.key
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::announce::text::coalesce::{Chunk, Settings};
+
+    fn state() -> OutputState {
+        OutputState {
+            coalescer: Coalescer::new(Settings::default()),
+            reader: Reader::default(),
+            readable: Readable::default(),
+            blank: String::new(),
+            agent: Arc::from("A"),
+            urgency: Urgency::Normal,
+            said: true,
+            direction: None,
+            replayed: false,
+        }
+    }
+
+    proptest::proptest! {
+        /// However chunks come, each output is looked at when it is due by its own last chunk, and at no other time.
+        #[test]
+        fn each_is_due_when_its_own_text_pauses(
+            steps in proptest::collection::vec((0usize..12, 0u64..700, 0usize..4), 0..120),
+        ) {
+            let mut outputs = Outputs::default();
+            let places: Vec<usize> = (0..12)
+                .map(|number: u64| {
+                    let key = SessionKey {
+                        link: LinkId(0),
+                        agent: "a".into(),
+                        session: format!("sess_{number}").as_str().into(),
+                    };
+                    outputs.put((key, None), number + 1, state())
+                })
+                .collect();
+            let mut wanted = vec![None; places.len()];
+            let mut now = Duration::ZERO;
+            for (which, ms, what) in steps {
+                now += Duration::from_millis(ms);
+                let mut due: Vec<usize> = std::iter::from_fn(|| outputs.take_due(now)).collect();
+                due.sort_unstable();
+                let is_due = |at: &Option<Duration>| at.is_some_and(|at| at <= now);
+                let mut expected: Vec<usize> = (places.iter().zip(&wanted))
+                    .filter(|(_, at)| is_due(at))
+                    .map(|(place, _)| *place)
+                    .collect();
+                expected.sort_unstable();
+                assert_eq!(due, expected);
+                wanted.iter_mut().filter(|at| is_due(at)).for_each(|at| *at = None);
+                for place in due {
+                    let flushed = outputs.at_mut(place).map(|state| state.coalescer.flush_due(now));
+                    assert!(flushed.is_some());
+                }
+                let text = ["word, and ", "An end. ", "", "\n"][what];
+                if let Some(state) = outputs.at_mut(places[which]) {
+                    let chunk = Chunk { text, ..Chunk::default() };
+                    state.coalescer.push(chunk, now);
+                    wanted[which] = state.coalescer.looked_at();
+                }
+                outputs.note(places[which]);
+                // Whoever waits for the deadline misses none that says something.
+                let says = places.iter().filter_map(|place| outputs.at_mut(*place)?.coalescer.deadline());
+                let first = says.min();
+                assert!(first.is_none_or(|first| outputs.deadline().is_some_and(|at| at <= first)));
+            }
+        }
+    }
+}
