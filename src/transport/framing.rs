@@ -20,6 +20,7 @@
 //! be found any more ([`Piece::OutOfStep`]).
 
 use bytes::{Buf, BytesMut};
+use memchr::memchr;
 
 /// How many bytes a length has.
 const LENGTH_BYTES: usize = 4;
@@ -30,6 +31,13 @@ const NO_LENGTH: usize = 1 << 24;
 
 /// The mark that some programs put before the first line.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// How many bytes there is room for when more is read. A buffer by itself has room for what it was last filled
+/// with, so that each message would take a read of its own.
+const READ: usize = 8 * 1024;
+
+/// How much of that has to be left, so that nothing is moved for a read.
+const LEFT: usize = READ / 4;
 
 /// Names a way to put messages into a stream of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,6 +207,16 @@ impl Framer {
     /// Gives the room into which the next bytes are read; ask for the pieces before the next read, so
     /// that no more than a message and a chunk are ever kept.
     pub(super) fn room(&mut self) -> &mut BytesMut {
+        if self.kept.capacity() - self.kept.len() < LEFT {
+            if self.kept.len() < READ {
+                // The room of a large message is given back.
+                let mut room = BytesMut::with_capacity(2 * READ);
+                room.extend_from_slice(&self.kept);
+                self.kept = room;
+            } else {
+                self.kept.reserve(READ);
+            }
+        }
         &mut self.kept
     }
 
@@ -219,7 +237,7 @@ impl Framer {
                     };
                 }
                 StreamState::Line => {
-                    let end = self.kept[self.searched..].iter().position(|b| *b == b'\n');
+                    let end = memchr(b'\n', &self.kept[self.searched..]);
                     // A carriage return and a mark are no part of a line: room for them too.
                     let most = self.limit.saturating_add(1 + BOM.len());
                     let Some(end) = end.map(|end| self.searched + end) else {
@@ -243,7 +261,7 @@ impl Framer {
                         return Some(message(line));
                     }
                 }
-                StreamState::PastLine => match self.kept.iter().position(|b| *b == b'\n') {
+                StreamState::PastLine => match memchr(b'\n', &self.kept) {
                     Some(end) => {
                         self.kept.advance(end + 1);
                         self.place = StreamState::Line;
@@ -351,8 +369,11 @@ impl Framer {
     }
 
     fn forget(&mut self) {
-        // The room of an endless line is given back, and not only emptied.
-        self.kept = BytesMut::new();
+        // The room of an endless line is given back, and not only emptied; that of its next pieces is used again.
+        if self.kept.capacity() > 2 * READ {
+            self.kept = BytesMut::new();
+        }
+        self.kept.clear();
         self.searched = 0;
     }
 }

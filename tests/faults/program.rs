@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::server::{BEFORE_ANSWER, Log};
+use super::server::{BEFORE_ANSWER, Log, padded};
 use super::story::without_place;
 use super::{PEAK, heard_of, once, read};
 use crate::support::child::Hearken;
@@ -157,16 +157,18 @@ rows! {
         => [START, "sh can't be used: the program has closed its output, and is ended. planner was not done."];
 }
 
-/// Writes the events of a story as lines, each into a file of its own.
-fn write(log: &Log, speech: Speech, folder: &Path) {
-    let put = |name: &str, event: &Value| {
-        std::fs::write(folder.join(name), speech.line(event) + "\n").unwrap();
-    };
+/// Writes the events of a story as lines, each into a file of its own; the large ones where a script has use
+/// for them.
+fn write(log: &Log, speech: Speech, folder: &Path, script: &str) {
+    let put = |name: &str, line: String| std::fs::write(folder.join(name), line + "\n").unwrap();
     for n in 1..=BEFORE_ANSWER + 2 {
-        put(&format!("e{n}"), log.event(n));
+        put(&format!("e{n}"), speech.line(log.event(n)));
     }
-    put("large2", &log.large_event(2 << 20));
-    put("large5", &log.large_event(5 << 20));
+    for (name, size) in [("large2", 2 << 20), ("large5", 5 << 20)] {
+        if script.contains(name) {
+            put(name, padded(&speech.line(&log.large_event()), size));
+        }
+    }
 }
 
 fn play(name: &str, row: &'static Row) {
@@ -187,7 +189,7 @@ fn start(folder: &TempDir, speech: Speech, script: &str) -> Hearken {
 
 fn play_one(name: &str, row: &Row, speech: Speech) {
     let folder = tempfile::tempdir().unwrap();
-    write(&Log::new(), speech, folder.path());
+    write(&Log::new(), speech, folder.path(), row.script);
     let mut child = start(&folder, speech, row.script);
     let peak = match row.end {
         Whole => {
@@ -239,10 +241,10 @@ fn play_one(name: &str, row: &Row, speech: Speech) {
 #[test]
 fn a_program_that_dies_with_its_question_open_leaves_no_doubt_and_takes_no_answer() {
     let folder = tempfile::tempdir().unwrap();
-    write(&Log::new(), Rpc, folder.path());
     // The test ends it, when the question has been asked.
     let script =
         "shake; cat e1 e2 e3 e4 e5 e6 e7; while [ ! -e go ]; do sleep 0.02; done; kill -9 $$";
+    write(&Log::new(), Rpc, folder.path(), script);
     let mut child = start(&folder, Rpc, script);
     child.announced("confirmation", "Send the letter");
     std::fs::write(folder.path().join("go"), "").unwrap();

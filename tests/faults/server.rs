@@ -28,6 +28,9 @@ pub const BEFORE_ANSWER: usize = 7;
 /// The number of the large event, which is not in the log and comes after its second.
 const LARGE: usize = 900;
 
+/// Where its padding comes to stand.
+const PADDING: &str = "(padding)";
+
 /// What each event of the log is recognised by in what the person hears.
 pub const WORDS: [(&str, &str); 6] = [
     ("session_started", "Planner is here."),
@@ -147,17 +150,27 @@ impl Log {
 
     /// Gives an event that is not in the log and says that half is done, with so much padding.
     pub fn large(&self, size: usize) -> String {
-        sse(&format!("evt_{LARGE}"), &self.large_event(size).to_string())
+        sse(&format!("evt_{LARGE}"), &self.large_text(size))
     }
 
     /// Gives the same event as it stands by itself.
-    pub fn large_event(&self, size: usize) -> Value {
+    pub fn large_text(&self, size: usize) -> String {
+        padded(&self.large_event().to_string(), size)
+    }
+
+    /// Gives the same event before it is [`padded`].
+    pub fn large_event(&self) -> Value {
         let fields = json!({
             "progress": {"percent": 50, "description": "Half of it."}, "urgency": "normal", "summary_normal": "Half of it is done.",
-            "extensions": {"aaep:x": {"padding": "a".repeat(size)}},
+            "extensions": {"aaep:x": {"padding": PADDING}},
         });
         event(LARGE, "progress.updated", &self.made, &fields)
     }
+}
+
+/// Puts so much padding into the text of the large event. Whatever writes JSON would look at each byte of it.
+pub fn padded(text: &str, size: usize) -> String {
+    text.replacen(PADDING, &"a".repeat(size), 1)
 }
 
 fn sse(id: &str, data: &str) -> String {

@@ -62,11 +62,11 @@ stories! {
         at.events(2, BEFORE_ANSWER + 1).finish();
     }] => &[START];
     socket_an_event_of_2_mib (EITHER, BOTH, Whole): &[|at| {
-        let large = at.wrap(&at.log.large_event(2 << 20).to_string());
+        let large = at.wrap(&at.log.large_text(2 << 20));
         at.open(3).bytes(&large).events(3, BEFORE_ANSWER + 1).finish();
     }] => &[START];
     socket_an_event_of_5_mib (EITHER, BOTH, Whole): &[|at| {
-        let large = at.wrap(&at.log.large_event(5 << 20).to_string());
+        let large = at.wrap(&at.log.large_text(5 << 20));
         at.open(3).bytes(&large).events(3, BEFORE_ANSWER + 1).finish();
     }] => &[START, TOO_LARGE];
     socket_a_line_that_never_ends ([Lines], BOTH, Whole): &[|at| {

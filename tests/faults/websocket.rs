@@ -78,12 +78,12 @@ stories! {
     }] => &[START];
     ws_an_event_of_2_mib (WS, BOTH, Whole): &[|at| {
         at.open(3);
-        let large = at.wrap(&at.log.large_event(2 << 20).to_string());
+        let large = at.wrap(&at.log.large_text(2 << 20));
         at.bytes(&large).events(3, BEFORE_ANSWER + 1).finish();
     }] => &[START];
     ws_an_event_of_5_mib (WS, BOTH, Whole): &[|at| {
         at.open(3);
-        let large = at.wrap(&at.log.large_event(5 << 20).to_string());
+        let large = at.wrap(&at.log.large_text(5 << 20));
         at.bytes(&large).events(3, 5);
     }] => &[START, LOST_TO_SIZE, BACK];
     ws_a_length_that_is_a_lie (WS, BOTH, Whole): &[|at| {

@@ -91,6 +91,32 @@ fn what_is_too_large_is_passed_over_and_told_and_never_kept() {
 }
 
 #[test]
+fn a_read_takes_many_messages_whatever_came_before() {
+    let line = format!("{{\"a\":\"{}\"}}\n", "x".repeat(300));
+    let large = format!("{{\"a\":\"{}\"}}\n", "x".repeat(900_000));
+    let endless = "x".repeat(3_000_000) + "\n";
+    for before in [&line, &large, &endless] {
+        let mut framer = Framer::lines(1_000_000);
+        let whole = [before.as_str(), &line.repeat(1000)].concat();
+        let (mut messages, mut rest, mut most) = (0, whole.as_bytes(), 0);
+        while !rest.is_empty() {
+            let room = framer.room();
+            let free = room.capacity() - room.len();
+            assert!(free >= 2048, "room for {free} bytes");
+            let (now, later) = rest.split_at(free.min(rest.len()));
+            room.extend_from_slice(now);
+            rest = later;
+            while framer.piece().is_some() {
+                messages += 1;
+            }
+            most = framer.room().capacity();
+        }
+        assert_eq!(messages, 1001, "none is lost");
+        assert!(most <= 2 * 8192, "{most} bytes for small messages");
+    }
+}
+
+#[test]
 fn a_message_of_exactly_the_bound_passes() {
     for (bytes, wanted) in [
         (&b"0123456789\n"[..], message("0123456789")),
