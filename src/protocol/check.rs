@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value};
 
-use super::finding::{Findings, Rule};
+use super::finding::{Finding, Findings, Rule};
 use super::form::is_id;
 use super::payload::LONGEST_TIMEOUT;
 use super::problem::{Kind, Problem};
@@ -44,6 +44,9 @@ pub(super) const PUBLISHED: [&str; 3] = ["1.0.0", "0.1.0-draft", "0.1.0"];
 
 /// Prefixes that no extension may use (7.3.2).
 const RESERVED_PREFIXES: [&str; 4] = ["aaep", "xsd", "rdf", "rdfs"];
+
+/// The step that looks at the fields of a type (3.9).
+const FORM: u8 = 7;
 
 /// Fields that hold text for a person, apart from the summaries (11.1).
 const FOR_A_PERSON: [&str; 16] = [
@@ -91,7 +94,7 @@ pub(super) fn check(
     type_name(map, core, findings);
     findings.step(6);
     formats(map, findings);
-    findings.step(7);
+    findings.step(FORM);
     if let Some(core) = core {
         shape::check(map, "", core.section, core.fields, findings);
         urgency(map, core, findings);
@@ -295,6 +298,20 @@ fn is_variant<'a>(
     varied.any(|field| has(field) && tag_of(name, field).is_some())
 }
 
+/// Gives what is wrong with an event that has text for a person and no hints, where all else is right: so most
+/// producers write every event.
+pub(super) fn without_hints() -> Vec<Finding> {
+    let mut findings = Findings::new();
+    findings.step(FORM);
+    no_hints(&mut findings);
+    findings.into_list()
+}
+
+fn no_hints(findings: &mut Findings) {
+    let field = "localization_hints";
+    findings.find(Rule::NoLanguage, "11.1", field, Problem::NoLanguage);
+}
+
 /// Checks that text for a person says its language (11.1).
 fn language(map: &Map<String, Value>, findings: &mut Findings) {
     let says = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
@@ -308,12 +325,7 @@ fn language(map: &Map<String, Value>, findings: &mut Findings) {
         return;
     }
     match map.get("localization_hints") {
-        None | Some(Value::Null) => findings.find(
-            Rule::NoLanguage,
-            "11.1",
-            "localization_hints",
-            Problem::NoLanguage,
-        ),
+        None | Some(Value::Null) => no_hints(findings),
         Some(Value::Object(hints)) if get(hints, "primary_language").is_none() => findings.find(
             Rule::NoLanguage,
             "11.1.1",

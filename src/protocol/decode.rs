@@ -81,7 +81,8 @@ impl Recent {
         }
     }
 
-    /// Reads one message if it is one of the frequent events, names its context, and nothing is wrong with it.
+    /// Reads one message if it is one of the frequent events, names its context, and nothing is wrong with it but that it has
+    /// no hints of its language.
     pub fn decode_at_once(&mut self, text: &str) -> Option<Box<Decoded>> {
         direct::read(text, self)
     }

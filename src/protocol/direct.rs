@@ -1,4 +1,4 @@
-//! The frequent events, where nothing is wrong with them, straight from their text.
+//! The frequent events, where nothing is wrong with them but that they do not name their language, straight from their text.
 //!
 //! Responsibilities: being as good as the nine steps for what it gives, and giving nothing else. Not here: everything that is
 //! rare, odd or wrong (`decode`, with `check` and `payload`).
@@ -7,8 +7,9 @@
 //! Of a hundred events of a stream, ninety-odd are chunks, states and tools, written as the chapters ask. For these the walk
 //! over a map of values by a table of fields finds nothing, and costs many times what reading them takes. So a text is
 //! first read as one of these types. Whatever this does not know for certain to be right, an unknown field, a null, another
-//! spelling, a name twice, a number of another form, makes it give up, and the whole way is gone. A property holds both to
-//! each other: what comes from here is what would have come from there, without a finding.
+//! spelling, a name twice, a number of another form, makes it give up, and the whole way is gone. One thing is wrong with every event of most
+//! producers, and is found here: that it has text for a person and no hints of its language (11.1). A property holds both
+//! ways to each other: what comes from here is what would have come from there.
 
 mod scan;
 mod table;
@@ -23,7 +24,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::attached::Attached;
-use super::check::PUBLISHED;
+use super::check::{PUBLISHED, without_hints};
 use super::decoded::Decoded;
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::{
@@ -117,7 +118,7 @@ struct Hints<'a> {
     text_direction: Option<Text<'a>>,
 }
 
-/// Reads a message, if it is one of the frequent events and nothing is wrong with it.
+/// Reads a message, if it is one of the frequent events and nothing is wrong with it but that it has no hints.
 pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Box<Decoded>> {
     if text.len() > LONGEST || !Type::is_perhaps_of(text) {
         return None;
@@ -128,10 +129,14 @@ pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Box<Decoded>> {
     if !fields.has_only_its_own(kind) {
         return None;
     }
+    let findings = match &fields.localization_hints {
+        None if fields.has_words() => without_hints(),
+        Some(_) | None => Vec::new(),
+    };
     Some(Box::new(Decoded {
         event: fields.event(kind, recent)?,
         envelope: fields.envelope(name, recent)?,
-        findings: Vec::new(),
+        findings,
     }))
 }
 
@@ -204,6 +209,21 @@ fn hints(text: &str) -> Option<Localization> {
 }
 
 impl Fields<'_> {
+    /// Tells whether there is text for a person (11.1).
+    fn has_words(&self) -> bool {
+        let texts = [
+            &self.chunk,
+            &self.summary_normal,
+            &self.summary_terse,
+            &self.summary_detailed,
+            &self.description,
+            &self.args_summary,
+            &self.request_text,
+        ];
+        let says = |text: &Option<Text<'_>>| text.as_ref().is_some_and(|text| !text.0.is_empty());
+        texts.into_iter().any(says)
+    }
+
     #[inline]
     fn envelope(&mut self, type_name: &'static str, recent: &mut Recent) -> Option<Envelope> {
         let event_id = as_str(&self.event_id).filter(|id| is_id(id, "evt_"))?;
@@ -236,7 +256,10 @@ impl Fields<'_> {
                 Some(_) => return None,
             },
             sequence_number: self.sequence_number,
-            localization: recent.hints(self.localization_hints?.0, hints)?,
+            localization: match &self.localization_hints {
+                Some(raw) => recent.hints(raw.0, hints)?,
+                None => Localization::none(),
+            },
             // An empty one is as good as none.
             correlation_id: owned(self.correlation_id.take()).filter(|id| !id.is_empty()),
             aaep_version: aaep_version.map(Cow::Borrowed),
@@ -258,6 +281,10 @@ impl Fields<'_> {
 
     fn output(&mut self, recent: &mut Recent) -> Option<OutputStreaming> {
         let position = self.position.filter(|at| *at <= LARGEST_BARE)?;
+        // Without hints it is the language of the whole event, too.
+        if self.language.is_some() && self.localization_hints.is_none() {
+            return None;
+        }
         let hint = match as_str(&self.coalesce_hint) {
             None => None,
             Some(hint) => Some(Cow::Borrowed(known(hint, &HINTS)?)),

@@ -1,7 +1,7 @@
 //! The fields that every event carries (chapter 3).
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -38,6 +38,16 @@ pub struct Localization {
     pub script: Option<String>,
     /// The calendar for dates.
     pub calendar: Option<String>,
+}
+
+/// What every event of most producers says of its language: nothing.
+static NONE: LazyLock<Arc<Localization>> = LazyLock::new(Arc::default);
+
+impl Localization {
+    /// Gives what an event without hints has.
+    pub fn none() -> Arc<Self> {
+        Arc::clone(&NONE)
+    }
 }
 
 /// Identifies who emitted an event (3.2.6).

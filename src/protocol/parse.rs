@@ -9,6 +9,7 @@
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use super::mend::{Marks, mend};
@@ -123,10 +124,17 @@ impl<'de> Visitor<'de> for Reader<'_> {
         let mut map = Map::new();
         while let Some(name) = object.next_key::<String>()? {
             let value = object.next_value_seed(self.inside())?;
-            if self.repeated.is_none() && map.contains_key(&name) {
-                *self.repeated = Some(name.clone());
+            match map.entry(name) {
+                Entry::Vacant(place) => {
+                    place.insert(value);
+                }
+                Entry::Occupied(mut place) => {
+                    if self.repeated.is_none() {
+                        *self.repeated = Some(place.key().clone());
+                    }
+                    place.insert(value);
+                }
             }
-            map.insert(name, value);
         }
         Ok(Value::Object(map))
     }

@@ -1,4 +1,4 @@
-//! What is read directly is what the nine steps make of it, without a finding.
+//! What is read directly is what the nine steps make of it.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -95,6 +95,25 @@ fn the_frequent_events_are_read_directly() {
 }
 
 #[test]
+fn an_event_without_hints_is_read_directly_and_told_where_it_has_words() {
+    let mut words = Vec::new();
+    for mut event in frequent() {
+        event.as_object_mut().unwrap().remove("localization_hints");
+        // Without hints it is the language of the whole event.
+        event.as_object_mut().unwrap().remove("language");
+        let text = event.to_string();
+        assert!(is_direct(&text), "{text}");
+        let direct = read(&text, &mut Recent::default()).unwrap();
+        words.push(direct.findings.len());
+    }
+    // The second is the end of a text, and has none.
+    assert_eq!(words, [1, 0, 1, 1, 1, 1, 1]);
+    let mut odd = frequent().remove(0);
+    odd.as_object_mut().unwrap().remove("localization_hints");
+    assert!(!is_direct(&odd.to_string()));
+}
+
+#[test]
 fn what_came_before_changes_nothing_of_what_is_read() {
     let mut texts = Vec::new();
     for event in frequent() {
@@ -117,6 +136,10 @@ fn what_came_before_changes_nothing_of_what_is_read() {
             event[field] = value;
             texts.push(event.to_string());
         }
+        let mut event = event.clone();
+        event.as_object_mut().unwrap().remove("localization_hints");
+        event.as_object_mut().unwrap().remove("language");
+        texts.push(event.to_string());
     }
     // Each behind each other one, and behind one that is like it but for a space.
     for before in &texts {
