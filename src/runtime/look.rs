@@ -259,12 +259,15 @@ fn lines(
             take(if too_long {
                 Line::TooLong
             } else {
-                match String::from_utf8_lossy(&line) {
-                    std::borrow::Cow::Borrowed(text) => Line::Text {
+                match std::str::from_utf8(&line) {
+                    Ok(text) => Line::Text {
                         text: text.to_owned(),
                         whole: true,
                     },
-                    std::borrow::Cow::Owned(text) => Line::Text { text, whole: false },
+                    Err(_) => Line::Text {
+                        text: String::from_utf8_lossy(&line).into_owned(),
+                        whole: false,
+                    },
                 }
             })?;
             line.clear();
