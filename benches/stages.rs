@@ -1,6 +1,7 @@
 //! What an event costs, stage by stage: from its bytes to frames, events, changes, announcements, utterances, and lines.
 //!
-//! For a flood in 1, 100 and 10,000 sessions and for the demo's tour, 100,000 events each: a time of 100 ms is 1 µs an event.
+//! For a flood in 1, 100 and 10,000 sessions, for one that names no language, for one that was translated, and for the demo's tour,
+//! 100,000 events each: a time of 100 ms is 1 µs an event.
 //! `cargo bench --bench stages -- --sort location`, with a stage's name behind it to measure only that. Each stage has those before it in it, but
 //! for the frames: what comes behind them begins with an event's text, and the last stage with the bytes. `serde_json` takes the
 //! same texts into types of the same fields and does nothing else, in the same run: the ratio to it is what compares two runs,
@@ -20,7 +21,7 @@ use hearken::bench::Flood;
 use hearken::config::Config;
 use hearken::linear::{Lines, Page};
 use hearken::link::{Frame, LinkEvent, LinkId};
-use hearken::protocol::{KeyRing, Now, Recent};
+use hearken::protocol::{CORE_CONTEXT, KeyRing, Now, OWN_CONTEXT, Recent, TRANSLATED};
 use hearken::session::Sessions;
 use hearken::transport::EventStream;
 use hearken::voice::VoiceEvent;
@@ -39,6 +40,9 @@ const PIECE: usize = 16 * 1024;
 /// The largest event that is taken, in bytes.
 const LARGEST: usize = 1024 * 1024;
 
+/// What an event of the flood says of its language.
+const HINTS: &str = r#""localization_hints":{"primary_language":"en-US","text_direction":"ltr"},"#;
+
 /// The demo's tour as it was recorded.
 const TOUR: &str = include_str!("../tests/fixtures/tour.jsonl");
 
@@ -49,7 +53,7 @@ const LINK: LinkId = LinkId(0);
 #[allow(dead_code, reason = "reading them is what is measured")]
 struct Bare {
     #[serde(rename = "@context")]
-    context: String,
+    context: serde_json::Value,
     #[serde(rename = "type")]
     type_name: String,
     aaep_version: String,
@@ -59,7 +63,8 @@ struct Bare {
     timestamp: String,
     producer: Maker,
     urgency: String,
-    localization_hints: Hints,
+    localization_hints: Option<Hints>,
+    extensions: Option<Extensions>,
     summary_terse: Option<String>,
     summary_normal: Option<String>,
     chunk: Option<String>,
@@ -91,6 +96,19 @@ struct Maker {
 struct Hints {
     primary_language: String,
     text_direction: String,
+}
+
+#[derive(Deserialize)]
+#[allow(dead_code, reason = "reading them is what is measured")]
+struct Extensions {
+    hearken: Own,
+}
+
+#[derive(Deserialize)]
+#[allow(dead_code, reason = "reading them is what is measured")]
+struct Own {
+    translated: String,
+    thread: String,
 }
 
 /// Holds what is measured with: events that come, and what came before them.
@@ -125,6 +143,28 @@ impl Load {
         let starts = flood.by_ref().take(sessions).collect();
         let events = flood.take(EVENTS).collect();
         Self::new(format!("{sessions} sessions"), starts, events)
+    }
+
+    /// A flood as the producers write that there are: without a word about its language.
+    fn plain() -> Self {
+        Self::written("no hints", |event| event.replace(HINTS, ""))
+    }
+
+    /// A flood as it comes from an agent of another protocol.
+    fn translated() -> Self {
+        Self::written("translated", |event| {
+            let contexts = format!(r#"["{CORE_CONTEXT}","{OWN_CONTEXT}"]"#);
+            let own =
+                format!(r#""extensions":{{"hearken":{{"{TRANSLATED}":"acp","thread":"1"}}}},"#);
+            (event.replace(HINTS, &own)).replacen(&format!(r#""{CORE_CONTEXT}""#), &contexts, 1)
+        })
+    }
+
+    /// A flood in one session, each event written in another way.
+    fn written(name: &str, write: impl Fn(&str) -> String) -> Self {
+        let one = Self::flood(1);
+        let all = |events: Vec<String>| events.iter().map(|event| write(event)).collect();
+        Self::new(name.to_owned(), all(one.before), all(one.events))
     }
 
     /// The demo's tour over and over, each time with ids of its own.
@@ -293,9 +333,16 @@ fn each_frame(bytes: &[u8], mut each: impl FnMut(Frame)) {
 }
 
 /// What is measured with, made once.
-static LOADS: LazyLock<[Load; 4]> = LazyLock::new(|| {
+static LOADS: LazyLock<[Load; 6]> = LazyLock::new(|| {
     let [one, hundred, many] = [1, 100, 10_000].map(Load::flood);
-    [one, hundred, many, Load::demo()]
+    [
+        one,
+        hundred,
+        many,
+        Load::plain(),
+        Load::translated(),
+        Load::demo(),
+    ]
 });
 
 static PHRASES: LazyLock<Arc<Phrases>> = LazyLock::new(|| Arc::new(Phrases::english().unwrap()));

@@ -10,10 +10,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::protocol::{AAEP_VERSION, CORE_CONTEXT, TRANSLATED, UNDETERMINED};
-
-/// Where the extension of these events is declared.
-const OWN_CONTEXT: &str = "urn:hearken:context:v1";
+use crate::protocol::{AAEP_VERSION, CORE_CONTEXT, OWN_CONTEXT, TRANSLATED, UNDETERMINED};
 
 /// The member of an event's fields that holds what belongs to it (`protocol::Attached`).
 pub const ATTACHED: &str = "hearken";
@@ -265,7 +262,7 @@ pub fn duration(ms: Option<u64>) -> Option<u64> {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::protocol::{Severity, decode};
+    use crate::protocol::{Recent, Severity, decode};
 
     fn writer() -> Writer {
         let agent = Agent {
@@ -314,6 +311,34 @@ mod tests {
                 .map(ToString::to_string)
                 .collect();
             assert!(bad.is_empty(), "{kind}: {bad:?}\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_frequent_is_read_at_once() {
+        let mut writer = writer();
+        let mut session = writer.session("turn/1", "thread");
+        let mut recent = Recent::default();
+        for (kind, fields) in [
+            (
+                "output.streaming",
+                json!({"chunk": "So far. ", "position": 0, "complete": false, "output_id": id("out_", "1")}),
+            ),
+            (
+                "state.changed",
+                json!({"from_state": "idle", "to_state": "thinking"}),
+            ),
+            (
+                "tool.invoked",
+                json!({"tool": tool("read"), "summary_normal": "Read it", "tool_call_id": id("call_", "1")}),
+            ),
+            (
+                "tool.completed",
+                json!({"tool": tool("read"), "tool_call_id": id("call_", "1"), "status": "success"}),
+            ),
+        ] {
+            let text = writer.event(&mut session, kind, at("2026-01-01T00:00:00Z"), fields);
+            assert!(recent.decode_at_once(&text).is_some(), "{text}");
         }
     }
 

@@ -8,20 +8,19 @@
 //! over a map of values by a table of fields finds nothing, and costs many times what reading them takes. So a text is
 //! first read as one of these types. Whatever this does not know for certain to be right, an unknown field, a null, another
 //! spelling, a name twice, a number of another form, makes it give up, and the whole way is gone. One thing is wrong with every event of most
-//! producers, and is found here: that it has text for a person and no hints of its language (11.1). A property holds both
-//! ways to each other: what comes from here is what would have come from there.
+//! producers, and is found here: that it has text for a person and no hints of its language (11.1). What every event has that was
+//! translated, an extension that says so, is read here, too. A property holds both ways to each other: what comes from here is
+//! what would have come from there.
 
+mod extensions;
 mod scan;
 mod table;
 
 use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Map;
 
 use super::attached::Attached;
 use super::check::{PUBLISHED, without_hints};
@@ -38,8 +37,10 @@ use super::recent::Recent;
 use super::relations::looks_secret;
 use super::shape::LARGEST_BARE;
 use super::stamp;
+use super::translated::OWN_CONTEXT;
 use super::version::CORE_CONTEXT;
-use scan::Text;
+use extensions::extensions;
+use scan::{Context, Object, Text, there};
 use table::{Fields, Type};
 
 /// The longest event that is read here, in bytes: nothing in it is beyond any limit of 3.7.
@@ -65,34 +66,6 @@ const HINTS: [&str; 5] = ["none", "word", "sentence", "paragraph", "completion"]
 const CONTENT_TYPES: [&str; 2] = ["text/plain", "text/markdown"];
 /// The longest duration in milliseconds: a day.
 const DAY_MS: u64 = 86_400_000;
-
-/// Is what is written as an object; a derived reader takes a list of the fields' values for one, too.
-struct Object<T>(T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
-            type Value = Object<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
-            }
-        }
-        deserializer.deserialize_map(Reader(PhantomData))
-    }
-}
-
-/// Reads a field that is there; null is nothing that may stand there.
-fn there<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    T::deserialize(deserializer).map(Some)
-}
 
 /// Holds the fields of `producer` that are read here.
 #[derive(serde::Deserialize)]
@@ -209,6 +182,17 @@ fn hints(text: &str) -> Option<Localization> {
 }
 
 impl Fields<'_> {
+    /// Tells whether its contexts are the core one, and that of our own extension with it or where it has one.
+    fn names_its_contexts(&self) -> bool {
+        match &self.context {
+            Some(Context::One(one)) => one.0 == CORE_CONTEXT && self.extensions.is_none(),
+            Some(Context::List(list)) => {
+                (list.iter().map(|it| &*it.0)).eq([CORE_CONTEXT, OWN_CONTEXT])
+            }
+            None => false,
+        }
+    }
+
     /// Tells whether there is text for a person (11.1).
     fn has_words(&self) -> bool {
         let texts = [
@@ -227,9 +211,7 @@ impl Fields<'_> {
     #[inline]
     fn envelope(&mut self, type_name: &'static str, recent: &mut Recent) -> Option<Envelope> {
         let event_id = as_str(&self.event_id).filter(|id| is_id(id, "evt_"))?;
-        if as_str(&self.context) != Some(CORE_CONTEXT)
-            || self.sequence_number.is_some_and(|it| it > LARGEST_BARE)
-        {
+        if !self.names_its_contexts() || self.sequence_number.is_some_and(|it| it > LARGEST_BARE) {
             return None;
         }
         let aaep_version = match as_str(&self.aaep_version) {
@@ -264,7 +246,12 @@ impl Fields<'_> {
             correlation_id: owned(self.correlation_id.take()).filter(|id| !id.is_empty()),
             aaep_version: aaep_version.map(Cow::Borrowed),
             attached: Attached::none(),
-            extensions: None,
+            extensions: match &self.extensions {
+                Some(raw) => Some(Box::new(Map::clone(
+                    &*recent.extensions(raw.0, extensions)?,
+                ))),
+                None => None,
+            },
         })
     }
 

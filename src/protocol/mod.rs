@@ -68,6 +68,6 @@ pub use problem::{Datum, Kind, Problem};
 pub use recent::Recent;
 pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response, user_message};
 pub use texts::{Texts, bare};
-pub use translated::{NOT_STATED, TRANSLATED};
+pub use translated::{NOT_STATED, OWN_CONTEXT, TRANSLATED};
 pub use variants::{Part, UNDETERMINED, Wanted, direction_of};
 pub use version::{AAEP_VERSION, CORE_CONTEXT};

@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::envelope::{Localization, Producer};
 use super::ids::{OutputId, SessionId};
 
@@ -19,16 +21,18 @@ type Made<T> = Option<(Box<str>, Arc<T>)>;
 pub struct Recent {
     producer: Made<Producer>,
     hints: Made<Localization>,
+    extensions: Made<Map<String, Value>>,
     session: Option<SessionId>,
     output: Option<OutputId>,
 }
 
 impl Recent {
     /// Gives the objects that were read last, as they stood there: whole ones.
-    pub(super) fn objects(&self) -> [Option<&str>; 2] {
+    pub(super) fn objects(&self) -> [Option<&str>; 3] {
         [
             self.producer.as_ref().map(|(text, _)| &**text),
             self.hints.as_ref().map(|(text, _)| &**text),
+            self.extensions.as_ref().map(|(text, _)| &**text),
         ]
     }
 
@@ -48,6 +52,15 @@ impl Recent {
         read: impl FnOnce(&str) -> Option<Localization>,
     ) -> Option<Arc<Localization>> {
         again(&mut self.hints, text, read)
+    }
+
+    /// Gives the extensions that this text was read as before, or reads them.
+    pub(super) fn extensions(
+        &mut self,
+        text: &str,
+        read: impl FnOnce(&str) -> Option<Map<String, Value>>,
+    ) -> Option<Arc<Map<String, Value>>> {
+        again(&mut self.extensions, text, read)
     }
 
     /// Gives a session's id, if the text is one.

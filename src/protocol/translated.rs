@@ -15,6 +15,9 @@ use super::problem::Problem;
 /// The field of the extension `hearken` that names the dialect which an event was translated from.
 pub const TRANSLATED: &str = "translated";
 
+/// The context that declares this extension.
+pub const OWN_CONTEXT: &str = "urn:hearken:context:v1";
+
 /// The status of a call of which the other side reported nothing but the end.
 pub const NOT_STATED: &str = "not_stated";
 

@@ -10,8 +10,10 @@
 //! more than twice the time.
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Is a text, as it stands in the message where it is there without escapes.
@@ -22,12 +24,21 @@ pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Raw<'a>(pub(super) &'a str);
 
+/// Is what an event names as its context.
+#[derive(Debug)]
+pub(super) enum Context<'a> {
+    /// One, by itself.
+    One(Text<'a>),
+    /// A list of them.
+    List(Vec<Text<'a>>),
+}
+
 /// Goes through one object.
 #[derive(Debug)]
 pub(super) struct Scan<'a, 'k> {
     rest: &'a str,
     /// Objects that came before: what begins with the same bytes is the same one.
-    known: [Option<&'k str>; 2],
+    known: [Option<&'k str>; 3],
 }
 
 /// Is read from where a value begins.
@@ -38,7 +49,7 @@ pub(super) trait Value<'a>: Sized {
 
 impl<'a, 'k> Scan<'a, 'k> {
     /// Begins behind the brace of an object.
-    pub(super) fn open(text: &'a str, known: [Option<&'k str>; 2]) -> Option<Self> {
+    pub(super) fn open(text: &'a str, known: [Option<&'k str>; 3]) -> Option<Self> {
         let mut scan = Self { rest: text, known };
         scan.sign(b'{').then_some(scan)
     }
@@ -127,6 +138,19 @@ impl<'a> Value<'a> for Text<'a> {
     }
 }
 
+impl<'a> Value<'a> for Context<'a> {
+    #[inline]
+    fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
+        if let Some(one) = scan.plain() {
+            return Some(Self::One(Text(Cow::Borrowed(one))));
+        }
+        match scan.rest.as_bytes().first() {
+            Some(b'[') => scan.other().map(Self::List),
+            Some(_) | None => scan.other().map(Self::One),
+        }
+    }
+}
+
 impl<'a> Value<'a> for Raw<'a> {
     fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
         scan.space();
@@ -174,6 +198,35 @@ impl<'a> Value<'a> for bool {
         scan.rest = rest;
         Some(is_so)
     }
+}
+
+/// Is what is written as an object; a derived reader takes a list of the fields' values for one, too.
+#[derive(Debug)]
+pub(super) struct Object<T>(pub(super) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
+            type Value = Object<T>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+        deserializer.deserialize_map(Reader(PhantomData))
+    }
+}
+
+/// Reads a field that is there; null is nothing that may stand there.
+pub(super) fn there<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    T::deserialize(deserializer).map(Some)
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
@@ -234,7 +287,7 @@ mod tests {
         #[test]
         fn a_value_is_what_serde_json_reads_or_none(value in "[\"{}\\[\\],:0-9a-ftrusln\\\\ \n\u{1}é.e-]{0,12}") {
             fn both<'a, T: Value<'a> + serde::Deserialize<'a>>(value: &'a str) -> Option<(T, T)> {
-                let mut scan = Scan { rest: value, known: [None; 2] };
+                let mut scan = Scan { rest: value, known: [None; 3] };
                 let taken = T::take(&mut scan)?;
                 // A number's end is known by what stands behind it.
                 let length = value.len() - scan.rest.len();
@@ -260,7 +313,7 @@ mod tests {
         let text = r#" {"a":"}"},"b""#;
         let mut scan = Scan {
             rest: text,
-            known: [Some("{}"), Some(r#"{"a":"}"}"#)],
+            known: [Some("{}"), Some(r#"{"a":"}"}"#), None],
         };
         assert_eq!(Raw::take(&mut scan).unwrap().0, r#"{"a":"}"}"#);
         assert_eq!(scan.rest, r#","b""#);

@@ -7,7 +7,7 @@
 //! of the table apart (the build fails where they do not), and compared once. Which fields were there is one bit each, so
 //! that whether one is there twice, or stands in a type that has it not, is one comparison of numbers.
 
-use super::scan::{Raw, Scan, Text, Value};
+use super::scan::{Context, Raw, Scan, Text, Value};
 
 /// Says which of the types an event is; each is one bit, so that several are a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ macro_rules! table {
 
         impl<'a> Fields<'a> {
             /// Takes the fields of a message, if all it holds is known here. Objects that came before are known again.
-            pub(super) fn read(&mut self, text: &'a str, known: [Option<&str>; 2]) -> Option<()> {
+            pub(super) fn read(&mut self, text: &'a str, known: [Option<&str>; 3]) -> Option<()> {
                 let mut scan = Scan::open(text, known)?;
                 loop {
                     let place = Place::named(scan.name()?)?;
@@ -75,7 +75,7 @@ macro_rules! table {
 }
 
 table! {
-    context: Text<'a> = "@context" in ALL,
+    context: Context<'a> = "@context" in ALL,
     aaep_version: Text<'a> = "aaep_version" in ALL,
     type_name: Text<'a> = "type" in ALL,
     event_id: Text<'a> = "event_id" in ALL,
@@ -87,6 +87,7 @@ table! {
     verbosity: Text<'a> = "verbosity" in ALL,
     correlation_id: Text<'a> = "correlation_id" in ALL,
     localization_hints: Raw<'a> = "localization_hints" in ALL,
+    extensions: Raw<'a> = "extensions" in ALL,
     summary_terse: Text<'a> = "summary_terse" in SUMMARY,
     summary_normal: Text<'a> = "summary_normal" in SUMMARY,
     summary_detailed: Text<'a> = "summary_detailed" in SUMMARY,

@@ -65,6 +65,13 @@ fn frequent() -> Vec<Value> {
             "session.started",
             json!({"summary_normal": "n", "request_text": ""}),
         ),
+        event(
+            "output.streaming",
+            json!({"chunk": "c", "position": 0, "complete": false, "output_id": "out_1",
+                "localization_hints": {"primary_language": "und"},
+                "@context": ["https://aaep-protocol.org/context/v1", "urn:hearken:context:v1"],
+                "extensions": {"hearken": {"translated": "acp", "thread": "th_1"}}}),
+        ),
     ]
 }
 
@@ -107,7 +114,7 @@ fn an_event_without_hints_is_read_directly_and_told_where_it_has_words() {
         words.push(direct.findings.len());
     }
     // The second is the end of a text, and has none.
-    assert_eq!(words, [1, 0, 1, 1, 1, 1, 1]);
+    assert_eq!(words, [1, 0, 1, 1, 1, 1, 1, 1]);
     let mut odd = frequent().remove(0);
     odd.as_object_mut().unwrap().remove("localization_hints");
     assert!(!is_direct(&odd.to_string()));
@@ -131,6 +138,7 @@ fn what_came_before_changes_nothing_of_what_is_read() {
             ("session_id", json!("sess_")),
             ("output_id", json!("out_2")),
             ("output_id", json!("out_")),
+            ("extensions", json!({"hearken": {"translated": "acp"}})),
         ] {
             let mut event = event.clone();
             event[field] = value;
@@ -257,6 +265,38 @@ fn what_is_rare_odd_or_wrong_goes_the_whole_way() {
     assert!(!is_direct(&secret));
 }
 
+#[test]
+fn what_belongs_to_a_translated_event_goes_the_whole_way() {
+    let event = frequent().remove(7);
+    for (field, value) in [
+        (
+            "extensions",
+            json!({"hearken": {"translated": "acp", "deed": {"command": "rm x"}}}),
+        ),
+        (
+            "extensions",
+            json!({"hearken": {"translated": "acp"}, "other": {}}),
+        ),
+        ("extensions", json!({"hearken": {"thread": "t"}})),
+        ("extensions", json!({"hearken": ["acp"]})),
+        ("extensions", json!({"hearken": {"translated": null}})),
+        (
+            "extensions",
+            json!({"hearken": {"translated": "acp", "thread": null}}),
+        ),
+        ("@context", json!("https://aaep-protocol.org/context/v1")),
+        ("@context", json!(["urn:hearken:context:v1"])),
+        ("@context", json!([])),
+    ] {
+        let mut odd = event.clone();
+        odd[field] = value;
+        assert!(!is_direct(&odd.to_string()), "{odd}");
+    }
+    let mut writer = event.clone();
+    writer["extensions"] = json!({"hearken": {"translated": "acp"}});
+    assert!(is_direct(&writer.to_string()));
+}
+
 /// Makes values that stand in events, as they should be and otherwise.
 fn values() -> impl Strategy<Value = Value> {
     prop_oneof![
@@ -305,6 +345,13 @@ fn values() -> impl Strategy<Value = Value> {
         Just(json!({"agent_id": "a", "model": "", "more": 1})),
         Just(json!({"primary_language": "pt", "text_direction": "auto"})),
         Just(json!({"primary_language": "pt", "script": "Latn"})),
+        Just(json!({"hearken": {"translated": "acp"}})),
+        Just(json!({"hearken": {"translated": "acp", "output": {"lines": ["a"]}}})),
+        Just(json!({"other": {"translated": "acp"}})),
+        Just(json!([
+            "https://aaep-protocol.org/context/v1",
+            "urn:hearken:context:v1"
+        ])),
         Just(json!(["a", "a"])),
         Just(json!(["a", "b"])),
         Just(json!(["a", ""])),
