@@ -1,7 +1,7 @@
 //! What an event costs, stage by stage: from its bytes to frames, events, changes, announcements, utterances, and lines.
 //!
-//! For a flood in 1, 100 and 10,000 sessions, for one that names no language, for one that was translated, and for the demo's tour,
-//! 100,000 events each: a time of 100 ms is 1 µs an event.
+//! For a flood in 1, 100 and 10,000 sessions, for one that names no language, for one that was translated, and for the
+//! demo's tour, 100,000 events each: a time of 100 ms is 1 µs an event.
 //! `cargo bench --bench stages -- --sort location`, with a stage's name behind it to measure only that. Each stage has those before it in it, but
 //! for the frames: what comes behind them begins with an event's text, and the last stage with the bytes. `serde_json` takes the
 //! same texts into types of the same fields and does nothing else, in the same run: the ratio to it is what compares two runs,

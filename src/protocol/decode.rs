@@ -81,8 +81,8 @@ impl Recent {
         }
     }
 
-    /// Reads one message if it is one of the frequent events, names its context, and nothing is wrong with it but that it has
-    /// no hints of its language.
+    /// Reads one message if it is one of the frequent events, names its context, and nothing is wrong with it but that
+    /// it names no language.
     pub fn decode_at_once(&mut self, text: &str) -> Option<Box<Decoded>> {
         direct::read(text, self)
     }
@@ -225,7 +225,7 @@ fn envelope(map: &Map<String, Value>, type_name: &str, findings: &mut Findings) 
         correlation_id,
         aaep_version: aaep_version.map(Cow::Owned),
         attached: Arc::new(Attached::read(&extensions)),
-        extensions: (!extensions.is_empty()).then(|| Box::new(extensions)),
+        extensions: (!extensions.is_empty()).then(|| Arc::new(extensions)),
         type_name: Cow::Owned(type_name),
     }
 }

@@ -1,4 +1,4 @@
-//! The frequent events, where nothing is wrong with them but that they do not name their language, straight from their text.
+//! The frequent events straight from their text, where nothing is wrong with them but that they name no language.
 //!
 //! Responsibilities: being as good as the nine steps for what it gives, and giving nothing else. Not here: everything that is
 //! rare, odd or wrong (`decode`, with `check` and `payload`).
@@ -7,10 +7,11 @@
 //! Of a hundred events of a stream, ninety-odd are chunks, states and tools, written as the chapters ask. For these the walk
 //! over a map of values by a table of fields finds nothing, and costs many times what reading them takes. So a text is
 //! first read as one of these types. Whatever this does not know for certain to be right, an unknown field, a null, another
-//! spelling, a name twice, a number of another form, makes it give up, and the whole way is gone. One thing is wrong with every event of most
-//! producers, and is found here: that it has text for a person and no hints of its language (11.1). What every event has that was
-//! translated, an extension that says so, is read here, too. A property holds both ways to each other: what comes from here is
-//! what would have come from there.
+//! spelling, a name twice, a number of another form, makes it give up, and the whole way is gone.
+//!
+//! Two things that are in every event of many a source are known here: that it has text for a person and no hints of its
+//! language (11.1), which is told, and the extension that says from which protocol it was translated. A property holds
+//! both ways to each other: what comes from here is what would have come from there.
 
 mod extensions;
 mod scan;
@@ -20,7 +21,6 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
-use serde_json::Map;
 
 use super::attached::Attached;
 use super::check::{PUBLISHED, without_hints};
@@ -247,9 +247,7 @@ impl Fields<'_> {
             aaep_version: aaep_version.map(Cow::Borrowed),
             attached: Attached::none(),
             extensions: match &self.extensions {
-                Some(raw) => Some(Box::new(Map::clone(
-                    &*recent.extensions(raw.0, extensions)?,
-                ))),
+                Some(raw) => Some(recent.extensions(raw.0, extensions)?),
                 None => None,
             },
         })

@@ -100,7 +100,7 @@ pub struct Envelope {
     /// What belongs to it and is read on demand.
     pub attached: Arc<Attached>,
     /// Extension fields by prefix, where there are any.
-    pub extensions: Option<Box<Map<String, Value>>>,
+    pub extensions: Option<Arc<Map<String, Value>>>,
 }
 
 impl Envelope {

@@ -16,6 +16,7 @@ use crate::inspect::{
 };
 use crate::platform::files::open_to_read;
 use crate::protocol::Answer;
+use crate::transport::readable;
 
 use super::failure::Failure;
 
@@ -259,15 +260,12 @@ fn lines(
             take(if too_long {
                 Line::TooLong
             } else {
-                match std::str::from_utf8(&line) {
-                    Ok(text) => Line::Text {
+                match readable(&line) {
+                    std::borrow::Cow::Borrowed(text) => Line::Text {
                         text: text.to_owned(),
                         whole: true,
                     },
-                    Err(_) => Line::Text {
-                        text: String::from_utf8_lossy(&line).into_owned(),
-                        whole: false,
-                    },
+                    std::borrow::Cow::Owned(text) => Line::Text { text, whole: false },
                 }
             })?;
             line.clear();

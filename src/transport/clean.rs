@@ -1,8 +1,10 @@
 //! Words from outside, made safe for a screen, a voice and a log.
 //!
-//! Responsibilities: taking controls and invisible marks out of the few outside words that a fault or
-//! a name may carry, and cutting them. Not here: the text of frames, which is cleaned where it is
+//! Responsibilities: the text that bytes are; taking controls and invisible marks out of the few outside words that a
+//! fault or a name may carry, and cutting them. Not here: the text of frames, which is cleaned where it is
 //! shown and said.
+
+use std::borrow::Cow;
 
 /// Takes the place of a character that must not reach a screen.
 const REPLACEMENT: char = '\u{FFFD}';
@@ -15,6 +17,14 @@ pub(super) fn clean(text: &str, max: usize) -> String {
         .collect()
 }
 
+/// Gives the text that bytes are; what is none in them is replaced. Nearly all are good, which is seen faster by itself.
+pub fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
+}
+
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -25,7 +35,20 @@ fn is_unsafe(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::clean;
+    use super::{clean, readable};
+
+    #[test]
+    fn bytes_are_read_as_the_library_reads_them() {
+        for bytes in [
+            &b"plain"[..],
+            "Grüße".as_bytes(),
+            b"",
+            b"a\xFFb",
+            b"\xE6\xBC",
+        ] {
+            assert_eq!(readable(bytes), String::from_utf8_lossy(bytes));
+        }
+    }
 
     #[test]
     fn controls_and_direction_marks_are_replaced_and_length_is_cut() {

@@ -22,6 +22,8 @@
 use bytes::{Buf, BytesMut};
 use memchr::memchr;
 
+use super::clean::readable;
+
 /// How many bytes a length has.
 const LENGTH_BYTES: usize = 4;
 
@@ -379,11 +381,7 @@ impl Framer {
 }
 
 fn message(bytes: &[u8]) -> Piece {
-    // Nearly all are good, which is seen faster by itself.
-    Piece::Message(match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
-    })
+    Piece::Message(readable(bytes).into_owned())
 }
 
 #[cfg(test)]

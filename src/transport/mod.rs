@@ -44,6 +44,7 @@ mod write;
 pub use address::{HttpAddress, SourceError, WebSocketAddress};
 pub use backoff::Backoff;
 pub use capture::{RecordError, Recorder};
+pub use clean::readable;
 pub use handle::LinkHandle;
 pub use listening::{Listening, listen};
 pub use open::open;

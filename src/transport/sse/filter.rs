@@ -21,6 +21,7 @@ use http::HeaderValue;
 use super::arrivals::Arrived;
 use super::resume::SharedResume;
 use crate::link::Frame;
+use crate::transport::clean::readable;
 
 /// The longest event id that is kept, in bytes. Ids are short names; a longer one would only make the
 /// next request fail, so the resumption stays at the id before.
@@ -239,11 +240,8 @@ impl Filter {
         value: &'a [u8],
         out: &mut Vec<Arrived>,
     ) -> Option<Cow<'a, str>> {
-        // Lines are cut at ASCII bytes, so no character is ever split here. What is valid is known sooner than what is not.
-        let value = match std::str::from_utf8(value) {
-            Ok(value) => Cow::Borrowed(value),
-            Err(_) => String::from_utf8_lossy(value),
-        };
+        // Lines are cut at ASCII bytes, so no character is ever split here.
+        let value = readable(value);
         if self.size + field.len() + value.len() > self.limit {
             self.drop_event(out);
             self.place = Inside::LongEvent {
