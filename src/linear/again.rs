@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use memchr::memmem::Finder;
 
 use crate::announce::{Announcement, Arg, Mark, Phrases, stands_as_it_is};
 use crate::app::App;
@@ -136,7 +135,7 @@ impl Clock {
 #[derive(Debug, Default)]
 pub(super) struct Ours {
     phrases: Option<Arc<Phrases>>,
-    words: Vec<Finder<'static>>,
+    words: Words,
     /// The text that is looked at: its memory is used again.
     text: String,
 }
@@ -164,15 +163,54 @@ impl Ours {
                 let ours = phrases.text(key, &[("agent", Arg::own(""))]);
                 ours.trim().trim_end_matches(['.', '!']).to_lowercase()
             });
-            let words = words.filter(|ours| !ours.is_empty());
-            self.words = words.map(|ours| Finder::new(&ours).into_owned()).collect();
+            self.words = Words::of(words.filter(|ours| !ours.is_empty()));
             self.phrases = Some(Arc::clone(phrases));
         }
         match text.is_ascii() {
             true => text.make_ascii_lowercase(),
             false => *text = text.to_lowercase(),
         }
-        (self.words.iter()).any(|ours| ours.find(text.as_bytes()).is_some())
+        self.words.are_in(text)
+    }
+}
+
+/// Finds whether any of a few words is in a text, in one pass over it.
+#[derive(Debug)]
+struct Words {
+    words: Vec<String>,
+    /// Which bytes they begin with.
+    begins: [bool; 256],
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Self::of(std::iter::empty())
+    }
+}
+
+impl Words {
+    fn of(words: impl Iterator<Item = String>) -> Self {
+        let words: Vec<String> = words.collect();
+        let mut begins = [false; 256];
+        for first in words.iter().filter_map(|word| word.bytes().next()) {
+            begins[usize::from(first)] = true;
+        }
+        Self { words, begins }
+    }
+
+    fn are_in(&self, text: &str) -> bool {
+        let text = text.as_bytes();
+        let begins = |at: usize| {
+            let rest = text.get(at..).unwrap_or_default();
+            // Few begin with the same two.
+            let is_it = |word: &[u8]| {
+                word.get(1).is_none_or(|second| rest.get(1) == Some(second))
+                    && rest.starts_with(word)
+            };
+            self.words.iter().any(|word| is_it(word.as_bytes()))
+        };
+        let mut bytes = text.iter().enumerate();
+        bytes.any(|(at, byte)| self.begins[usize::from(*byte)] && begins(at))
     }
 }
 
@@ -207,6 +245,26 @@ fn looks_labelled(text: &str) -> bool {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_is_found_wherever_it_stands_and_nowhere_else() {
+        let of = |words: &[&str]| Words::of(words.iter().map(|word| (*word).to_owned()));
+        let words = of(&["hearken", "question", "hohes risiko", "é"]);
+        for (text, found) in [
+            ("hearken", true),
+            ("the hhearken.", true),
+            ("a hearke n, quest ion", false),
+            ("hohes risiko", true),
+            ("ohne hohes risik", false),
+            ("café", true),
+            ("caf", false),
+            ("", false),
+        ] {
+            assert_eq!(words.are_in(text), found, "{text}");
+        }
+        assert!(!of(&[]).are_in("hearken"));
+        assert!(of(&["h"]).are_in("oho") && of(&["h"]).are_in("oh"));
+    }
 
     #[test]
     fn a_second_is_written_as_itself_whatever_was_written_before() {

@@ -35,6 +35,7 @@ use super::ids::{AgentId, EventId, ToolCallId};
 use super::language::TextDirection;
 use super::recent::Recent;
 use super::relations::looks_secret;
+use super::same::are_same;
 use super::shape::LARGEST_BARE;
 use super::stamp;
 use super::translated::OWN_CONTEXT;
@@ -125,7 +126,7 @@ impl Type {
 
     /// Gives the type that is meant, with its name.
     fn named(name: &str) -> Option<(Self, &'static str)> {
-        Self::ALL.into_iter().find(|(_, known)| *known == name)
+        (Self::ALL.into_iter()).find(|(_, known)| are_same(known, name))
     }
 
     /// Tells whether the first word of a text that could be a type is one of them. Whoever writes a type into another
@@ -185,7 +186,7 @@ impl Fields<'_> {
     /// Tells whether its contexts are the core one, and that of our own extension with it or where it has one.
     fn names_its_contexts(&self) -> bool {
         match &self.context {
-            Some(Context::One(one)) => one.0 == CORE_CONTEXT && self.extensions.is_none(),
+            Some(Context::One(one)) => are_same(&one.0, CORE_CONTEXT) && self.extensions.is_none(),
             Some(Context::List(list)) => {
                 (list.iter().map(|it| &*it.0)).eq([CORE_CONTEXT, OWN_CONTEXT])
             }
@@ -223,7 +224,7 @@ impl Fields<'_> {
             event_id: Some(EventId::from(event_id)),
             session_id: recent.session(as_str(&self.session_id)?, |id| is_id(id, "sess_"))?,
             timestamp: Some(stamp::good(as_str(&self.timestamp)?)?),
-            producer: recent.producer(self.producer?.0, producer)?,
+            producer: recent.producer(self.producer?, producer)?,
             urgency: match as_str(&self.urgency) {
                 None | Some("normal") => Urgency::Normal,
                 Some("background") => Urgency::Background,
@@ -239,7 +240,7 @@ impl Fields<'_> {
             },
             sequence_number: self.sequence_number,
             localization: match &self.localization_hints {
-                Some(raw) => recent.hints(raw.0, hints)?,
+                Some(raw) => recent.hints(*raw, hints)?,
                 None => Localization::none(),
             },
             // An empty one is as good as none.
@@ -247,7 +248,7 @@ impl Fields<'_> {
             aaep_version: aaep_version.map(Cow::Borrowed),
             attached: Attached::none(),
             extensions: match &self.extensions {
-                Some(raw) => Some(recent.extensions(raw.0, extensions)?),
+                Some(raw) => Some(recent.extensions(*raw, extensions)?),
                 None => None,
             },
         })
@@ -396,7 +397,7 @@ impl Fields<'_> {
 
 /// Finds a text among those that are kept as they stand here.
 fn known(text: &str, those: &[&'static str]) -> Option<&'static str> {
-    those.iter().find(|known| **known == text).copied()
+    (those.iter().copied()).find(|known| are_same(known, text))
 }
 
 fn owned(text: Option<Text<'_>>) -> Option<String> {

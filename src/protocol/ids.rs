@@ -2,23 +2,41 @@
 //!
 //! An event's are kept in a dozen places, so the text of most is shared and not copied.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
 use super::form::is_id;
+use super::same::are_one;
 
 macro_rules! identifier {
     ($(#[$doc:meta])* $name:ident, $prefix:expr) => {
         $(#[$doc])*
         #[allow(clippy::derived_hash_with_manual_eq, reason = "what is equal here is equal there")]
-        #[derive(Debug, Clone, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Eq, Hash)]
         pub struct $name(pub Arc<str>);
 
         impl PartialEq for $name {
             #[inline]
             fn eq(&self, other: &Self) -> bool {
-                // Nearly always it is the same text, shared.
-                Arc::ptr_eq(&self.0, &other.0) || are_same(&self.0, &other.0)
+                are_one(&self.0, &other.0)
+            }
+        }
+
+        impl Ord for $name {
+            #[inline]
+            fn cmp(&self, other: &Self) -> Ordering {
+                match Arc::ptr_eq(&self.0, &other.0) {
+                    true => Ordering::Equal,
+                    false => self.0.cmp(&other.0),
+                }
+            }
+        }
+
+        impl PartialOrd for $name {
+            #[inline]
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
             }
         }
 
@@ -102,12 +120,6 @@ impl fmt::Debug for ReplyToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ReplyToken(…)")
     }
-}
-
-/// Compares two ids that are not one text: those that are not the same differ at their ends.
-fn are_same(one: &str, other: &str) -> bool {
-    let end = |id: &str| id.as_bytes().last_chunk::<8>().copied();
-    end(one) == end(other) && one == other
 }
 
 fn well_formed(text: &str, prefix: Option<&str>) -> bool {

@@ -12,6 +12,20 @@ use serde_json::{Map, Value};
 
 use super::envelope::{Localization, Producer};
 use super::ids::{OutputId, SessionId};
+use super::same::are_same;
+
+/// Is an object as it stands in a message.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Raw<'a> {
+    pub(super) text: &'a str,
+    /// Its place among the objects that were read last, where it is one of them.
+    pub(super) again: Option<usize>,
+}
+
+/// The places of the objects that were read last.
+const PRODUCER: usize = 0;
+const HINTS: usize = 1;
+const EXTENSIONS: usize = 2;
 
 /// What was made of which text.
 type Made<T> = Option<(Box<str>, Arc<T>)>;
@@ -27,7 +41,7 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// Gives the objects that were read last, as they stood there: whole ones.
+    /// Gives the objects that were read last, as they stood there, in the order of their places: whole ones.
     pub(super) fn objects(&self) -> [Option<&str>; 3] {
         [
             self.producer.as_ref().map(|(text, _)| &**text),
@@ -36,31 +50,31 @@ impl Recent {
         ]
     }
 
-    /// Gives the producer that this text was read as before, or reads it.
+    /// Gives the producer that this object was read as before, or reads it.
     pub(super) fn producer(
         &mut self,
-        text: &str,
+        object: Raw<'_>,
         read: impl FnOnce(&str) -> Option<Producer>,
     ) -> Option<Arc<Producer>> {
-        again(&mut self.producer, text, read)
+        again(&mut self.producer, PRODUCER, object, read)
     }
 
-    /// Gives the hints that this text was read as before, or reads it.
+    /// Gives the hints that this object was read as before, or reads it.
     pub(super) fn hints(
         &mut self,
-        text: &str,
+        object: Raw<'_>,
         read: impl FnOnce(&str) -> Option<Localization>,
     ) -> Option<Arc<Localization>> {
-        again(&mut self.hints, text, read)
+        again(&mut self.hints, HINTS, object, read)
     }
 
-    /// Gives the extensions that this text was read as before, or reads them.
+    /// Gives the extensions that this object was read as before, or reads them.
     pub(super) fn extensions(
         &mut self,
-        text: &str,
+        object: Raw<'_>,
         read: impl FnOnce(&str) -> Option<Map<String, Value>>,
     ) -> Option<Arc<Map<String, Value>>> {
-        again(&mut self.extensions, text, read)
+        again(&mut self.extensions, EXTENSIONS, object, read)
     }
 
     /// Gives a session's id, if the text is one.
@@ -69,7 +83,11 @@ impl Recent {
         text: &str,
         is_one: impl FnOnce(&str) -> bool,
     ) -> Option<SessionId> {
-        if let Some(same) = self.session.as_ref().filter(|id| id.as_str() == text) {
+        if let Some(same) = self
+            .session
+            .as_ref()
+            .filter(|id| are_same(id.as_str(), text))
+        {
             return Some(same.clone());
         }
         self.session = is_one(text).then(|| SessionId::from(text));
@@ -82,7 +100,11 @@ impl Recent {
         text: &str,
         is_one: impl FnOnce(&str) -> bool,
     ) -> Option<OutputId> {
-        if let Some(same) = self.output.as_ref().filter(|id| id.as_str() == text) {
+        if let Some(same) = self
+            .output
+            .as_ref()
+            .filter(|id| are_same(id.as_str(), text))
+        {
             return Some(same.clone());
         }
         self.output = is_one(text).then(|| OutputId::from(text));
@@ -92,13 +114,15 @@ impl Recent {
 
 fn again<T>(
     made: &mut Made<T>,
-    text: &str,
+    place: usize,
+    object: Raw<'_>,
     read: impl FnOnce(&str) -> Option<T>,
 ) -> Option<Arc<T>> {
-    if let Some((_, same)) = made.as_ref().filter(|(of, _)| **of == *text) {
+    let is_it = |text: &str| object.again == Some(place) || are_same(text, object.text);
+    if let Some((_, same)) = made.as_ref().filter(|(text, _)| is_it(text)) {
         return Some(Arc::clone(same));
     }
-    let new = Arc::new(read(text)?);
-    *made = Some((text.into(), Arc::clone(&new)));
+    let new = Arc::new(read(object.text)?);
+    *made = Some((object.text.into(), Arc::clone(&new)));
     Some(new)
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::announcement::{Aloud, Announcement, Kind};
+use crate::protocol::are_one;
 use crate::session::{PromptId, Session};
 
 /// Remembers what each session's next announcement is made with, at the place where the session stands: of thousands that
@@ -48,8 +49,7 @@ impl Last {
         agent: &Arc<str>,
     ) -> Option<Arc<str>> {
         let name = self.of(session)?.name.as_ref()?;
-        // Nearly always it is the same text, shared, which is seen at a glance.
-        let is_it = name.naming == naming && name.agent == *agent;
+        let is_it = name.naming == naming && are_one(&name.agent, agent);
         is_it.then(|| Arc::clone(&name.told))
     }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::config::{AnswersChoice, Load, Verbosity};
-use crate::protocol::{Now, Urgency, direction_of};
+use crate::protocol::{Now, Urgency, are_one, direction_of};
 use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
 use super::brief::names;
@@ -227,7 +227,7 @@ impl Announcer {
         let (Some(agent), Some(key)) = (&announcement.agent, &announcement.key) else {
             return;
         };
-        let speaks = |(link, last): &(LinkId, Arc<str>)| *link == key.link && last == agent;
+        let speaks = |(link, last): &(LinkId, Arc<str>)| *link == key.link && are_one(last, agent);
         let same = self.last_speaker.as_ref().is_some_and(speaks);
         let begins = announcement.segments.first();
         let named_already = || {
@@ -375,5 +375,5 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
 /// Gives the words that name a speaker; they are heard, and every face shows the name by itself.
 fn speaker(agent: &str, phrases: &Phrases) -> Segment {
     let spoken = format!("{}:", phrases.name_of(agent));
-    Segment::heard(&phrases.lexicon().pronounce(&spoken))
+    Segment::heard(phrases.lexicon().pronounce(&spoken))
 }

@@ -484,7 +484,7 @@ impl Announcer {
         let args = args_of(danger, tool, self.phrases.text(remedy, &[]));
         let segments = self.fill(key_of(danger), self.verbosity_of(change.key.link), &args);
         // Every face labels a danger; only the ear needs the word.
-        let word = Segment::heard(&self.phrases.text("danger", &[]));
+        let word = Segment::heard(self.phrases.text("danger", &[]));
         let segments = std::iter::once(word).chain(segments).collect();
         let draft = Draft::new(Class::Alert, Kind::Danger, segments);
         match danger.prompt().filter(|id| sessions.prompt(*id).is_some()) {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::protocol::are_same;
+
 /// Says whose words an utterance carries, so that an agent can never speak in the program's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -51,7 +53,8 @@ impl Part {
 
     /// Finds words where a text begins with them, or else puts them behind all.
     fn of(wanted: &str, text: Self, words: &mut String) -> Self {
-        match text.of_words(words).starts_with(wanted) {
+        let begin = text.of_words(words).get(..wanted.len());
+        match begin.is_some_and(|begin| are_same(begin, wanted)) {
             true => Self::between(0, wanted.len()),
             false => {
                 let from = words.len();
@@ -113,15 +116,21 @@ impl Segment {
         }
     }
 
-    /// Makes one that is heard and not seen.
-    pub fn heard(spoken: &str) -> Self {
-        Self::new(Mark::Own, String::new(), spoken)
+    /// Makes one of the program's own words that is heard and not seen.
+    pub fn heard(spoken: impl Into<String>) -> Self {
+        let none = Part::between(0, 0);
+        let heard = Self::own(spoken);
+        Self {
+            text: none,
+            shown: none,
+            ..heard
+        }
     }
 
     /// Has it shown in other words than the source wrote: without Markdown's marks.
     #[must_use]
     pub fn shown_as(self, shown: &str) -> Self {
-        if shown == self.shown() {
+        if are_same(shown, self.shown()) {
             return self;
         }
         let mut words = String::from(self.words);

@@ -76,9 +76,12 @@ impl App {
         for session in self.sessions.iter() {
             if session.key.link == link && !session.is_ended() {
                 cut += 1;
-                let name =
-                    (self.announcer).agent_name(&session.key, &session.agent, &self.sessions);
-                agents.insert(self.announcer.phrases().name_of(&name));
+                // Of more than are named, the names are not wanted.
+                if agents.len() <= MOST_NAMED {
+                    let name =
+                        (self.announcer).agent_name(&session.key, &session.agent, &self.sessions);
+                    agents.insert(self.announcer.phrases().name_of(&name));
+                }
             }
         }
         if cut == 0 {

@@ -16,13 +16,12 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::protocol::recent::Raw;
+use crate::protocol::same::are_same;
+
 /// Is a text, as it stands in the message where it is there without escapes.
 #[derive(Debug)]
 pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
-
-/// Is an object as it stands in the message.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Raw<'a>(pub(super) &'a str);
 
 /// Is what an event names as its context.
 #[derive(Debug)]
@@ -154,15 +153,19 @@ impl<'a> Value<'a> for Context<'a> {
 impl<'a> Value<'a> for Raw<'a> {
     fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
         scan.space();
-        for known in scan.known.into_iter().flatten() {
-            if scan.rest.starts_with(known) {
-                let (same, _) = scan.rest.split_at_checked(known.len())?;
+        for (at, known) in scan.known.into_iter().enumerate() {
+            if let Some(known) = known
+                && let Some((text, _)) = scan.rest.split_at_checked(known.len())
+                && are_same(text, known)
+            {
                 scan.pass(known.len());
-                return Some(Self(same));
+                let again = Some(at);
+                return Some(Self { text, again });
             }
         }
         let raw: &RawValue = scan.other()?;
-        raw.get().starts_with('{').then(|| Self(raw.get()))
+        let (text, again) = (raw.get(), None);
+        text.starts_with('{').then_some(Self { text, again })
     }
 }
 
@@ -315,7 +318,7 @@ mod tests {
             rest: text,
             known: [Some("{}"), Some(r#"{"a":"}"}"#), None],
         };
-        assert_eq!(Raw::take(&mut scan).unwrap().0, r#"{"a":"}"}"#);
+        assert_eq!(Raw::take(&mut scan).unwrap().text, r#"{"a":"}"}"#);
         assert_eq!(scan.rest, r#","b""#);
     }
 }

@@ -7,7 +7,8 @@
 //! of the table apart (the build fails where they do not), and compared once. Which fields were there is one bit each, so
 //! that whether one is there twice, or stands in a type that has it not, is one comparison of numbers.
 
-use super::scan::{Context, Raw, Scan, Text, Value};
+use super::scan::{Context, Scan, Text, Value};
+use crate::protocol::recent::Raw;
 
 /// Says which of the types an event is; each is one bit, so that several are a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
