@@ -340,12 +340,7 @@ impl Ending {
             tokio::time::sleep(LOOK).await;
         }
         self.group.iter().for_each(Tree::kill);
-        if tokio::time::timeout(limit, self.child.wait())
-            .await
-            .is_err()
-        {
-            tracing::warn!("a speech program could not be ended");
-        }
+        let _ = tokio::time::timeout(limit, self.child.wait()).await;
     }
 }
 

@@ -54,10 +54,8 @@ impl Tree {
     }
 
     fn signal(&self, signal: Signal) {
-        // It fails when nobody of the group is left.
-        if let Err(error) = kill_process_group(self.0, signal) {
-            tracing::debug!(%error, "a program could not be signalled");
-        }
+        // It fails when nobody of the group is left, who would be told.
+        let _ = kill_process_group(self.0, signal);
     }
 
     /// Tells all of it what the terminal's interrupt key tells.

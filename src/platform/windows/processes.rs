@@ -46,10 +46,7 @@ impl Tree {
         let job = Job::create_with_limit_info(&limits).ok()?;
         // It is not stopped before that: what it starts within its first moment would be outside, and no program is
         // that quick, because it has to be loaded first.
-        if let Err(error) = job.assign_process(child.raw_handle()? as isize) {
-            tracing::warn!(%error, "a program could not be put into a job");
-            return None;
-        }
+        job.assign_process(child.raw_handle()? as isize).ok()?;
         Some(Self(Arc::new(Mutex::new(Some(job)))))
     }
 
