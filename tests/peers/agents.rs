@@ -428,6 +428,22 @@ fn an_agent_before_a_model_that_speaks_in_messages_is_prompted_and_answered() {
     );
 }
 
+/// What it writes down to do is told as its plan, and not as a call of a tool.
+#[test]
+fn opencode_plans() {
+    let scene = Scene::new(&OPENCODE);
+    let mut hearken = scene.start(&OPENCODE, &["--prompt", "plan it"]);
+    hearken.wait("the plan", |line| {
+        line.contains(r#""kind":"progress""#) && line.contains("Look around")
+    });
+    hearken.wait("the end of the turn", |line| {
+        assert!(!line.contains(r#""kind":"tool_"#), "{line}");
+        line.contains(r#""kind":"session_completed""#)
+    });
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
+}
+
 #[test]
 fn opencode_is_killed() {
     killed(&OPENCODE);

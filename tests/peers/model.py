@@ -8,6 +8,7 @@ was asked last, one JSON object a line, in the file that its argument names.
   ask: touch …  the same, and the call wants to run outside of the agent's sandbox, about which it has to ask
   write FILE    the same with whatever tool writes files
   ask me        one sentence, then two questions by the tool for that
+  plan it       one sentence, then two things to do by the tool for that
   wait          a sentence every tenth of a second, until nobody listens any more (at most for a minute)
 """
 
@@ -22,6 +23,10 @@ FILES = ("write", "write_file")
 QUESTIONS = [
     {"question": "Which colour?", "header": "Colour", "options": [{"label": "Red", "description": "like a fox"}, {"label": "Blue", "description": "like the sea"}]},
     {"question": "Which files?", "header": "Files", "multiple": True, "options": [{"label": name, "description": ""} for name in ("a.txt", "b.txt", "c.txt")]},
+]
+TODOS = [
+    {"id": "1", "content": "Look around", "status": "in_progress", "priority": "high"},
+    {"id": "2", "content": "Fix it", "status": "pending", "priority": "high"},
 ]
 NOT_DONE = re.compile(r"reject|declin|denied|cancel|abort|not allowed|did not (want|allow)", re.I)
 
@@ -72,6 +77,8 @@ class Asked:
             return [("Then not." if NOT_DONE.search(self.result) else "The file stands there.")], None
         if "ask me" in self.words and "question" in self.tools and self.result is None:
             return ["I want to know. "], ("question", {"questions": QUESTIONS})
+        if "plan it" in self.words and "todowrite" in self.tools and self.result is None:
+            return ["I make a plan. "], ("todowrite", {"todos": TODOS})
         if re.search(r"\bwait\b", self.words) and self.tools:
             return (self.slowly(), None)
         return [word + " " for word in "Hello from the mock model. It has two sentences.".split()], None

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::dialect::Words;
 use crate::dialect::written;
-use crate::protocol::{Attached, Brought, Deed, FileChange};
+use crate::protocol::{Attached, Brought, Deed, FileChange, PlanStep};
 
 use super::read::{CallNews, Status};
 
@@ -58,6 +58,7 @@ pub struct Call {
     inputs: Vec<(String, String)>,
     also: Vec<String>,
     instead: bool,
+    plan: Vec<PlanStep>,
 }
 
 /// Makes AAEP's name for a call of the agent's.
@@ -81,6 +82,7 @@ impl Call {
             inputs: Vec::new(),
             also: Vec::new(),
             instead: false,
+            plan: Vec::new(),
         }
     }
 
@@ -103,6 +105,7 @@ impl Call {
             inputs,
             also,
             instead,
+            plan,
         } = news;
         self.title = title.unwrap_or(std::mem::take(&mut self.title));
         self.kind = kind.unwrap_or(std::mem::take(&mut self.kind));
@@ -115,6 +118,7 @@ impl Call {
         self.places = places.unwrap_or(std::mem::take(&mut self.places));
         self.instead |= instead;
         self.also = also.unwrap_or(std::mem::take(&mut self.also));
+        self.plan = plan.unwrap_or(std::mem::take(&mut self.plan));
         if let Some(inputs) = inputs {
             // What it is called with comes as a whole: a command that is not in it any more is none.
             self.inputs = inputs;
@@ -128,6 +132,14 @@ impl Call {
             Stage::Waiting(_) => true,
             Stage::Unsaid | Stage::Asked | Stage::Allowed | Stage::Rejected | Stage::Told => false,
         }
+    }
+
+    /// Gives the plan that it wrote down, where that is all that it did.
+    pub fn wrote_down(&self) -> Option<&[PlanStep]> {
+        let has_words = |step: &PlanStep| !step.words.trim().is_empty();
+        let is_plan = !self.plan.is_empty() && self.plan.iter().all(has_words);
+        let is_all = self.status == Status::Completed && self.deeds() == 0;
+        (is_plan && is_all).then_some(&self.plan)
     }
 
     /// Gives the name of its tool: its kind, which is all that the protocol says of it.

@@ -50,7 +50,7 @@ pub enum Update {
     /// The person's own words, which come back while an old conversation is loaded.
     Echoes(Option<String>),
     /// A call of a tool, or news of one.
-    Calls(CallNews),
+    Calls(Box<CallNews>),
     /// What it plans.
     Plans(Vec<PlanStep>),
     /// It works in another mode.
@@ -110,6 +110,8 @@ pub struct CallNews {
     pub also: Option<Vec<String>>,
     /// Whether that says all of it, because its edits alone would say it wrongly.
     pub instead: bool,
+    /// The plan that it is given to write down.
+    pub plan: Option<Vec<PlanStep>>,
 }
 
 impl CallNews {
@@ -150,7 +152,7 @@ pub fn update(params: &Map<String, Value>) -> Update {
         "agent_thought_chunk" => Update::Thinks,
         "user_message_chunk" => Update::Echoes(text(update, "messageId").map(name)),
         "tool_call" | "tool_call_update" => match call(update) {
-            Some(news) => Update::Calls(news),
+            Some(news) => Update::Calls(Box::new(news)),
             None => Update::Unknown(kind.to_owned()),
         },
         "plan" => plan(update),
@@ -220,15 +222,13 @@ fn block(content: &Map<String, Value>) -> Result<String, String> {
 }
 
 fn plan(update: &Map<String, Value>) -> Update {
-    let empty = Vec::new();
     let entries = update.get("entries").and_then(Value::as_array);
-    let entries = entries.unwrap_or(&empty);
-    let entries: Vec<&Map<String, Value>> = entries
-        .iter()
-        .take(MOST_ENTRIES)
-        .filter_map(Value::as_object)
-        .collect();
-    let step = |entry: &&Map<String, Value>| PlanStep {
+    Update::Plans(entries.map(|entries| steps(entries)).unwrap_or_default())
+}
+
+fn steps(entries: &[Value]) -> Vec<PlanStep> {
+    let entries = entries.iter().take(MOST_ENTRIES);
+    let step = |entry: &Map<String, Value>| PlanStep {
         words: name(text(entry, "content").unwrap_or_default()),
         stage: match text(entry, "status") {
             Some("completed") => PlanStage::Done,
@@ -236,7 +236,7 @@ fn plan(update: &Map<String, Value>) -> Update {
             Some(_) | None => PlanStage::Open,
         },
     };
-    Update::Plans(entries.iter().map(step).collect())
+    entries.filter_map(Value::as_object).map(step).collect()
 }
 
 /// Reads what is said of a call; nothing where it has no name.
@@ -288,6 +288,9 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
         }),
         also: None,
         instead: false,
+        plan: input
+            .and_then(|input| input.get("todos")?.as_array())
+            .map(|entries| steps(entries)),
     })
 }
 

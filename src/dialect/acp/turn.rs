@@ -152,13 +152,8 @@ impl Turn {
                 self.close_output(teller, now, out);
                 self.enter("thinking", teller, now, out);
             }
-            Update::Calls(news) => self.call(news, teller, now, out),
-            Update::Plans(plan) => {
-                if !plan.is_empty() && self.plan != plan {
-                    self.plan = plan;
-                    self.plan(teller, now, out);
-                }
-            }
+            Update::Calls(news) => self.call(*news, teller, now, out),
+            Update::Plans(plan) => self.planned(plan, teller, now, out),
             // None of these is the turn's business.
             Update::Echoes(_)
             | Update::Mode(_)
@@ -214,7 +209,12 @@ impl Turn {
         }
     }
 
-    fn plan(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    /// Takes a plan, which is told where it is another one than before.
+    fn planned(&mut self, plan: Vec<PlanStep>, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        if plan.is_empty() || self.plan == plan {
+            return;
+        }
+        self.plan = plan;
         let is = |stage: PlanStage| move |step: &&PlanStep| step.stage == stage;
         let done = self.plan.iter().filter(is(PlanStage::Done)).count();
         let at = self.plan.iter().find(is(PlanStage::UnderWay));
@@ -314,6 +314,13 @@ impl Turn {
             // That it was rejected is known to whoever did it.
             self.forget(key);
             return;
+        }
+        if matches!(stage, Stage::Unsaid | Stage::Waiting(_))
+            && let Some(plan) = call.wrote_down()
+        {
+            let plan = plan.to_vec();
+            self.forget(key);
+            return self.planned(plan, teller, now, out);
         }
         if stage != Stage::Told {
             self.tell_call(key, teller, now, out);

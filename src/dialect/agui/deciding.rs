@@ -185,7 +185,7 @@ impl Agui {
                     status: Some(Status::InProgress),
                     ..CallNews::default()
                 };
-                turn.update(Update::Calls(news), teller, now, out);
+                turn.update(Update::Calls(Box::new(news)), teller, now, out);
             }
         }
     }

@@ -254,7 +254,7 @@ impl Agui {
             status: Some(Status::Pending),
             ..CallNews::default()
         };
-        self.update(Update::Calls(news), now, out);
+        self.update(Update::Calls(Box::new(news)), now, out);
     }
 
     fn gives(&mut self, call: &str, piece: &str) {
@@ -285,7 +285,7 @@ impl Agui {
         };
         known.is_cut |= !asking::inputs(&given, &mut news);
         known.given.clear();
-        self.update(Update::Calls(news), now, out);
+        self.update(Update::Calls(Box::new(news)), now, out);
     }
 
     fn brought(&mut self, call: &str, content: &Value, now: Now, out: &mut Vec<Out>) {
@@ -297,7 +297,7 @@ impl Agui {
             output: Some(Brought::of(read::plain(content).trim()).unwrap_or_default()),
             ..CallNews::default()
         };
-        self.update(Update::Calls(news), now, out);
+        self.update(Update::Calls(Box::new(news)), now, out);
     }
 
     /// Takes the agent's own word of the conversation, and tells what of it was not heard.

@@ -183,7 +183,7 @@ impl Conversation {
         if let Some(plan) = plan(&made) {
             return self.update(plan, now, out);
         }
-        self.update(Update::Calls(news), now, out);
+        self.update(Update::Calls(Box::new(news)), now, out);
     }
 
     /// Takes the end of a call; gives the requests that are decided by it.
@@ -204,7 +204,7 @@ impl Conversation {
         };
         let decided = self.decided(&id, allowed, now, out);
         if plan(&made).is_none() {
-            self.update(Update::Calls(news), now, out);
+            self.update(Update::Calls(Box::new(news)), now, out);
         }
         decided
     }

@@ -229,7 +229,7 @@ impl Thread {
                         status: Some(Status::InProgress),
                         ..CallNews::default()
                     };
-                    turn.update(Update::Calls(news), teller, now, out);
+                    turn.update(Update::Calls(Box::new(news)), teller, now, out);
                 }
             }
             "item/fileChange/patchUpdated" => {
@@ -240,7 +240,7 @@ impl Thread {
                     };
                     let (folder, words) = (self.teller.folder.clone(), self.teller.words.clone());
                     let news = items::changed(params.get("changes"), news, &folder, &words);
-                    self.update(Update::Calls(news), now, out);
+                    self.update(Update::Calls(Box::new(news)), now, out);
                 }
             }
             "turn/plan/updated" => {
@@ -308,7 +308,7 @@ impl Thread {
                 self.note_tool(&id, news.kind.as_deref(), over);
                 match declined {
                     true => self.declined(*news, now, out),
-                    false => self.update(Update::Calls(*news), now, out),
+                    false => self.update(Update::Calls(news), now, out),
                 }
             }
             Item::Shows(kind) => self.update(Update::Shows(kind.to_owned()), now, out),

@@ -255,7 +255,7 @@ impl Conversation {
                 }
                 news.id = self.call_name(by, &news.id);
                 self.note_inputs(&news, inputs);
-                self.update(Update::Calls(*news), now, out);
+                self.update(Update::Calls(news), now, out);
             }
             Part::Quiet => {}
         }
@@ -330,7 +330,7 @@ impl Conversation {
                 // What is over was over before.
                 Part::Calls(news, inputs) if news.is_under_way() => {
                     self.note_inputs(&news, inputs);
-                    self.update(Update::Calls(*news), now, out);
+                    self.update(Update::Calls(news), now, out);
                 }
                 Part::Text { .. } | Part::Calls(..) | Part::Quiet => {}
             }

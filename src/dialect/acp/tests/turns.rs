@@ -272,6 +272,57 @@ fn what_a_call_brought_and_what_is_planned_travel_beside_the_event() {
     assert_eq!(run.faults, [""; 0]);
 }
 
+/// opencode writes its plan down by a call titled "2 todos", and sends no plan; others send it beside such a call.
+#[test]
+fn a_call_that_writes_down_a_plan_is_told_as_the_plan() {
+    let todos = |second: &str| {
+        json!([{"content": "Look", "status": "completed", "priority": "high", "id": "1"},
+            {"content": "Fix it", "status": second, "priority": "high", "id": "2"}])
+    };
+    let mut run = Run::prompted();
+    let mut call = |id: &str, todos: Value, end: &str, plan: Option<Value>| {
+        let began = run.events.len();
+        run.update(
+            json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "todowrite",
+            "kind": "other", "status": "pending", "rawInput": {}}),
+        );
+        run.update(
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress",
+            "rawInput": {"todos": todos}}),
+        );
+        if let Some(entries) = plan {
+            run.update(json!({"sessionUpdate": "plan", "entries": entries}));
+        }
+        run.update(
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": end,
+            "title": "2 todos", "rawInput": {"todos": todos}, "rawOutput": {"output": "[]"}}),
+        );
+        let types = run.events[began..].iter();
+        let types = types.map(|event| event["type"].as_str().unwrap().replace("aaep:agent.", ""));
+        types.filter(|it| it != "state.changed").collect::<Vec<_>>()
+    };
+    let told = ["progress.updated"];
+    assert_eq!(call("a", todos("pending"), "completed", None), told);
+    let plan = Some(todos("in_progress"));
+    assert_eq!(call("b", todos("in_progress"), "completed", plan), told);
+    // The same list once more is no news; one that could not be written down is no plan, nor is one without words.
+    let none: [&str; 0] = [];
+    assert_eq!(call("c", todos("in_progress"), "completed", None), none);
+    let call_of_a_tool = ["tool.invoked", "tool.completed"];
+    assert_eq!(
+        call("d", todos("completed"), "failed", None),
+        call_of_a_tool
+    );
+    let wordless = json!([{"status": "pending"}]);
+    assert_eq!(call("e", wordless, "completed", None), call_of_a_tool);
+    let progress = &run.last("progress.updated")["progress"];
+    assert_eq!(progress["description"], "Fix it");
+    assert_eq!(
+        (&progress["step"], &progress["total_steps"]),
+        (&json!(2), &json!(2))
+    );
+}
+
 #[test]
 fn what_an_agent_does_unprompted_is_a_turn_that_ends_with_its_silence() {
     let mut run = Run::open();
