@@ -18,6 +18,9 @@ use super::read::{CallNews, Status};
 /// How long a call that runs, as its agent says, is not told yet, because the permission for it may still be asked for.
 pub const GRACE: Duration = Duration::from_millis(1000);
 
+/// The name of opencode's tool for lists.
+const LIST: &str = "todowrite";
+
 /// The longest sentence about a call, in characters.
 const LONGEST_TITLE: usize = 512;
 
@@ -58,6 +61,8 @@ pub struct Call {
     inputs: Vec<(String, String)>,
     also: Vec<String>,
     instead: bool,
+    /// Whether it was first called by the name of a tool for lists.
+    is_list: bool,
     plan: Vec<PlanStep>,
 }
 
@@ -82,6 +87,7 @@ impl Call {
             inputs: Vec::new(),
             also: Vec::new(),
             instead: false,
+            is_list: false,
             plan: Vec::new(),
         }
     }
@@ -107,6 +113,9 @@ impl Call {
             instead,
             plan,
         } = news;
+        if self.title.is_empty() {
+            self.is_list = title.as_deref() == Some(LIST);
+        }
         self.title = title.unwrap_or(std::mem::take(&mut self.title));
         self.kind = kind.unwrap_or(std::mem::take(&mut self.kind));
         self.status = status.unwrap_or(self.status);
@@ -134,11 +143,12 @@ impl Call {
         }
     }
 
-    /// Gives the plan that it wrote down, where that is all that it did.
+    /// Gives the plan that it wrote down, where that is all that it did: whatever else has such a list may do more with it.
     pub fn wrote_down(&self) -> Option<&[PlanStep]> {
         let has_words = |step: &PlanStep| !step.words.trim().is_empty();
-        let is_plan = !self.plan.is_empty() && self.plan.iter().all(has_words);
-        let is_all = self.status == Status::Completed && self.deeds() == 0;
+        let is_plan = self.is_list && !self.plan.is_empty() && self.plan.iter().all(has_words);
+        let is_all =
+            self.status == Status::Completed && self.deeds() == 0 && self.places.is_empty();
         (is_plan && is_all).then_some(&self.plan)
     }
 

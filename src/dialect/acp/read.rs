@@ -226,6 +226,13 @@ fn plan(update: &Map<String, Value>) -> Update {
     Update::Plans(entries.map(|entries| steps(entries)).unwrap_or_default())
 }
 
+/// Reads the list that a call is given to write down; none where it is given anything else, too.
+fn list(input: &Map<String, Value>) -> Vec<PlanStep> {
+    let todos = input.get("todos").and_then(Value::as_array);
+    let todos = todos.filter(|_| input.len() == 1);
+    todos.map(|entries| steps(entries)).unwrap_or_default()
+}
+
 fn steps(entries: &[Value]) -> Vec<PlanStep> {
     let entries = entries.iter().take(MOST_ENTRIES);
     let step = |entry: &Map<String, Value>| PlanStep {
@@ -288,9 +295,7 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
         }),
         also: None,
         instead: false,
-        plan: input
-            .and_then(|input| input.get("todos")?.as_array())
-            .map(|entries| steps(entries)),
+        plan: input.and_then(Value::as_object).map(list),
     })
 }
 

@@ -320,7 +320,11 @@ impl Turn {
         {
             let plan = plan.to_vec();
             self.forget(key);
-            return self.planned(plan, teller, now, out);
+            // It went on after what was rejected, and after what it wrote.
+            self.rejected = false;
+            self.close_output(teller, now, out);
+            self.planned(plan, teller, now, out);
+            return self.enter("thinking", teller, now, out);
         }
         if stage != Stage::Told {
             self.tell_call(key, teller, now, out);

@@ -272,55 +272,111 @@ fn what_a_call_brought_and_what_is_planned_travel_beside_the_event() {
     assert_eq!(run.faults, [""; 0]);
 }
 
+/// Has a call made, and gives the types of what is told of it, but for the states.
+fn told_of(
+    run: &mut Run,
+    name: &str,
+    input: &Value,
+    end: &str,
+    plan: Option<&Value>,
+) -> Vec<String> {
+    let began = run.events.len();
+    let id = format!("{began} {end} {input}");
+    run.update(
+        json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": name,
+        "kind": "other", "status": "pending", "rawInput": {}}),
+    );
+    run.update(
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress",
+        "title": name, "rawInput": input}),
+    );
+    if let Some(entries) = plan {
+        run.update(json!({"sessionUpdate": "plan", "entries": entries}));
+    }
+    run.update(
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": end,
+        "title": "2 todos", "rawInput": input, "rawOutput": {"output": "[]"}}),
+    );
+    let types = run.events[began..].iter();
+    let types = types.map(|event| event["type"].as_str().unwrap().replace("aaep:agent.", ""));
+    types.filter(|it| it != "state.changed").collect()
+}
+
+fn todos(second: &str) -> Value {
+    json!([{"content": "Look", "status": "completed", "priority": "high", "id": "1"},
+        {"content": "Fix it", "status": second, "priority": "high", "id": "2"}])
+}
+
+const OF_A_TOOL: [&str; 2] = ["tool.invoked", "tool.completed"];
+
 /// opencode writes its plan down by a call titled "2 todos", and sends no plan; others send it beside such a call.
 #[test]
 fn a_call_that_writes_down_a_plan_is_told_as_the_plan() {
-    let todos = |second: &str| {
-        json!([{"content": "Look", "status": "completed", "priority": "high", "id": "1"},
-            {"content": "Fix it", "status": second, "priority": "high", "id": "2"}])
-    };
     let mut run = Run::prompted();
-    let mut call = |id: &str, todos: Value, end: &str, plan: Option<Value>| {
-        let began = run.events.len();
-        run.update(
-            json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "todowrite",
-            "kind": "other", "status": "pending", "rawInput": {}}),
-        );
-        run.update(
-            json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress",
-            "rawInput": {"todos": todos}}),
-        );
-        if let Some(entries) = plan {
-            run.update(json!({"sessionUpdate": "plan", "entries": entries}));
-        }
-        run.update(
-            json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": end,
-            "title": "2 todos", "rawInput": {"todos": todos}, "rawOutput": {"output": "[]"}}),
-        );
-        let types = run.events[began..].iter();
-        let types = types.map(|event| event["type"].as_str().unwrap().replace("aaep:agent.", ""));
-        types.filter(|it| it != "state.changed").collect::<Vec<_>>()
-    };
-    let told = ["progress.updated"];
-    assert_eq!(call("a", todos("pending"), "completed", None), told);
-    let plan = Some(todos("in_progress"));
-    assert_eq!(call("b", todos("in_progress"), "completed", plan), told);
-    // The same list once more is no news; one that could not be written down is no plan, nor is one without words.
-    let none: [&str; 0] = [];
-    assert_eq!(call("c", todos("in_progress"), "completed", None), none);
-    let call_of_a_tool = ["tool.invoked", "tool.completed"];
+    let input = json!({"todos": todos("pending")});
+    let told = told_of(&mut run, "todowrite", &input, "completed", None);
+    assert_eq!(told, ["progress.updated"]);
+    let (plan, input) = (todos("in_progress"), json!({"todos": todos("in_progress")}));
+    let told = told_of(&mut run, "todowrite", &input, "completed", Some(&plan));
+    assert_eq!(told, ["progress.updated"]);
+    // The same list once more is no news; one that could not be written down is no plan.
+    let told = told_of(&mut run, "todowrite", &input, "completed", None);
+    assert_eq!(told, Vec::<String>::new());
+    let input = json!({"todos": todos("completed")});
     assert_eq!(
-        call("d", todos("completed"), "failed", None),
-        call_of_a_tool
+        told_of(&mut run, "todowrite", &input, "failed", None),
+        OF_A_TOOL
     );
-    let wordless = json!([{"status": "pending"}]);
-    assert_eq!(call("e", wordless, "completed", None), call_of_a_tool);
     let progress = &run.last("progress.updated")["progress"];
     assert_eq!(progress["description"], "Fix it");
-    assert_eq!(
-        (&progress["step"], &progress["total_steps"]),
-        (&json!(2), &json!(2))
+    let step = (&progress["step"], &progress["total_steps"]);
+    assert_eq!(step, (&json!(2), &json!(2)));
+}
+
+/// Nothing that a call did hides behind a list that it was given.
+#[test]
+fn a_call_that_is_given_more_than_a_list_or_is_of_another_tool_is_told() {
+    let mut run = Run::prompted();
+    let list = json!({"todos": todos("pending")});
+    for (name, input) in [
+        ("jira_create", list.clone()),
+        ("", list),
+        (
+            "todowrite",
+            json!({"todos": todos("pending"), "command": "rm x"}),
+        ),
+        (
+            "todowrite",
+            json!({"todos": todos("pending"), "path": "/etc"}),
+        ),
+        ("todowrite", json!({"todos": [{"status": "pending"}]})),
+        ("todowrite", json!({"todos": "all"})),
+        ("todowrite", json!({})),
+    ] {
+        let told = told_of(&mut run, name, &input, "completed", None);
+        assert_eq!(told, OF_A_TOOL, "{name} {input}");
+    }
+}
+
+/// What it wrote before and behind such a call are two texts, as around any call.
+#[test]
+fn text_ends_before_a_call_that_writes_down_a_plan() {
+    let mut run = Run::prompted();
+    run.update(says("Let me plan"));
+    told_of(
+        &mut run,
+        "todowrite",
+        &json!({"todos": todos("pending")}),
+        "completed",
+        None,
     );
+    run.update(says("Now I look."));
+    let outputs = run
+        .events
+        .iter()
+        .filter_map(|event| event["output_id"].as_str());
+    let outputs: std::collections::BTreeSet<&str> = outputs.collect();
+    assert_eq!(outputs.len(), 2, "{:?}", run.events);
 }
 
 #[test]
