@@ -280,9 +280,9 @@ impl App {
     }
 
     /// Turns changes of sessions into announcements and everything that hangs on them.
-    fn tell(&mut self, changes: Vec<Change>, now: Now) {
-        for mut change in changes {
-            self.excuse(&mut change);
+    fn tell(&mut self, mut changes: Vec<Change>, now: Now) {
+        for change in &mut changes {
+            self.excuse(change);
             if matches!(change.what, What::SessionStarted(_) | What::SessionJoined) {
                 self.run.note_session();
             }
@@ -314,7 +314,7 @@ impl App {
             {
                 continue;
             }
-            for announcement in self.announcer.tell(&change, &self.sessions) {
+            for announcement in self.announcer.tell(change, &self.sessions) {
                 self.emit(announcement, now);
             }
         }

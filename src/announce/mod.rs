@@ -18,8 +18,8 @@ pub use announcement::{
     About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Topic, Weight,
 };
 pub use announcer::{
-    Announcer, Copied, Manner, Reads, Trust, Turn, TurnPart, Whole, hides_something, label_of,
-    takes_two_steps,
+    Announcer, Copied, Manner, Reads, Told, Trust, Turn, TurnPart, Whole, hides_something,
+    label_of, takes_two_steps,
 };
 pub use history::History;
 pub use speech::delivery::Deliveries;

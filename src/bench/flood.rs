@@ -19,8 +19,9 @@ const TEXT: [&str; 8] = [
     "never read. Should I change both? ",
 ];
 
-/// What an agent's state is at first, and the three that it goes through from then on.
-const STATES: [&str; 4] = ["idle", "thinking", "calling_tool", "writing_output"];
+/// Which of ten turns are pieces of text. The others: the agent writes, it calls, the tool begins, the tool returns; and it
+/// writes on before it says that it calls no more.
+const PIECES: [usize; 6] = [1, 2, 3, 4, 7, 9];
 
 /// How the result of a tool ends; a mark has its number in the place of this one.
 const LINES: &str = " has 120 lines.";
@@ -70,29 +71,32 @@ impl Flood {
     fn turn(&mut self, session: usize, nth: usize) -> (&'static str, String) {
         let (call, file) = (nth / 10, nth % 50);
         match nth % 10 {
-            0 | 5 => {
-                let step = nth / 5;
-                let from = if step == 0 { 0 } else { 1 + (step - 1) % 3 };
-                let (from, to) = (STATES[from], STATES[1 + step % 3]);
+            turn @ (0 | 5) => {
+                let (from, to) = match turn {
+                    0 if call == 0 => ("idle", "writing_output"),
+                    0 => ("calling_tool", "writing_output"),
+                    _ => ("writing_output", "calling_tool"),
+                };
                 let words = format!(
                     r#""from_state":"{from}","to_state":"{to}","summary_terse":"Next.","summary_normal":"Going on.""#
                 );
                 ("state.changed", words)
             }
-            2 => {
+            6 => {
                 let words = format!(
                     r#""tool":"read_file","tool_call_id":"call_{call}","description":"Reads a file","args_summary":"src/file.rs","summary_terse":"Reading.","risk_level":"low","summary_normal":"Reading file {file}.","irreversible":false"#
                 );
                 ("tool.invoked", words)
             }
-            7 => {
+            8 => {
                 let words = format!(
                     r#""tool":"read_file","tool_call_id":"call_{call}","status":"success","summary_normal":"File {file}{LINES}""#
                 );
                 ("tool.completed", words)
             }
-            _ => {
-                let text = TEXT[nth % TEXT.len()];
+            turn => {
+                let before = PIECES.iter().filter(|piece| **piece < turn).count();
+                let text = TEXT[(call * PIECES.len() + before) % TEXT.len()];
                 let position = self.said[session];
                 self.said[session] += text.len();
                 let words = format!(
@@ -147,7 +151,9 @@ pub fn mark_in(line: &str) -> Option<usize> {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::protocol::decode;
+    use crate::link::LinkId;
+    use crate::protocol::{Now, decode};
+    use crate::session::{Change, Sessions, What};
 
     fn start() -> Timestamp {
         "2026-11-23T02:00:00Z".parse().unwrap()
@@ -169,9 +175,18 @@ mod tests {
             ];
             let wanted = [1, 60, 20, 20].map(|count| count * sessions);
             assert_eq!(names.map(of), wanted);
-            for event in &events {
+            let mut known = Sessions::default();
+            known.add_link(LinkId(0), false);
+            for (at, event) in events.iter().enumerate() {
                 let decoded = decode(event).unwrap();
                 assert!(decoded.findings.is_empty(), "{:?}", decoded.findings);
+                let now = Now {
+                    monotonic: Duration::from_millis(at as u64),
+                    wall: start(),
+                };
+                let changes = known.apply(LinkId(0), decoded, now);
+                let breaks = |change: &&Change| matches!(change.what, What::Anomaly(_));
+                assert_eq!(changes.iter().find(breaks), None);
             }
         }
     }
@@ -194,7 +209,7 @@ mod tests {
     fn a_mark_is_found_again_in_a_line() {
         let results = Flood::new(1, start()).filter_map(|event| marked(&event, 17));
         let result = results.take(1).next().unwrap();
-        assert!(result.contains("File 7 has 17 lines."));
+        assert!(result.contains("File 8 has 17 lines."));
         assert_eq!(mark_in("Tool: File 7 has 17 lines."), Some(17));
         assert_eq!(mark_in("Tool: File 7 has 17 lines. (13:41)"), Some(17));
         assert_eq!(mark_in("Flood Agent says: a file has lines."), None);

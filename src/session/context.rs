@@ -18,7 +18,7 @@ pub(super) struct Context<'o> {
     pub(super) now: Now,
     pub(super) replayed: bool,
     pub(super) observer: &'o mut dyn Observer,
-    changes: Vec<Change>,
+    changes: &'o mut Vec<Change>,
 }
 
 impl<'o> Context<'o> {
@@ -28,6 +28,7 @@ impl<'o> Context<'o> {
         now: Now,
         replayed: bool,
         observer: &'o mut dyn Observer,
+        changes: &'o mut Vec<Change>,
     ) -> Self {
         Self {
             key,
@@ -35,8 +36,7 @@ impl<'o> Context<'o> {
             now,
             replayed,
             observer,
-            // Nearly every event brings one, and a list that grows by itself begins with room for four.
-            changes: Vec::with_capacity(1),
+            changes,
         }
     }
 
@@ -61,10 +61,6 @@ impl<'o> Context<'o> {
         self.changes.push(change);
     }
 
-    pub(super) fn into_changes(self) -> Vec<Change> {
-        self.changes
-    }
-
     /// Steps a machine of this session under the observer's eyes.
     pub(super) fn step<M: Machine>(
         &mut self,
@@ -72,6 +68,9 @@ impl<'o> Context<'o> {
         from: M,
         event: M::Event,
     ) -> Result<M, TransitionError> {
+        if !self.observer.watches() {
+            return from.transition(event);
+        }
         let mut relay = Relay {
             key: self.key,
             at: self.now,

@@ -118,9 +118,9 @@ impl Sessions {
     }
 
     /// Raises the questions that need not be held back any more, in the order in which they came.
-    pub(super) fn raise_due(&mut self, now: Now) -> Vec<Change> {
+    pub(super) fn raise_due(&mut self, now: Now, changes: &mut Vec<Change>) {
         if self.held.is_empty() {
-            return Vec::new();
+            return;
         }
         let links: Vec<LinkId> = self
             .links
@@ -149,17 +149,15 @@ impl Sessions {
         for id in waiting {
             self.held.insert(id, Held::Room);
         }
-        let mut changes = Vec::new();
         for id in raised {
-            changes.append(&mut self.raise(id, now));
+            self.raise(id, now, changes);
         }
-        changes
     }
 
-    fn raise(&mut self, id: PromptId, now: Now) -> Vec<Change> {
+    fn raise(&mut self, id: PromptId, now: Now, changes: &mut Vec<Change>) {
         self.held.remove(&id);
         let Some(prompt) = self.prompts.get_mut(&id) else {
-            return Vec::new();
+            return;
         };
         prompt.raised = now.monotonic;
         let down = self
@@ -171,17 +169,16 @@ impl Sessions {
             prompt.standing = Standing::Resumed;
         }
         let Some(prompt) = self.prompts.get(&id) else {
-            return Vec::new();
+            return;
         };
         let tell = |what| Change {
             urgency: Urgency::Critical,
             ..self.bare_change(prompt, now, what)
         };
-        let mut changes = vec![tell(What::PromptOpened(id))];
+        changes.push(tell(What::PromptOpened(id)));
         if prompt.accepts_by_silence() {
             changes.push(tell(What::Danger(Danger::AcceptsBySilence { prompt: id })));
         }
-        changes
     }
 
     /// Gives when a replayed question is raised at the latest.

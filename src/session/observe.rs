@@ -48,6 +48,10 @@ pub struct Step<'a> {
 
 /// Watches every machine of every session.
 pub trait Observer {
+    /// Tells whether it wants to be told at all.
+    fn watches(&self) -> bool {
+        true
+    }
     /// Takes the news that an event is about to be applied.
     fn before(&mut self, step: &Step<'_>);
     /// Takes the news that the step was done, and which state was entered.
@@ -57,6 +61,9 @@ pub trait Observer {
 }
 
 impl Observer for Unobserved {
+    fn watches(&self) -> bool {
+        false
+    }
     fn before(&mut self, _: &Step<'_>) {}
     fn after(&mut self, _: &Step<'_>, _: &'static str) {}
     fn error(&mut self, _: &Step<'_>, _: &TransitionError) {}

@@ -26,7 +26,7 @@ use super::key::SessionKey;
 use super::machines::LifecycleEvent;
 use super::model::Numbering;
 use super::observe::Observer;
-use super::sessions::{Sessions, also};
+use super::sessions::Sessions;
 use super::waits::{Arrived, Early, PATIENCE, WINDOW};
 
 /// How many unfilled gaps show that a session leaves numbers out as a habit.
@@ -56,8 +56,8 @@ impl Sessions {
         arrived: Arrived,
         now: Now,
         observer: &mut dyn Observer,
-    ) -> Vec<Change> {
-        let mut changes = Vec::new();
+        changes: &mut Vec<Change>,
+    ) {
         match self.turn(key, &decoded) {
             Turn::Later(number) => {
                 let since = now.monotonic;
@@ -68,21 +68,19 @@ impl Sessions {
                 };
                 self.waiting.early.insert((key.clone(), number), early);
                 while self.waiting.is_crowded(key) {
-                    changes.append(&mut self.release_run(key, now, observer));
+                    self.release_run(key, now, observer, changes);
                 }
-                return changes;
+                return;
             }
             Turn::BehindHeld => {
                 while self.waiting.holds(key) {
-                    changes.append(&mut self.release_run(key, now, observer));
+                    self.release_run(key, now, observer, changes);
                 }
             }
             Turn::Now => {}
         }
-        let own = self.take_in_turn(key, decoded, now, arrived, observer);
-        also(&mut changes, own);
-        also(&mut changes, self.take_followers(key, now, observer));
-        changes
+        self.take_in_turn(key, decoded, now, arrived, observer, changes);
+        self.take_followers(key, now, observer, changes);
     }
 
     /// Says when an event is taken.
@@ -122,12 +120,14 @@ impl Sessions {
         key: &SessionKey,
         now: Now,
         observer: &mut dyn Observer,
-    ) -> Vec<Change> {
-        let mut changes = Vec::new();
-        while let Some(next) = self.next_in_turn(key) {
-            changes.append(&mut self.take_in_turn(key, next.decoded, now, next.arrived, observer));
+        changes: &mut Vec<Change>,
+    ) {
+        // Hardly ever does any wait.
+        while self.is_holding()
+            && let Some(next) = self.next_in_turn(key)
+        {
+            self.take_in_turn(key, next.decoded, now, next.arrived, observer, changes);
         }
-        changes
     }
 
     fn next_in_turn(&mut self, key: &SessionKey) -> Option<Early> {
@@ -143,28 +143,31 @@ impl Sessions {
         key: &SessionKey,
         now: Now,
         observer: &mut dyn Observer,
-    ) -> Vec<Change> {
+        changes: &mut Vec<Change>,
+    ) {
         let Some(first) = self.waiting.take_first(key) else {
-            return Vec::new();
+            return;
         };
-        let mut changes = self.take_in_turn(key, first.decoded, now, first.arrived, observer);
-        changes.append(&mut self.take_followers(key, now, observer));
-        changes
+        self.take_in_turn(key, first.decoded, now, first.arrived, observer, changes);
+        self.take_followers(key, now, observer, changes);
     }
 
     /// Lets go what has waited long enough and what comes before it, in order. What is behind another
     /// gap waits for its own time.
-    pub(super) fn release_overdue(&mut self, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
-        let mut changes = Vec::new();
-        if self.waiting.early.is_empty() {
-            return changes;
+    pub(super) fn release_overdue(
+        &mut self,
+        now: Now,
+        observer: &mut dyn Observer,
+        changes: &mut Vec<Change>,
+    ) {
+        if !self.is_holding() {
+            return;
         }
         for key in self.holding(|_| true) {
             while self.waiting.is_overdue(&key, now) {
-                changes.append(&mut self.release_run(&key, now, observer));
+                self.release_run(&key, now, observer, changes);
             }
         }
-        changes
     }
 
     /// Gives the sessions of which events wait.
@@ -196,7 +199,7 @@ impl Sessions {
         let mut changes = Vec::new();
         for key in self.holding(|key| key.link == link) {
             while self.waiting.holds(&key) {
-                changes.append(&mut self.release_run(&key, now, observer));
+                self.release_run(&key, now, observer, &mut changes);
             }
         }
         changes

@@ -87,9 +87,9 @@ impl Sessions {
 
     /// Makes questions answerable whose session was in what a server replayed, and that nothing in there
     /// decided.
-    pub(super) fn revive_shown_again(&mut self, now: Now) -> Vec<Change> {
+    pub(super) fn revive_shown_again(&mut self, now: Now, changes: &mut Vec<Change>) {
         if self.shown_again.is_empty() {
-            return Vec::new();
+            return;
         }
         let mut revived = Vec::new();
         for id in std::mem::take(&mut self.shown_again) {
@@ -113,12 +113,11 @@ impl Sessions {
                 self.shown_again.push(id);
             }
         }
-        revived
-            .iter()
+        let answerable = (revived.iter())
             .filter_map(|id| self.prompts.get(id))
             .filter(|prompt| prompt.is_answerable())
-            .map(|prompt| self.bare_change(prompt, now, What::PromptAnswerable(prompt.id)))
-            .collect()
+            .map(|prompt| self.bare_change(prompt, now, What::PromptAnswerable(prompt.id)));
+        changes.extend(answerable);
     }
 
     /// Closes a question and tells it, unless it was never raised.

@@ -253,28 +253,36 @@ impl Sessions {
                 Meeting::Again => {
                     self.dropped.duplicates += 1;
                     self.note_shown_again(&key, &decoded.event);
-                    return self.revive_shown_again(now);
+                    let mut changes = Vec::new();
+                    self.revive_shown_again(now, &mut changes);
+                    return changes;
                 }
                 Meeting::Different => arrived = Arrived::UnderUsedId,
             }
         }
         let young = state.is_young(envelope.timestamp);
-        let mut changes = if state.is_replayed(envelope.timestamp, now) {
-            let mut changes = self.take_in_turn(&key, decoded, now, Arrived::Replayed, observer);
+        // Nearly every event brings one, and a list that grows by itself begins with room for four.
+        let mut changes = Vec::with_capacity(1);
+        if state.is_replayed(envelope.timestamp, now) {
+            self.take_in_turn(
+                &key,
+                decoded,
+                now,
+                Arrived::Replayed,
+                observer,
+                &mut changes,
+            );
             changes
                 .iter_mut()
                 .for_each(|change| change.replayed &= !young);
-            also(&mut changes, self.take_followers(&key, now, observer));
-            changes
+            self.take_followers(&key, now, observer, &mut changes);
         } else {
             state.learn_skew(envelope.timestamp, now);
-            let mut changes = self.revive_shown_again(now);
-            also(&mut changes, self.raise_due(now));
-            let own = self.in_order(&key, decoded, arrived, now, observer);
-            also(&mut changes, own);
-            changes
-        };
-        also(&mut changes, self.tell_freed(now));
+            self.revive_shown_again(now, &mut changes);
+            self.raise_due(now, &mut changes);
+            self.in_order(&key, decoded, arrived, now, observer, &mut changes);
+        }
+        self.tell_freed(now, &mut changes);
         self.sessions.weigh(&key);
         let forgotten = self.sessions.forget();
         self.dropped.sessions += forgotten.ended;
@@ -290,12 +298,13 @@ impl Sessions {
         now: Now,
         arrived: Arrived,
         observer: &mut dyn Observer,
-    ) -> Vec<Change> {
+        changes: &mut Vec<Change>,
+    ) {
         // Only what happened is moved: who, when and where stay where they are.
         let event = decoded.event;
         let (envelope, findings) = (&decoded.envelope, &decoded.findings);
         let replayed = arrived == Arrived::Replayed;
-        let mut context = Context::new(key, envelope, now, replayed, observer);
+        let mut context = Context::new(key, envelope, now, replayed, observer, changes);
         let invalid = findings
             .iter()
             .find(|finding| finding.severity == Severity::Error)
@@ -307,7 +316,6 @@ impl Sessions {
             self.anomaly(&mut context, AnomalyKind::EventIdReused, String::new());
         }
         self.take(&mut context, event);
-        context.into_changes()
     }
 
     /// Brings what only time brings.
@@ -317,12 +325,13 @@ impl Sessions {
 
     /// Brings what only time brings; what goes on by it does so under an observer's eyes.
     pub fn tick_observed(&mut self, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
-        let mut changes = self.release_overdue(now, observer);
-        also(&mut changes, self.revive_shown_again(now));
-        also(&mut changes, self.raise_due(now));
+        let mut changes = Vec::new();
+        self.release_overdue(now, observer, &mut changes);
+        self.revive_shown_again(now, &mut changes);
+        self.raise_due(now, &mut changes);
         self.tick_prompts(now, &mut changes);
         self.tick_unasked(now, &mut changes);
-        also(&mut changes, self.tell_freed(now));
+        self.tell_freed(now, &mut changes);
         changes
     }
 
@@ -546,19 +555,5 @@ impl Sessions {
         {
             session.phase = waiting.map_or(Phase::Running, Phase::Waiting);
         }
-    }
-}
-
-/// Puts changes behind others: a change is large, and nearly always one of both is empty. Where there are no more, nothing
-/// is moved: to read at once what was just written in parts is waited for.
-#[inline]
-pub(super) fn also(changes: &mut Vec<Change>, mut more: Vec<Change>) {
-    if more.is_empty() {
-        return;
-    }
-    if changes.is_empty() {
-        *changes = more;
-    } else {
-        changes.append(&mut more);
     }
 }

@@ -91,19 +91,19 @@ impl Sessions {
     }
 
     /// Tells of questions whose token is free for them now.
-    pub(super) fn tell_freed(&mut self, now: Now) -> Vec<Change> {
+    pub(super) fn tell_freed(&mut self, now: Now, changes: &mut Vec<Change>) {
         if self.freed.is_empty() {
-            return Vec::new();
+            return;
         }
-        std::mem::take(&mut self.freed)
-            .into_iter()
+        let freed = std::mem::take(&mut self.freed).into_iter();
+        let freed = freed
             .filter_map(|id| self.raised(id))
             .filter(|prompt| prompt.is_answerable())
             .map(|prompt| Change {
                 urgency: Urgency::Critical,
                 ..self.bare_change(prompt, now, What::PromptFreed(prompt.id))
-            })
-            .collect()
+            });
+        changes.extend(freed);
     }
 }
 

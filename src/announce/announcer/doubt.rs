@@ -64,13 +64,13 @@ impl Announcer {
         change: &Change,
         waiting: usize,
         sessions: &Sessions,
-    ) -> Vec<Draft> {
+    ) -> Option<Draft> {
         let mut rest = waiting;
         while rest > 1 && rest.is_multiple_of(10) {
             rest /= 10;
         }
         if rest != 1 {
-            return Vec::new();
+            return None;
         }
         let agent = self.agent_name(&change.key, &change.agent, sessions);
         let args = [
@@ -80,7 +80,7 @@ impl Announcer {
         let segments = self
             .phrases
             .say("question.waiting", Verbosity::Normal, &args);
-        vec![Draft::new(Class::Alert, Kind::Hint, segments)]
+        Some(Draft::new(Class::Alert, Kind::Hint, segments))
     }
 
     /// Says everything else about a question that nobody should overhear; empty where it is usual.

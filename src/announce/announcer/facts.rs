@@ -22,19 +22,17 @@ use crate::config::Verbosity;
 
 impl Announcer {
     /// Words one change with its facts.
-    pub(super) fn worded(&self, change: &Change, sessions: &Sessions) -> Vec<Draft> {
-        let mut drafts = self.word(change, sessions);
-        if let Some(draft) = drafts.first_mut() {
-            // A plan is told when somebody asks for it; that it moved on is for programs.
-            if !change.attached.plan.is_empty() && draft.kind == Kind::Progress {
-                draft.aloud = Aloud::Echo;
-            }
-            draft.facts = self.facts(change, sessions);
-            if self.level(change.key.link, draft.kind) == Verbosity::Detailed {
-                draft.segments.extend(draft.facts.words.iter().cloned());
-            }
+    pub(super) fn worded(&self, change: &Change, sessions: &Sessions) -> Option<Draft> {
+        let mut draft = self.word(change, sessions)?;
+        // A plan is told when somebody asks for it; that it moved on is for programs.
+        if !change.attached.plan.is_empty() && draft.kind == Kind::Progress {
+            draft.aloud = Aloud::Echo;
         }
-        drafts
+        draft.facts = self.facts(change, sessions);
+        if self.level(change.key.link, draft.kind) == Verbosity::Detailed {
+            draft.segments.extend(draft.facts.words.iter().cloned());
+        }
+        Some(draft)
     }
 
     fn facts(&self, change: &Change, sessions: &Sessions) -> Facts {

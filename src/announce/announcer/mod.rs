@@ -45,6 +45,7 @@ use std::time::Duration;
 
 use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
 use jiff::Timestamp;
+use smallvec::SmallVec;
 
 use crate::protocol::{AgentId, Attached, Now, OutputId, OutputStreaming, Urgency};
 use crate::session::{Change, Fate, LinkId, PromptId, SessionKey, Sessions, What};
@@ -68,6 +69,9 @@ use last::Last;
 use outputs::{OutputState, Outputs};
 use recent::Recent;
 use shared::Shared;
+
+/// What is told of a change, or of a moment: nearly always one announcement, or two.
+pub type Told = SmallVec<[Arc<Announcement>; 2]>;
 
 /// How many agents are remembered whose hints are not believed. One that is forgotten has to be found out again.
 const MOST_UNBELIEVED: usize = 4096;
@@ -192,9 +196,9 @@ impl Announcer {
     }
 
     /// Turns one change into what is told of it.
-    pub fn tell(&mut self, change: &Change, sessions: &Sessions) -> Vec<Arc<Announcement>> {
+    pub fn tell(&mut self, change: &Change, sessions: &Sessions) -> Told {
         self.wall = Some(change.at.wall);
-        let mut told = Vec::new();
+        let mut told = Told::new();
         match &change.what {
             What::Output {
                 output,
@@ -227,12 +231,9 @@ impl Announcer {
                 // What was not yet said of its text comes before the end.
                 told.extend(self.flush_session(&change.key, change.at, sessions));
                 let waited = self.at_the_end(change, sessions);
-                let drafts = self.worded(change, sessions);
-                told.extend(
-                    drafts
-                        .into_iter()
-                        .map(|draft| self.publish(change, sessions, draft)),
-                );
+                if let Some(draft) = self.worded(change, sessions) {
+                    told.push(self.publish(change, sessions, draft));
+                }
                 told.extend(waited);
             }
             What::SessionStarted(_)
@@ -254,13 +255,9 @@ impl Announcer {
             | What::Unknown { .. }
             | What::Anomaly(_)
             | What::Danger(_) => {
-                let drafts = self.worded(change, sessions);
-                told.reserve_exact(drafts.len());
-                told.extend(
-                    drafts
-                        .into_iter()
-                        .map(|draft| self.publish(change, sessions, draft)),
-                );
+                if let Some(draft) = self.worded(change, sessions) {
+                    told.push(self.publish(change, sessions, draft));
+                }
                 if let What::PromptOpened(id) = &change.what
                     && let Some(prompt) = sessions.prompt(*id)
                 {
@@ -308,14 +305,14 @@ impl Announcer {
     }
 
     /// Flushes what a pause in a stream makes due.
-    pub fn tick(&mut self, now: Now, sessions: &Sessions) -> Vec<Arc<Announcement>> {
+    pub fn tick(&mut self, now: Now, sessions: &Sessions) -> Told {
         let mut due = Vec::new();
         while let Some(place) = self.outputs.take_due(now.monotonic) {
             due.push(place);
         }
         // In the order of those who speak, whoever paused first.
         due.sort_unstable_by_key(|place| self.outputs.rank(*place));
-        let mut told = Vec::new();
+        let mut told = Told::new();
         for place in due {
             if let Some(output) = self.outputs.at_mut(place) {
                 let pieces = output.coalescer.flush_due(now.monotonic);
@@ -341,7 +338,7 @@ impl Announcer {
         output: Option<&OutputId>,
         event: &OutputStreaming,
         sessions: &Sessions,
-    ) -> Vec<Arc<Announcement>> {
+    ) -> Told {
         let load = self.load_of(change.key.link);
         let number = sessions
             .get(&change.key)
@@ -358,7 +355,7 @@ impl Announcer {
             }
         };
         let Some(state) = self.outputs.at_mut(place) else {
-            return Vec::new();
+            return Told::new();
         };
         let urgent = change.urgency == Urgency::Critical;
         // The end of an urgent sentence is urgent, whatever chunk brings it.
@@ -376,11 +373,14 @@ impl Announcer {
             language: event.language.as_ref().or(change.language.as_ref()),
         };
         // What is urgent is not kept for the end of its output; what came before it there is not said after it.
-        let mut pieces = match load {
+        let before = match load {
             Load::Low if urgent => state.coalescer.set_policy(Policy::Sentences),
             Load::Low | Load::Medium | Load::High => Vec::new(),
         };
-        pieces.extend(state.coalescer.push(chunk, change.at.monotonic));
+        let mut pieces = state.coalescer.push(chunk, change.at.monotonic);
+        if !before.is_empty() {
+            pieces = before.into_iter().chain(pieces).collect();
+        }
         let mut told = self.pieces(place, pieces, change.at, sessions);
         self.outputs.note(place);
         while let Some(oldest) = self.outputs.crowded_out() {
@@ -411,12 +411,7 @@ impl Announcer {
     }
 
     /// Gives what was not yet said of the texts of a source of which nothing more comes.
-    pub fn flush_link(
-        &mut self,
-        link: LinkId,
-        now: Now,
-        sessions: &Sessions,
-    ) -> Vec<Arc<Announcement>> {
+    pub fn flush_link(&mut self, link: LinkId, now: Now, sessions: &Sessions) -> Told {
         let of_it = self.outputs.all().filter(|(of, _)| *of == link);
         let places: Vec<_> = of_it.map(|(_, place)| place).collect();
         (places.into_iter())
@@ -424,21 +419,16 @@ impl Announcer {
             .collect()
     }
 
-    fn flush_session(
-        &mut self,
-        session: &SessionKey,
-        now: Now,
-        sessions: &Sessions,
-    ) -> Vec<Arc<Announcement>> {
+    fn flush_session(&mut self, session: &SessionKey, now: Now, sessions: &Sessions) -> Told {
         let places = self.outputs.of_session(session, sessions.get(session));
         (places.into_iter())
             .flat_map(|place| self.flush(place, now, sessions))
             .collect()
     }
 
-    fn flush(&mut self, place: usize, now: Now, sessions: &Sessions) -> Vec<Arc<Announcement>> {
+    fn flush(&mut self, place: usize, now: Now, sessions: &Sessions) -> Told {
         let Some(state) = self.outputs.at_mut(place) else {
-            return Vec::new();
+            return Told::new();
         };
         let pieces = state.coalescer.close();
         let told = self.pieces(place, pieces, now, sessions);
@@ -452,20 +442,20 @@ impl Announcer {
         pieces: Vec<Piece>,
         now: Now,
         sessions: &Sessions,
-    ) -> Vec<Arc<Announcement>> {
+    ) -> Told {
         let Some(state) = self.outputs.at_mut(place) else {
-            return Vec::new();
+            return Told::new();
         };
         state.said |= !pieces.is_empty();
         let notes = state.coalescer.take_notes();
         // Nearly every chunk goes on with a sentence, and ends none.
         if pieces.is_empty() && notes.is_empty() {
-            return Vec::new();
+            return Told::new();
         }
         let (agent, urgency) = (state.agent.clone(), state.urgency);
         let (direction, replayed) = (state.direction, state.replayed);
         let Some((key, output)) = self.outputs.key_at(place).cloned() else {
-            return Vec::new();
+            return Told::new();
         };
         let change = Change {
             key,
@@ -479,7 +469,7 @@ impl Announcer {
             attached: Attached::none(),
             what: What::SessionJoined,
         };
-        let mut told = Vec::with_capacity(pieces.len() + notes.len());
+        let mut told = Told::new();
         for note in notes {
             if note == Note::Unbelieved && !self.disbelieve(&change.key) {
                 continue;

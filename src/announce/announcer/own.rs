@@ -14,8 +14,7 @@ use crate::config::{Load, SourceAnnounce, Verbosity};
 use crate::protocol::Now;
 use crate::session::{LinkId, Sessions};
 
-use super::Announcer;
-use crate::announce::announcement::Announcement;
+use super::{Announcer, Told};
 use crate::announce::text::coalesce::Policy;
 use crate::announce::words::phrase::Phrases;
 
@@ -53,19 +52,14 @@ impl Announcer {
 
     /// Changes how much is announced from now on, and gives the streamed text that waited only because
     /// of the old load.
-    pub fn set_load(
-        &mut self,
-        load: Load,
-        now: Now,
-        sessions: &Sessions,
-    ) -> Vec<Arc<Announcement>> {
+    pub fn set_load(&mut self, load: Load, now: Now, sessions: &Sessions) -> Told {
         self.settings.load = load;
         let policies: Vec<_> = self
             .outputs
             .all()
             .map(|(link, place)| (place, Policy::from(self.load_of(link))))
             .collect();
-        let mut told = Vec::new();
+        let mut told = Told::new();
         for (place, policy) in policies {
             if let Some(output) = self.outputs.at_mut(place) {
                 let pieces = output.coalescer.set_policy(policy);

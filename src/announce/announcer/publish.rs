@@ -10,7 +10,7 @@ use crate::protocol::{Now, Urgency, are_one, direction_of};
 use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
 use super::brief::names;
-use super::{Announcer, Draft};
+use super::{Announcer, Draft, Told};
 use crate::announce::announcement::{
     About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Weight,
 };
@@ -191,14 +191,10 @@ impl Announcer {
     }
 
     /// Gives what an agent wrote in a turn that is over, for whoever hears it only then.
-    pub(super) fn at_the_end(
-        &mut self,
-        change: &Change,
-        sessions: &Sessions,
-    ) -> Vec<Arc<Announcement>> {
+    pub(super) fn at_the_end(&mut self, change: &Change, sessions: &Sessions) -> Told {
         let quiet = self.settings.quiet || self.is_muted(&change.key, &change.agent);
         if self.settings.answers != AnswersChoice::AtTheEnd || quiet || change.replayed {
-            return Vec::new();
+            return Told::new();
         }
         let key = Some(&change.key);
         let begins =

@@ -22,30 +22,29 @@ use crate::announce::words::segment::Segment;
 
 impl Announcer {
     /// Words one change that is no streamed text.
-    pub(super) fn word(&self, change: &Change, sessions: &Sessions) -> Vec<Draft> {
-        let one = |draft: Draft| vec![draft];
-        match &change.what {
-            What::SessionStarted(event) => one(self.started(change, event, sessions)),
-            What::SessionJoined => one(self.phrase(
+    pub(super) fn word(&self, change: &Change, sessions: &Sessions) -> Option<Draft> {
+        Some(match &change.what {
+            What::SessionStarted(event) => self.started(change, event, sessions),
+            What::SessionJoined => self.phrase(
                 change,
                 Class::Outcome,
                 Kind::SessionStarted,
                 "session.joined",
                 &[("parent", self.parent(change, sessions))],
-            )),
-            What::SessionEnded(ended) => one(self.ended(change, ended, sessions)),
-            What::StateChanged(event) => one(self.state(change, event, sessions)),
-            What::Progress(event) => one(self.progress(change, event)),
-            What::ToolInvoked(event) => one(self.invoked(change, event, sessions)),
+            ),
+            What::SessionEnded(ended) => self.ended(change, ended, sessions),
+            What::StateChanged(event) => self.state(change, event, sessions),
+            What::Progress(event) => self.progress(change, event),
+            What::ToolInvoked(event) => self.invoked(change, event, sessions),
             What::ToolCompleted { event, elapsed } => {
-                one(self.completed(change, event, *elapsed, sessions))
+                self.completed(change, event, *elapsed, sessions)
             }
-            What::Handoff(event) => one(self.handoff(change, event)),
+            What::Handoff(event) => self.handoff(change, event),
             What::Unknown { type_name, event } => {
-                self.unknown(change, type_name, &event.summary, event.asks)
+                self.unknown(change, type_name, &event.summary, event.asks)?
             }
-            What::Anomaly(anomaly) => one(self.anomaly(change, anomaly)),
-            What::Danger(danger) => one(self.danger(change, danger, sessions)),
+            What::Anomaly(anomaly) => self.anomaly(change, anomaly),
+            What::Danger(danger) => self.danger(change, danger, sessions),
             What::PromptOpened(id) | What::PromptAnswerable(id) => {
                 self.prompt_draft(*id, sessions, |prompt| {
                     let again = matches!(change.what, What::PromptAnswerable(_));
@@ -59,16 +58,16 @@ impl Announcer {
                         Some(call) => draft.topic(Topic::call(&call.tool, call.call_id.as_ref())),
                         None => draft,
                     }
-                })
+                })?
             }
             What::PromptFreed(id) | What::PromptUnheard(id) => {
                 self.prompt_draft(*id, sessions, |prompt| {
                     Draft::new(Class::Alert, self.kind_of(prompt), self.asked_anew(prompt))
                         .about(About::Asks(*id))
-                })
+                })?
             }
             What::QuestionsWaiting { waiting } => {
-                self.questions_waiting(change, *waiting, sessions)
+                self.questions_waiting(change, *waiting, sessions)?
             }
             What::PromptWarning {
                 prompt: id,
@@ -80,11 +79,11 @@ impl Announcer {
                     self.warn(prompt, *remaining, sessions, change.at),
                 )
                 .about(About::Tells(*id))
-            }),
+            })?,
             What::PromptTimedOut(id) => self.prompt_draft(*id, sessions, |prompt| {
                 Draft::new(Class::Alert, self.kind_of(prompt), self.timed_out(prompt))
                     .about(About::Tells(*id))
-            }),
+            })?,
             What::PromptPerhapsResolved(id) => self.prompt_draft(*id, sessions, |prompt| {
                 let key = if prompt.is_answerable() {
                     "question.perhaps"
@@ -97,16 +96,18 @@ impl Announcer {
                     &[("n", Arg::own(id.0))],
                 );
                 Draft::new(Class::Outcome, self.kind_of(prompt), segments).about(About::Tells(*id))
-            }),
-            What::PromptClosed { prompt: id, how } => self.prompt_draft(*id, sessions, |prompt| {
-                let (segments, aloud) = self.settled(prompt, how);
-                Draft::new(Class::Outcome, self.kind_of(prompt), segments)
-                    .about(About::Tells(*id))
-                    .aloud(aloud)
-            }),
+            })?,
+            What::PromptClosed { prompt: id, how } => {
+                self.prompt_draft(*id, sessions, |prompt| {
+                    let (segments, aloud) = self.settled(prompt, how);
+                    Draft::new(Class::Outcome, self.kind_of(prompt), segments)
+                        .about(About::Tells(*id))
+                        .aloud(aloud)
+                })?
+            }
             // Text is cut into sentences elsewhere.
-            What::Output { .. } => Vec::new(),
-        }
+            What::Output { .. } => return None,
+        })
     }
 
     fn prompt_draft(
@@ -114,8 +115,8 @@ impl Announcer {
         id: PromptId,
         sessions: &Sessions,
         draft: impl FnOnce(&crate::session::Prompt) -> Draft,
-    ) -> Vec<Draft> {
-        sessions.prompt(id).map(draft).into_iter().collect()
+    ) -> Option<Draft> {
+        sessions.prompt(id).map(draft)
     }
 
     pub(super) fn phrase(
@@ -392,27 +393,22 @@ impl Announcer {
         type_name: &str,
         summary: &Summary,
         asks: bool,
-    ) -> Vec<Draft> {
+    ) -> Option<Draft> {
         let summary = self.summary(change, summary, Kind::Unknown);
         let has_words = matches!(&summary, Arg::Agent(..));
         let critical = change.urgency == Urgency::Critical;
         let kind = type_name.rsplit(['/', ':']).next().unwrap_or(type_name);
         let args = [("kind", name(Some(kind))), ("summary", summary)];
-        if asks {
-            vec![self.phrase(change, Class::Alert, Kind::Unknown, "unknown.asks", &args)]
+        let (class, key) = if asks {
+            (Class::Alert, "unknown.asks")
         } else if critical {
-            vec![self.phrase(
-                change,
-                Class::Alert,
-                Kind::Unknown,
-                "unknown.critical",
-                &args,
-            )]
+            (Class::Alert, "unknown.critical")
         } else if has_words {
-            vec![self.phrase(change, Class::Activity, Kind::Unknown, "unknown", &args)]
+            (Class::Activity, "unknown")
         } else {
-            Vec::new()
-        }
+            return None;
+        };
+        Some(self.phrase(change, class, Kind::Unknown, key, &args))
     }
 
     /// Names the agent whose sub-agent a change comes from; empty where it is nobody's.
