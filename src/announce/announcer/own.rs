@@ -21,7 +21,12 @@ use crate::announce::words::phrase::Phrases;
 impl Announcer {
     /// Lets a source be announced in its own way.
     pub fn set_source(&mut self, link: LinkId, own: SourceAnnounce) {
-        self.own.insert(link, own);
+        // It is asked for a dozen times with each event, and nearly always there is nothing of it.
+        if own == SourceAnnounce::default() {
+            self.own.remove(&link);
+        } else {
+            self.own.insert(link, own);
+        }
     }
 
     /// Gives what of a source's announcements is not as for all, if anything is.
