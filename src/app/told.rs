@@ -28,7 +28,7 @@ fn arg_of(phrases: &Phrases, word: &Word) -> Arg {
         Word::Own(text) => Arg::own(text),
         Word::Name(name) => Arg::Name(name.clone()),
         Word::Names(names) => {
-            let names: Vec<String> = names.iter().map(|one| phrases.name_of(one)).collect();
+            let names: Vec<_> = names.iter().map(|one| phrases.name_of(one)).collect();
             Arg::Own(names.join(", "))
         }
         Word::Agent(text) => Arg::Agent(text.clone(), None),

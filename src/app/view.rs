@@ -192,7 +192,7 @@ impl App {
                 let name =
                     self.announcer
                         .name_of_agent(&session.key, &session.agent, &self.sessions);
-                self.phrases().name_of(&name)
+                self.phrases().name_of(&name).into_owned()
             })
             .collect();
         names.sort();
@@ -237,7 +237,7 @@ impl App {
     /// Makes a label of them.
     pub fn label_words(&self, key: &str, agent: Option<&str>) -> String {
         let phrases = self.phrases();
-        let agent = agent.map(|agent| phrases.name_of(agent));
+        let agent = agent.map(|agent| phrases.name_of(agent).into_owned());
         phrases.text(key, &[("agent", Arg::Own(agent.unwrap_or_default()))])
     }
 

@@ -7,7 +7,10 @@ use crate::protocol::{AgentId, SessionId};
 
 /// Names a session: two agents under one session id have each their own state (A.9, pattern 1), and
 /// the same ids from another link are somebody else's.
-#[allow(clippy::derived_hash_with_manual_eq, reason = "what is equal here is equal there")]
+#[allow(
+    clippy::derived_hash_with_manual_eq,
+    reason = "what is equal here is equal there"
+)]
 #[derive(Debug, Clone, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionKey {
     /// The source it came from.

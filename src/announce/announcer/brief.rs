@@ -154,7 +154,7 @@ impl Announcer {
                     .is_some_and(|last| last.ends_with([':', ',', '.']));
                 let between = if is_said { ": " } else { " " };
                 let rest = rest.collect::<Vec<_>>().join(" ");
-                let marked = self.phrases.name_of(&agent) + between + &rest;
+                let marked = format!("{}{between}{rest}", self.phrases.name_of(&agent));
                 summary = Arg::Agent(marked, language.clone());
                 "session.started.named"
             }

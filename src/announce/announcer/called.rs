@@ -119,7 +119,7 @@ impl Announcer {
             let args = [("agent", Arg::Name(name)), ("mark", mark)];
             self.phrases.text(phrase, &args)
         };
-        let name = self.phrases.name_of(&name);
+        let name = self.phrases.name_of(&name).into_owned();
         let marked = with(name.clone(), mark.clone());
         let whole = marked.chars().count();
         if whole <= LONGEST_NAME {

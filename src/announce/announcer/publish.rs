@@ -3,6 +3,7 @@
 //! Responsibilities: load, quiet, mute, repeated words, old news. Not here: the words (`wording`), by
 //! which name an agent is called (`called`), the order of speech (`queue`).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::config::{AnswersChoice, Load, Verbosity};
@@ -370,6 +371,12 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
 
 /// Gives the words that name a speaker; they are heard, and every face shows the name by itself.
 fn speaker(agent: &str, phrases: &Phrases) -> Segment {
-    let spoken = format!("{}:", phrases.name_of(agent));
-    Segment::heard(phrases.lexicon().pronounce(&spoken))
+    let name = phrases.name_of(agent);
+    let mut spoken = String::with_capacity(name.len() + 1);
+    spoken.push_str(&name);
+    spoken.push(':');
+    match phrases.lexicon().pronounce(&spoken) {
+        Cow::Borrowed(_) => Segment::heard(spoken),
+        Cow::Owned(other) => Segment::heard(other),
+    }
 }

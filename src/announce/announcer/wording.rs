@@ -435,7 +435,7 @@ impl Announcer {
         match &anomaly.detail {
             Detail::Finding(finding) => self.phrases.finding_in_full(finding),
             Detail::Name(name) if name.is_empty() => String::new(),
-            Detail::Name(name) => self.phrases.name_of(name),
+            Detail::Name(name) => self.phrases.name_of(name).into_owned(),
         }
     }
 

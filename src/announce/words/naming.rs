@@ -1,5 +1,6 @@
 //! Names from the wire, made fit to stand in the program's own words.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::{Arc, LazyLock};
 
@@ -27,10 +28,10 @@ const LONGEST_ANSWER: usize = 400;
 
 /// Turns a name from the wire into something that can stand in the program's own words; `unnamed` is
 /// said where nothing is left of it.
-pub fn name_of(text: &str, unnamed: &str) -> String {
+pub fn name_of<'a>(text: &'a str, unnamed: &str) -> Cow<'a, str> {
     match stands_as_it_is(text) {
-        true => text.to_owned(),
-        false => plain(text, unnamed, "_-./'", LONGEST_NAME),
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(plain(text, unnamed, "_-./'", LONGEST_NAME)),
     }
 }
 
@@ -48,7 +49,8 @@ pub fn answer_of(text: &str, unnamed: &str) -> String {
 /// a closer look may leave as it is all the same.
 pub fn stands_as_it_is(name: &str) -> bool {
     let ends = name.starts_with(' ') || name.ends_with(' ');
-    is_plain(name, LONGEST_NAME) && !ends && !name.contains("  ")
+    let mut pairs = name.as_bytes().windows(2);
+    is_plain(name, LONGEST_NAME) && !ends && pairs.all(|pair| pair != b"  ")
 }
 
 /// Tells whether a text of one line has ASCII letters, digits and spaces, and what joins words.
@@ -239,7 +241,7 @@ pub fn words_of(name: &str, unnamed: &str) -> String {
     }
     let words = words.trim();
     if words.is_empty() {
-        name
+        name.into_owned()
     } else {
         words.to_owned()
     }

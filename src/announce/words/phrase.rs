@@ -9,6 +9,7 @@
 //! its own with [`Mark::Agent`], so that a voice can mark whose words they are. Arguments are put in
 //! once: braces inside an agent's text mean nothing.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -219,7 +220,7 @@ impl Phrases {
     }
 
     /// Gives a name from the wire as it can stand in the program's own words.
-    pub fn name_of(&self, text: &str) -> String {
+    pub fn name_of<'a>(&self, text: &'a str) -> Cow<'a, str> {
         name_of(text, &self.lexicon.words().unnamed)
     }
 

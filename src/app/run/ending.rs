@@ -80,7 +80,7 @@ impl App {
                 if agents.len() <= MOST_NAMED {
                     let name =
                         (self.announcer).agent_name(&session.key, &session.agent, &self.sessions);
-                    agents.insert(self.announcer.phrases().name_of(&name));
+                    agents.insert(self.announcer.phrases().name_of(&name).into_owned());
                 }
             }
         }

@@ -102,7 +102,7 @@ impl App {
             .get(key)
             .map_or(key.agent.as_str(), |session| &*session.agent);
         let name = self.announcer.name_of_agent(key, agent, &self.sessions);
-        self.announcer.phrases().name_of(&name)
+        self.announcer.phrases().name_of(&name).into_owned()
     }
 
     /// Says only what is urgent and what answers keys from now on, or everything again.

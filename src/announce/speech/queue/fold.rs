@@ -19,6 +19,10 @@ impl SpeechQueue {
         let Some(Waiting::Item(newest)) = lane.back() else {
             return;
         };
+        // With many agents, hundreds wait that are of others.
+        if lane.of_mark(newest.mark) < 2 {
+            return;
+        }
         let (mark, topic) = (newest.mark, &newest.announcement.topic);
         let key = &newest.announcement.key;
         let of_topic = |waiting: &Waiting| {
@@ -28,7 +32,6 @@ impl SpeechQueue {
             };
             whose == key && about == topic
         };
-        // With many agents, hundreds wait that are of others.
         let those = lane.iter().enumerate();
         let those = those.filter(|(_, waiting)| waiting.mark() == mark && of_topic(waiting));
         let those: SmallVec<[usize; 16]> = those.map(|(at, _)| at).collect();

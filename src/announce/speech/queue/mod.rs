@@ -31,6 +31,7 @@ mod order;
 mod table;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -46,6 +47,7 @@ use crate::announce::announcement::{About, Announcement, AnnouncementId, Class, 
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
 use table::LANES;
+use waits::Waits;
 
 pub use ledger::{Fate, Ledger};
 pub use table::{Arrival, Lane, arrival};
@@ -143,7 +145,7 @@ struct Playing {
 /// Orders speech.
 #[derive(Debug, Clone)]
 pub struct SpeechQueue {
-    lanes: [VecDeque<Waiting>; LANES],
+    lanes: [Waits; LANES],
     /// When it is looked at each lane what is too old there.
     looked_at: [Duration; LANES],
     playing: Option<Playing>,
@@ -256,9 +258,7 @@ impl SpeechQueue {
 
     /// Tells whether nothing plays and nothing waits.
     pub fn is_idle(&self) -> bool {
-        self.playing.is_none()
-            && self.stopping.is_none()
-            && self.lanes.iter().all(VecDeque::is_empty)
+        self.playing.is_none() && self.stopping.is_none() && self.lanes.iter().all(Waits::is_empty)
     }
 
     /// Tells whether something about a question still waits to be said to its end.
@@ -269,7 +269,7 @@ impl SpeechQueue {
             Waiting::Fold(_) => false,
         };
         self.playing.as_ref().is_some_and(|it| is_it(&it.item))
-            || self.lanes.iter().flatten().any(waits)
+            || self.lanes.iter().flat_map(Waits::iter).any(waits)
     }
 
     /// Takes what was heard to its end since the last call.

@@ -57,14 +57,14 @@ impl SpeechQueue {
     /// would be heard as the end of them.
     pub(super) fn take_next(&mut self, lane: Lane) -> Option<Waiting> {
         let waiting = &self.lanes[lane as usize];
-        let may_leave = |waiting: &Waiting| match lane {
+        let may_leave = |waiting: &&Waiting| match lane {
             Lane::Alert => !self.waits_for_response(waiting),
             Lane::Outcome => !self.waits_for_text(waiting),
             Lane::Response | Lane::Activity | Lane::Text | Lane::Progress => true,
         };
-        let at = (0..waiting.len())
-            .filter(|at| may_leave(&waiting[*at]))
-            .min_by_key(|at| rank(lane, &waiting[*at]))?;
+        let (at, _) = (waiting.iter().enumerate())
+            .filter(|(_, waiting)| may_leave(waiting))
+            .min_by_key(|(_, waiting)| rank(lane, waiting))?;
         self.lanes[lane as usize].remove(at)
     }
 
@@ -114,9 +114,7 @@ impl SpeechQueue {
         match lane {
             // The answer to an older key is of no use any more.
             Lane::Response => self.clear(Lane::Response, Fate::Replaced),
-            Lane::Activity => {
-                self.take_out(Lane::Activity, Fate::Replaced, same_topic);
-            }
+            Lane::Activity => self.replace(arrived, same_topic),
             Lane::Progress => {
                 self.take_out(Lane::Progress, Fate::Replaced, |waiting| match waiting {
                     Waiting::Item(item) => item.announcement.key == arriving.key,
@@ -124,9 +122,7 @@ impl SpeechQueue {
                 });
             }
             // A tool's result makes its start that was not yet said superfluous.
-            Lane::Outcome => {
-                self.take_out(Lane::Activity, Fate::Replaced, same_topic);
-            }
+            Lane::Outcome => self.replace(arrived, same_topic),
             // What a question is about waits for the person from then on, and so does its agent: that it begins, or
             // thinks, is no longer true when it would be said.
             Lane::Alert if matches!(arriving.about, Some(About::Asks(_))) => {
@@ -147,6 +143,13 @@ impl SpeechQueue {
                 });
             }
             Lane::Alert | Lane::Text => {}
+        }
+    }
+
+    /// Takes out what was to be said of an agent's activity before, and is of the mark of what arrives.
+    fn replace(&mut self, arrived: &Item, is_it: impl Fn(&Waiting) -> bool) {
+        if self.lanes[Lane::Activity as usize].of_mark(arrived.mark) > 0 {
+            self.take_out(Lane::Activity, Fate::Replaced, is_it);
         }
     }
 
@@ -177,7 +180,7 @@ impl SpeechQueue {
             let mut waiting = std::mem::take(&mut self.lanes[lane as usize]);
             let before = waiting.len();
             let mut looked_at = Duration::MAX;
-            waiting.retain_mut(|waiting| {
+            waiting.retain(|waiting| {
                 let held = self.waits_for_text(waiting);
                 let Waiting::Item(item) = waiting else {
                     return true;

@@ -1,0 +1,148 @@
+//! What waits in one lane, in its order.
+//!
+//! Responsibilities: knowing at a glance whether anything waits that is of one session and topic: with many agents hundreds
+//! wait behind a slow voice, each arrival asks it, and nearly always none is. Not here: who comes and leaves (`order`).
+
+use std::collections::VecDeque;
+
+use hashbrown::HashTable;
+
+use super::Waiting;
+
+/// Holds what waits in one lane.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Waits {
+    list: VecDeque<Waiting>,
+    /// How many of each mark there are.
+    marks: HashTable<(u64, usize)>,
+}
+
+impl Waits {
+    /// Tells how many have a mark.
+    pub(super) fn of_mark(&self, mark: u64) -> usize {
+        let found = self.marks.find(mark, |(own, _)| *own == mark);
+        found.map_or(0, |(_, count)| *count)
+    }
+
+    fn came(&mut self, mark: u64) {
+        let entry = (self.marks).entry(mark, |(own, _)| *own == mark, |(own, _)| *own);
+        entry.or_insert((mark, 0)).into_mut().1 += 1;
+    }
+
+    fn left(&mut self, mark: u64) {
+        if let Ok(mut entry) = self.marks.find_entry(mark, |(own, _)| *own == mark) {
+            match entry.get().1 {
+                0 | 1 => _ = entry.remove(),
+                count => entry.get_mut().1 = count - 1,
+            }
+        }
+    }
+
+    pub(super) fn push_back(&mut self, waiting: Waiting) {
+        self.came(waiting.mark());
+        self.list.push_back(waiting);
+    }
+
+    pub(super) fn push_front(&mut self, waiting: Waiting) {
+        self.came(waiting.mark());
+        self.list.push_front(waiting);
+    }
+
+    pub(super) fn insert(&mut self, at: usize, waiting: Waiting) {
+        self.came(waiting.mark());
+        self.list.insert(at, waiting);
+    }
+
+    pub(super) fn remove(&mut self, at: usize) -> Option<Waiting> {
+        let waiting = self.list.remove(at)?;
+        self.left(waiting.mark());
+        Some(waiting)
+    }
+
+    pub(super) fn pop_front(&mut self) -> Option<Waiting> {
+        self.remove(0)
+    }
+
+    /// Lets only those stay that are to; they keep their marks.
+    pub(super) fn retain(&mut self, mut stays: impl FnMut(&mut Waiting) -> bool) {
+        let mut gone = Vec::new();
+        self.list.retain_mut(|waiting| {
+            let stays = stays(waiting);
+            if !stays {
+                gone.push(waiting.mark());
+            }
+            stays
+        });
+        for mark in gone {
+            self.left(mark);
+        }
+    }
+
+    pub(super) fn front(&self) -> Option<&Waiting> {
+        self.list.front()
+    }
+
+    pub(super) fn back(&self) -> Option<&Waiting> {
+        self.list.back()
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&Waiting> {
+        self.list.get(at)
+    }
+
+    /// Gives one to be changed, but for what its mark is made of.
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Waiting> {
+        self.list.get_mut(at)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting> {
+        self.list.iter()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Fold;
+    use super::*;
+
+    fn of(mark: u64) -> Waiting {
+        let (key, topic) = (None, None);
+        Waiting::Fold(Box::new(Fold {
+            mark,
+            key,
+            topic,
+            count: 1,
+        }))
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_marks_are_those_of_what_waits(steps in proptest::collection::vec((0u8..6, 0u64..5), 0..200)) {
+            let mut waits = Waits::default();
+            for (step, mark) in steps {
+                let at = waits.len() / 2;
+                match step {
+                    0 => waits.push_back(of(mark)),
+                    1 => waits.push_front(of(mark)),
+                    2 => waits.insert(at, of(mark)),
+                    3 => _ = waits.remove(at),
+                    4 => _ = waits.pop_front(),
+                    _ => waits.retain(|waiting| waiting.mark() != mark),
+                }
+                for mark in 0..5 {
+                    let wanted = waits.iter().filter(|it| it.mark() == mark).count();
+                    assert_eq!(waits.of_mark(mark), wanted);
+                }
+                assert!(waits.marks.len() <= waits.len());
+            }
+        }
+    }
+}
