@@ -37,7 +37,6 @@ use super::recent::Recent;
 use super::relations::looks_secret;
 use super::same::are_same;
 use super::shape::LARGEST_BARE;
-use super::stamp;
 use super::translated::OWN_CONTEXT;
 use super::version::CORE_CONTEXT;
 use extensions::extensions;
@@ -98,7 +97,8 @@ pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Box<Decoded>> {
         return None;
     }
     let mut fields = Fields::default();
-    fields.read(text, recent.objects())?;
+    let (objects, order) = recent.before();
+    fields.read(text, objects, order)?;
     let (kind, name) = Type::named(as_str(&fields.type_name)?)?;
     if !fields.has_only_its_own(kind) {
         return None;
@@ -223,7 +223,7 @@ impl Fields<'_> {
             type_name: Cow::Borrowed(type_name),
             event_id: Some(EventId::from(event_id)),
             session_id: recent.session(as_str(&self.session_id)?, |id| is_id(id, "sess_"))?,
-            timestamp: Some(stamp::good(as_str(&self.timestamp)?)?),
+            timestamp: Some(recent.stamp(as_str(&self.timestamp)?)?),
             producer: recent.producer(self.producer?, producer)?,
             urgency: match as_str(&self.urgency) {
                 None | Some("normal") => Urgency::Normal,

@@ -8,11 +8,13 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::envelope::{Localization, Producer};
 use super::ids::{OutputId, SessionId};
 use super::same::are_same;
+use super::stamp::Minute;
 
 /// Is an object as it stands in a message.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +22,36 @@ pub(super) struct Raw<'a> {
     pub(super) text: &'a str,
     /// Its place among the objects that were read last, where it is one of them.
     pub(super) again: Option<usize>,
+}
+
+/// Remembers which field came behind which, by their numbers.
+#[derive(Debug, Clone)]
+pub(super) struct Order([u8; MOST_FIELDS]);
+
+/// How many fields are remembered; what comes behind others is found anew each time.
+const MOST_FIELDS: usize = 64;
+
+impl Default for Order {
+    fn default() -> Self {
+        Self([u8::MAX; MOST_FIELDS])
+    }
+}
+
+impl Order {
+    /// Gives the one that came behind this one last; a number that no field has where none did.
+    #[inline]
+    pub(super) fn behind(&self, before: usize) -> usize {
+        self.0
+            .get(before)
+            .map_or(usize::MAX, |next| usize::from(*next))
+    }
+
+    /// Takes note of what came behind it.
+    pub(super) fn note(&mut self, before: usize, next: usize) {
+        if let (Some(known), Ok(next)) = (self.0.get_mut(before), u8::try_from(next)) {
+            *known = next;
+        }
+    }
 }
 
 /// The places of the objects that were read last.
@@ -38,16 +70,20 @@ pub struct Recent {
     extensions: Made<Map<String, Value>>,
     session: Option<SessionId>,
     output: Option<OutputId>,
+    order: Order,
+    minute: Minute,
 }
 
 impl Recent {
-    /// Gives the objects that were read last, as they stood there, in the order of their places: whole ones.
-    pub(super) fn objects(&self) -> [Option<&str>; 3] {
-        [
+    /// Gives the objects that were read last, as they stood there, in the order of their places: whole ones; and the
+    /// order of the fields.
+    pub(super) fn before(&mut self) -> ([Option<&str>; 3], &mut Order) {
+        let objects = [
             self.producer.as_ref().map(|(text, _)| &**text),
             self.hints.as_ref().map(|(text, _)| &**text),
             self.extensions.as_ref().map(|(text, _)| &**text),
-        ]
+        ];
+        (objects, &mut self.order)
     }
 
     /// Gives the producer that this object was read as before, or reads it.
@@ -75,6 +111,11 @@ impl Recent {
         read: impl FnOnce(&str) -> Option<Map<String, Value>>,
     ) -> Option<Arc<Map<String, Value>>> {
         again(&mut self.extensions, EXTENSIONS, object, read)
+    }
+
+    /// Reads a timestamp, if it keeps to 3.2.5.
+    pub(super) fn stamp(&mut self, text: &str) -> Option<Timestamp> {
+        self.minute.read(text)
     }
 
     /// Gives a session's id, if the text is one.

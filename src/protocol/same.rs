@@ -26,6 +26,9 @@ pub fn are_same(one: &str, other: &str) -> bool {
     if let (Some(end), Some(other_end)) = (one.last_chunk::<8>(), other.last_chunk::<8>()) {
         return end == other_end && one.first_chunk::<8>() == other.first_chunk::<8>();
     }
+    if let (Some(end), Some(other_end)) = (one.last_chunk::<4>(), other.last_chunk::<4>()) {
+        return end == other_end && one.first_chunk::<4>() == other.first_chunk::<4>();
+    }
     one.iter().eq(other)
 }
 

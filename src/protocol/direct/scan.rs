@@ -60,6 +60,20 @@ impl<'a, 'k> Scan<'a, 'k> {
         self.sign(b':').then_some(name)
     }
 
+    /// Takes what is written so, if it comes next: the name of a field in its quotes, with its colon.
+    #[inline]
+    pub(super) fn passes(&mut self, written: &str) -> bool {
+        if self.rest.as_bytes().first() == Some(&b' ') {
+            self.pass(1);
+        }
+        let next = self.rest.split_at_checked(written.len());
+        let is_it = next.is_some_and(|(next, _)| are_same(next, written));
+        if is_it {
+            self.pass(written.len());
+        }
+        is_it
+    }
+
     /// Tells whether another field follows; nothing where what follows is neither one nor the object's end.
     #[inline]
     pub(super) fn goes_on(&mut self) -> Option<bool> {
@@ -175,17 +189,28 @@ impl<'a> Value<'a> for Vec<Text<'a>> {
     }
 }
 
+/// How many digits a number has at most that is read here: nine in each place are within 64 bits.
+const MOST_DIGITS: usize = 19;
+
 impl<'a> Value<'a> for u64 {
     /// Takes digits alone: a number of another form is looked at the whole way.
     fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
         scan.space();
-        let bytes = scan.rest.as_bytes();
-        let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
-        let ends = |b: &u8| matches!(b, b',' | b'}' | b' ' | b'\n' | b'\r' | b'\t');
-        if digits > 1 && bytes.first() == Some(&b'0') || !bytes.get(digits).is_some_and(ends) {
+        let (mut number, mut digits) = (0_u64, 0);
+        for b in scan.rest.bytes() {
+            match b {
+                b'0'..=b'9' if digits < MOST_DIGITS => {
+                    number = number * 10 + u64::from(b - b'0');
+                    digits += 1;
+                }
+                b',' | b'}' | b' ' | b'\n' | b'\r' | b'\t' => break,
+                _ => return None,
+            }
+        }
+        let begins_with_none = digits > 1 && scan.rest.starts_with('0');
+        if digits == 0 || digits == scan.rest.len() || begins_with_none {
             return None;
         }
-        let number = scan.rest.get(..digits)?.parse().ok()?;
         scan.pass(digits);
         Some(number)
     }
@@ -262,8 +287,9 @@ fn end_of_text(bytes: &[u8]) -> usize {
         // bytes behind one that was found.
         let word = u64::from_le_bytes(*eight);
         let below = |word: u64, bound: u8| word.wrapping_sub(ONES * u64::from(bound)) & !word;
-        let is = |sign: u8| below(word ^ (ONES * u64::from(sign)), 1);
-        let found = (is(b'"') | is(b'\\') | below(word, 0x20)) & HIGHS;
+        // With one bit turned, a quote stands right above the control characters, and those among themselves.
+        let turned = word ^ (ONES * u64::from(b'"' ^ b' '));
+        let found = (below(turned, b' ' + 1) | below(word ^ (ONES * u64::from(b'\\')), 1)) & HIGHS;
         if found != 0 {
             return bytes.len() - rest.len() + found.trailing_zeros() as usize / 8;
         }

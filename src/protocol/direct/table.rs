@@ -8,7 +8,8 @@
 //! that whether one is there twice, or stands in a type that has it not, is one comparison of numbers.
 
 use super::scan::{Context, Scan, Text, Value};
-use crate::protocol::recent::Raw;
+use crate::protocol::recent::{Order, Raw};
+use crate::protocol::same::are_same;
 
 /// Says which of the types an event is; each is one bit, so that several are a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,12 +53,23 @@ macro_rules! table {
         /// The fields in their order.
         const TABLE: &[(&str, Place, u8)] = &[$(($name, Place::$field, $types),)*];
 
+        /// Their names as they are written mostly, with the place of each.
+        const WRITTEN: &[(&str, Place)] = &[$((concat!("\"", $name, "\":"), Place::$field),)*];
+
         impl<'a> Fields<'a> {
-            /// Takes the fields of a message, if all it holds is known here. Objects that came before are known again.
-            pub(super) fn read(&mut self, text: &'a str, known: [Option<&str>; 3]) -> Option<()> {
+            /// Takes the fields of a message, if all it holds is known here. Objects that came before are known again, and
+            /// so is the order of the fields.
+            pub(super) fn read(
+                &mut self,
+                text: &'a str,
+                known: [Option<&str>; 3],
+                order: &mut Order,
+            ) -> Option<()> {
                 let mut scan = Scan::open(text, known)?;
+                let mut before = TABLE.len();
                 loop {
-                    let place = Place::named(scan.name()?)?;
+                    let place = Place::next(before, &mut scan, order)?;
+                    before = place as usize;
                     let bit = 1 << place as u8;
                     if self.seen & bit != 0 {
                         return None;
@@ -149,31 +161,27 @@ const PLACES: [u8; SLOTS] = {
 };
 
 impl Place {
+    /// Takes the name of the next field: who writes events mostly writes their fields in one order.
+    #[inline]
+    fn next(before: usize, scan: &mut Scan<'_, '_>, order: &mut Order) -> Option<Self> {
+        if let Some((written, place)) = WRITTEN.get(order.behind(before))
+            && scan.passes(written)
+        {
+            return Some(*place);
+        }
+        let place = Self::named(scan.name()?)?;
+        order.note(before, place as usize);
+        Some(place)
+    }
+
     fn named(name: &str) -> Option<Self> {
         if name.is_empty() {
             return None;
         }
         let place = *PLACES.get(slot(name.as_bytes()))?;
         let (known, place, _) = TABLE.get(usize::from(place))?;
-        is_same(known.as_bytes(), name.as_bytes()).then_some(*place)
+        are_same(known, name).then_some(*place)
     }
-}
-
-/// Tells whether two names are the same. Both are short, and a call to compare them takes longer than comparing them.
-#[inline]
-fn is_same(known: &[u8], name: &[u8]) -> bool {
-    /// Compares the first and the last so many bytes, which are all where there are no more than twice as many.
-    fn ends<const N: usize>(known: &[u8], name: &[u8]) -> Option<bool> {
-        let same = known.first_chunk::<N>()? == name.first_chunk::<N>()?;
-        Some(same && known.last_chunk::<N>()? == name.last_chunk::<N>()?)
-    }
-    known.len() == name.len()
-        && match known.len() {
-            8..=16 => ends::<8>(known, name) == Some(true),
-            17..=32 => ends::<16>(known, name) == Some(true),
-            4..=7 => ends::<4>(known, name) == Some(true),
-            _ => known == name,
-        }
 }
 
 impl Type {
