@@ -137,10 +137,8 @@ impl Type {
         let Some(at) = BEGINS.find(text.as_bytes()) else {
             return false;
         };
-        let name = text.get(at + 1..).unwrap_or_default();
-        let ends = |rest: &str| rest.starts_with('"');
-        let is_it = |known: &str| name.strip_prefix(known).is_some_and(ends);
-        Self::ALL.iter().any(|(_, known)| is_it(known))
+        let name = text.get(at + 1..).and_then(|rest| rest.split_once('"'));
+        name.is_some_and(|(name, _)| Self::named(name).is_some())
     }
 }
 

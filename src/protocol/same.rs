@@ -12,16 +12,23 @@ pub fn are_same(one: &str, other: &str) -> bool {
     if one.len() != other.len() {
         return false;
     }
-    // The last bytes first, which may be some of those before: ids that are not the same differ there.
     if let (Some(end), Some(other_end)) = (one.last_chunk::<16>(), other.last_chunk::<16>()) {
-        let (chunks, _) = one.as_chunks::<16>();
-        let (other_chunks, _) = other.as_chunks::<16>();
+        // The last bytes first, which may be some of those before: ids that are not the same differ there.
+        if end != other_end {
+            return false;
+        }
+        let (mut rest, mut other_rest) = (one, other);
         // Compared one by one: as a whole they are handed to the C library.
-        return end == other_end
-            && chunks
-                .iter()
-                .zip(other_chunks)
-                .all(|(one, other)| one == other);
+        while let (Some((chunk, behind)), Some((other_chunk, other_behind))) = (
+            rest.split_first_chunk::<16>(),
+            other_rest.split_first_chunk::<16>(),
+        ) {
+            if chunk != other_chunk {
+                return false;
+            }
+            (rest, other_rest) = (behind, other_behind);
+        }
+        return true;
     }
     if let (Some(end), Some(other_end)) = (one.last_chunk::<8>(), other.last_chunk::<8>()) {
         return end == other_end && one.first_chunk::<8>() == other.first_chunk::<8>();

@@ -35,7 +35,9 @@ pub(super) enum Context<'a> {
 /// Goes through one object.
 #[derive(Debug)]
 pub(super) struct Scan<'a, 'k> {
-    rest: &'a str,
+    text: &'a str,
+    /// How many bytes of it are passed.
+    at: usize,
     /// Objects that came before: what begins with the same bytes is the same one.
     known: [Option<&'k str>; 3],
 }
@@ -49,7 +51,7 @@ pub(super) trait Value<'a>: Sized {
 impl<'a, 'k> Scan<'a, 'k> {
     /// Begins behind the brace of an object.
     pub(super) fn open(text: &'a str, known: [Option<&'k str>; 3]) -> Option<Self> {
-        let mut scan = Self { rest: text, known };
+        let mut scan = Self { text, at: 0, known };
         scan.sign(b'{').then_some(scan)
     }
 
@@ -63,15 +65,10 @@ impl<'a, 'k> Scan<'a, 'k> {
     /// Takes what is written so, if it comes next: the name of a field in its quotes, with its colon.
     #[inline]
     pub(super) fn passes(&mut self, written: &str) -> bool {
-        if self.rest.as_bytes().first() == Some(&b' ') {
-            self.pass(1);
+        if self.next() == Some(b' ') {
+            self.at += 1;
         }
-        let next = self.rest.split_at_checked(written.len());
-        let is_it = next.is_some_and(|(next, _)| are_same(next, written));
-        if is_it {
-            self.pass(written.len());
-        }
-        is_it
+        self.passes_same(written)
     }
 
     /// Tells whether another field follows; nothing where what follows is neither one nor the object's end.
@@ -86,57 +83,75 @@ impl<'a, 'k> Scan<'a, 'k> {
     /// Tells whether nothing but white space is left.
     pub(super) fn is_over(&mut self) -> bool {
         self.space();
-        self.rest.is_empty()
+        self.next().is_none()
     }
 
+    /// Gives the next byte.
+    #[inline]
+    fn next(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Gives what is left.
+    #[inline]
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    #[inline]
     fn space(&mut self) {
-        let space = |b: &u8| matches!(b, b' ' | b'\n' | b'\r' | b'\t');
-        while self.rest.as_bytes().first().is_some_and(space) {
-            self.pass(1);
+        while matches!(self.next(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
         }
     }
 
-    /// Passes so many bytes, behind which a character begins.
+    /// Passes what is the same as this, if it comes next.
     #[inline]
-    fn pass(&mut self, bytes: usize) {
-        self.rest = self.rest.get(bytes..).unwrap_or_default();
+    fn passes_same(&mut self, wanted: &str) -> bool {
+        let end = self.at + wanted.len();
+        let next = self.text.get(self.at..end);
+        let is_it = next.is_some_and(|next| are_same(next, wanted));
+        if is_it {
+            self.at = end;
+        }
+        is_it
     }
 
     /// Passes a sign, if it is the next one.
     #[inline]
     fn sign(&mut self, sign: u8) -> bool {
-        if self.rest.as_bytes().first() != Some(&sign) {
+        if self.next() != Some(sign) {
             self.space();
         }
-        let is_it = self.rest.as_bytes().first() == Some(&sign);
-        if is_it {
-            self.pass(1);
-        }
+        let is_it = self.next() == Some(sign);
+        self.at += usize::from(is_it);
         is_it
     }
 
     /// Takes a text without escapes, if the next value is one.
     #[inline]
     fn plain(&mut self) -> Option<&'a str> {
-        if self.rest.as_bytes().first() != Some(&b'"') {
+        if self.next() != Some(b'"') {
             self.space();
         }
-        let text = self.rest.strip_prefix('"')?;
-        let end = end_of_text(text.as_bytes());
-        if text.as_bytes().get(end) != Some(&b'"') {
+        let bytes = self.text.as_bytes();
+        let [b'"', rest @ ..] = bytes.get(self.at..)? else {
+            return None;
+        };
+        let from = self.at + 1;
+        let to = from + end_of_text(rest);
+        if bytes.get(to) != Some(&b'"') {
             return None;
         }
-        let (text, _) = text.split_at_checked(end)?;
-        self.pass(end + 2);
-        Some(text)
+        self.at = to + 1;
+        self.text.get(from..to)
     }
 
     /// Takes the next value whatever it is, as `serde_json` reads it.
     fn other<T: Deserialize<'a>>(&mut self) -> Option<T> {
-        let mut reader = serde_json::Deserializer::from_str(self.rest).into_iter();
+        let mut reader = serde_json::Deserializer::from_str(self.rest()).into_iter();
         let value = reader.next()?.ok()?;
-        let bytes = reader.byte_offset();
-        self.pass(bytes);
+        self.at += reader.byte_offset();
         Some(value)
     }
 }
@@ -157,7 +172,7 @@ impl<'a> Value<'a> for Context<'a> {
         if let Some(one) = scan.plain() {
             return Some(Self::One(Text(Cow::Borrowed(one))));
         }
-        match scan.rest.as_bytes().first() {
+        match scan.next() {
             Some(b'[') => scan.other().map(Self::List),
             Some(_) | None => scan.other().map(Self::One),
         }
@@ -168,12 +183,11 @@ impl<'a> Value<'a> for Raw<'a> {
     fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
         scan.space();
         for (at, known) in scan.known.into_iter().enumerate() {
+            let from = scan.at;
             if let Some(known) = known
-                && let Some((text, _)) = scan.rest.split_at_checked(known.len())
-                && are_same(text, known)
+                && scan.passes_same(known)
             {
-                scan.pass(known.len());
-                let again = Some(at);
+                let (text, again) = (scan.text.get(from..scan.at)?, Some(at));
                 return Some(Self { text, again });
             }
         }
@@ -197,21 +211,22 @@ impl<'a> Value<'a> for u64 {
     fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
         scan.space();
         let (mut number, mut digits) = (0_u64, 0);
-        for b in scan.rest.bytes() {
+        let rest = scan.text.as_bytes().get(scan.at..).unwrap_or_default();
+        for b in rest {
             match b {
                 b'0'..=b'9' if digits < MOST_DIGITS => {
-                    number = number * 10 + u64::from(b - b'0');
+                    number = number * 10 + u64::from(*b - b'0');
                     digits += 1;
                 }
                 b',' | b'}' | b' ' | b'\n' | b'\r' | b'\t' => break,
                 _ => return None,
             }
         }
-        let begins_with_none = digits > 1 && scan.rest.starts_with('0');
-        if digits == 0 || digits == scan.rest.len() || begins_with_none {
+        let begins_with_none = digits > 1 && rest.first() == Some(&b'0');
+        if digits == 0 || digits == rest.len() || begins_with_none {
             return None;
         }
-        scan.pass(digits);
+        scan.at += digits;
         Some(number)
     }
 }
@@ -219,12 +234,8 @@ impl<'a> Value<'a> for u64 {
 impl<'a> Value<'a> for bool {
     fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
         scan.space();
-        let (is_so, rest) = match scan.rest.strip_prefix("true") {
-            Some(rest) => (true, rest),
-            None => (false, scan.rest.strip_prefix("false")?),
-        };
-        scan.rest = rest;
-        Some(is_so)
+        let is_so = scan.passes_same("true");
+        (is_so || scan.passes_same("false")).then_some(is_so)
     }
 }
 
@@ -316,11 +327,10 @@ mod tests {
         #[test]
         fn a_value_is_what_serde_json_reads_or_none(value in "[\"{}\\[\\],:0-9a-ftrusln\\\\ \n\u{1}é.e-]{0,12}") {
             fn both<'a, T: Value<'a> + serde::Deserialize<'a>>(value: &'a str) -> Option<(T, T)> {
-                let mut scan = Scan { rest: value, known: [None; 3] };
+                let mut scan = Scan { text: value, at: 0, known: [None; 3] };
                 let taken = T::take(&mut scan)?;
                 // A number's end is known by what stands behind it.
-                let length = value.len() - scan.rest.len();
-                Some((taken, serde_json::from_str(&value[..length]).unwrap()))
+                Some((taken, serde_json::from_str(&value[..scan.at]).unwrap()))
             }
             let value = &*(value + "}");
             if let Some((taken, wanted)) = both::<u64>(value) {
@@ -341,10 +351,11 @@ mod tests {
     fn an_object_is_known_again_by_its_bytes() {
         let text = r#" {"a":"}"},"b""#;
         let mut scan = Scan {
-            rest: text,
+            text,
+            at: 0,
             known: [Some("{}"), Some(r#"{"a":"}"}"#), None],
         };
         assert_eq!(Raw::take(&mut scan).unwrap().text, r#"{"a":"}"}"#);
-        assert_eq!(scan.rest, r#","b""#);
+        assert_eq!(scan.rest(), r#","b""#);
     }
 }
