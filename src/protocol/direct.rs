@@ -20,6 +20,7 @@ mod table;
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
+use memchr::memchr;
 use memchr::memmem::Finder;
 
 use super::attached::Attached;
@@ -137,8 +138,9 @@ impl Type {
         let Some(at) = BEGINS.find(text.as_bytes()) else {
             return false;
         };
-        let name = text.get(at + 1..).and_then(|rest| rest.split_once('"'));
-        name.is_some_and(|(name, _)| Self::named(name).is_some())
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let name = memchr(b'"', rest.as_bytes()).and_then(|end| rest.get(..end));
+        name.is_some_and(|name| Self::named(name).is_some())
     }
 }
 
