@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::table::Lane;
+use super::waits::Marked;
 use super::{Fate, Fold, SpeechQueue, Waiting};
 
 /// How many characters are spoken in a second, for estimating a backlog: about 180 words a minute.

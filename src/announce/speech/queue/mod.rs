@@ -47,7 +47,7 @@ use crate::announce::announcement::{About, Announcement, AnnouncementId, Class, 
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
 use table::LANES;
-use waits::Waits;
+use waits::{Marked, Waits};
 
 pub use ledger::{Fate, Ledger};
 pub use table::{Arrival, Lane, arrival};
@@ -125,8 +125,7 @@ enum Waiting {
     Fold(Box<Fold>),
 }
 
-impl Waiting {
-    /// Gives the hash of whose it is and what merges it with others.
+impl Marked for Waiting {
     fn mark(&self) -> u64 {
         match self {
             Self::Item(item) => item.mark,
@@ -145,7 +144,7 @@ struct Playing {
 /// Orders speech.
 #[derive(Debug, Clone)]
 pub struct SpeechQueue {
-    lanes: [Waits; LANES],
+    lanes: [Waits<Waiting>; LANES],
     /// When it is looked at each lane what is too old there.
     looked_at: [Duration; LANES],
     playing: Option<Playing>,

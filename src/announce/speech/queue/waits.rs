@@ -7,17 +7,30 @@ use std::collections::VecDeque;
 
 use hashbrown::HashTable;
 
-use super::Waiting;
+/// Is of a session and a topic.
+pub(super) trait Marked {
+    /// Gives the hash of both.
+    fn mark(&self) -> u64;
+}
 
 /// Holds what waits in one lane.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Waits {
-    list: VecDeque<Waiting>,
+#[derive(Debug, Clone)]
+pub(super) struct Waits<T> {
+    list: VecDeque<T>,
     /// How many of each mark there are.
     marks: HashTable<(u64, usize)>,
 }
 
-impl Waits {
+impl<T> Default for Waits<T> {
+    fn default() -> Self {
+        Self {
+            list: VecDeque::new(),
+            marks: HashTable::new(),
+        }
+    }
+}
+
+impl<T: Marked> Waits<T> {
     /// Tells how many have a mark.
     pub(super) fn of_mark(&self, mark: u64) -> usize {
         let found = self.marks.find(mark, |(own, _)| *own == mark);
@@ -38,33 +51,33 @@ impl Waits {
         }
     }
 
-    pub(super) fn push_back(&mut self, waiting: Waiting) {
+    pub(super) fn push_back(&mut self, waiting: T) {
         self.came(waiting.mark());
         self.list.push_back(waiting);
     }
 
-    pub(super) fn push_front(&mut self, waiting: Waiting) {
+    pub(super) fn push_front(&mut self, waiting: T) {
         self.came(waiting.mark());
         self.list.push_front(waiting);
     }
 
-    pub(super) fn insert(&mut self, at: usize, waiting: Waiting) {
+    pub(super) fn insert(&mut self, at: usize, waiting: T) {
         self.came(waiting.mark());
         self.list.insert(at, waiting);
     }
 
-    pub(super) fn remove(&mut self, at: usize) -> Option<Waiting> {
+    pub(super) fn remove(&mut self, at: usize) -> Option<T> {
         let waiting = self.list.remove(at)?;
         self.left(waiting.mark());
         Some(waiting)
     }
 
-    pub(super) fn pop_front(&mut self) -> Option<Waiting> {
+    pub(super) fn pop_front(&mut self) -> Option<T> {
         self.remove(0)
     }
 
     /// Lets only those stay that are to; they keep their marks.
-    pub(super) fn retain(&mut self, mut stays: impl FnMut(&mut Waiting) -> bool) {
+    pub(super) fn retain(&mut self, mut stays: impl FnMut(&mut T) -> bool) {
         let mut gone = Vec::new();
         self.list.retain_mut(|waiting| {
             let stays = stays(waiting);
@@ -78,24 +91,24 @@ impl Waits {
         }
     }
 
-    pub(super) fn front(&self) -> Option<&Waiting> {
+    pub(super) fn front(&self) -> Option<&T> {
         self.list.front()
     }
 
-    pub(super) fn back(&self) -> Option<&Waiting> {
+    pub(super) fn back(&self) -> Option<&T> {
         self.list.back()
     }
 
-    pub(super) fn get(&self, at: usize) -> Option<&Waiting> {
+    pub(super) fn get(&self, at: usize) -> Option<&T> {
         self.list.get(at)
     }
 
     /// Gives one to be changed, but for what its mark is made of.
-    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Waiting> {
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         self.list.get_mut(at)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.list.iter()
     }
 
@@ -110,17 +123,12 @@ impl Waits {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Fold;
     use super::*;
 
-    fn of(mark: u64) -> Waiting {
-        let (key, topic) = (None, None);
-        Waiting::Fold(Box::new(Fold {
-            mark,
-            key,
-            topic,
-            count: 1,
-        }))
+    impl Marked for u64 {
+        fn mark(&self) -> u64 {
+            *self
+        }
     }
 
     proptest::proptest! {
@@ -130,15 +138,15 @@ mod tests {
             for (step, mark) in steps {
                 let at = waits.len() / 2;
                 match step {
-                    0 => waits.push_back(of(mark)),
-                    1 => waits.push_front(of(mark)),
-                    2 => waits.insert(at, of(mark)),
+                    0 => waits.push_back(mark),
+                    1 => waits.push_front(mark),
+                    2 => waits.insert(at, mark),
                     3 => _ = waits.remove(at),
                     4 => _ = waits.pop_front(),
-                    _ => waits.retain(|waiting| waiting.mark() != mark),
+                    _ => waits.retain(|waiting| *waiting != mark),
                 }
                 for mark in 0..5 {
-                    let wanted = waits.iter().filter(|it| it.mark() == mark).count();
+                    let wanted = waits.iter().filter(|it| **it == mark).count();
                     assert_eq!(waits.of_mark(mark), wanted);
                 }
                 assert!(waits.marks.len() <= waits.len());
