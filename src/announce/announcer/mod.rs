@@ -70,7 +70,7 @@ use outputs::{OutputState, Outputs};
 use recent::Recent;
 use shared::Shared;
 
-/// What is told of a change, or of a moment: nearly always one announcement, or two.
+/// Holds what is told of a change, or of a moment: hardly ever more than two announcements.
 pub type Told = SmallVec<[Arc<Announcement>; 2]>;
 
 /// How many agents are remembered whose hints are not believed. One that is forgotten has to be found out again.
@@ -378,9 +378,7 @@ impl Announcer {
             Load::Low | Load::Medium | Load::High => Vec::new(),
         };
         let mut pieces = state.coalescer.push(chunk, change.at.monotonic);
-        if !before.is_empty() {
-            pieces = before.into_iter().chain(pieces).collect();
-        }
+        pieces.splice(..0, before);
         let mut told = self.pieces(place, pieces, change.at, sessions);
         self.outputs.note(place);
         while let Some(oldest) = self.outputs.crowded_out() {

@@ -50,11 +50,10 @@ macro_rules! table {
             $($field,)*
         }
 
-        /// The fields in their order.
-        const TABLE: &[(&str, Place, u8)] = &[$(($name, Place::$field, $types),)*];
-
-        /// Their names as they are written mostly, with the place of each.
-        const WRITTEN: &[(&str, Place)] = &[$((concat!("\"", $name, "\":"), Place::$field),)*];
+        /// The fields in their order: each with its name, that as it is mostly written, its place, and the types that have it.
+        const TABLE: &[(&str, &str, Place, u8)] = &[
+            $(($name, concat!("\"", $name, "\":"), Place::$field, $types),)*
+        ];
 
         impl<'a> Fields<'a> {
             /// Takes the fields of a message, if all it holds is known here. Objects that came before are known again, and
@@ -164,7 +163,7 @@ impl Place {
     /// Takes the name of the next field: who writes events mostly writes their fields in one order.
     #[inline]
     fn next(before: usize, scan: &mut Scan<'_, '_>, order: &mut Order) -> Option<Self> {
-        if let Some((written, place)) = WRITTEN.get(order.behind(before))
+        if let Some((_, written, place, _)) = TABLE.get(order.behind(before))
             && scan.passes(written)
         {
             return Some(*place);
@@ -179,7 +178,7 @@ impl Place {
             return None;
         }
         let place = *PLACES.get(slot(name.as_bytes()))?;
-        let (known, place, _) = TABLE.get(usize::from(place))?;
+        let (known, _, place, _) = TABLE.get(usize::from(place))?;
         are_same(known, name).then_some(*place)
     }
 }
@@ -189,7 +188,7 @@ impl Type {
     const fn fields(self) -> u64 {
         let mut fields = 0;
         let mut left = TABLE;
-        while let [(_, place, types), rest @ ..] = left {
+        while let [(_, _, place, types), rest @ ..] = left {
             if *types & self as u8 != 0 {
                 fields |= 1 << *place as u8;
             }
