@@ -68,7 +68,7 @@ pub struct Producer {
 impl Producer {
     /// Gives the name that a person is told.
     pub fn label(&self) -> &Arc<str> {
-        self.agent_name.as_ref().unwrap_or(&self.agent_id.0)
+        self.agent_name.as_ref().unwrap_or(&self.agent_id.0.0)
     }
 }
 

@@ -1,44 +1,17 @@
 //! The identifiers of the wire, each a type of its own so that none is taken for another.
 //!
-//! An event's are kept in a dozen places, so the text of most is shared and not copied.
+//! How their texts are held is `kept`'s.
 
-use std::cmp::Ordering;
 use std::fmt;
-use std::sync::Arc;
 
 use super::form::is_id;
-use super::same::are_one;
+use super::kept::{SharedText, ShortText};
 
 macro_rules! identifier {
-    ($(#[$doc:meta])* $name:ident, $prefix:expr) => {
+    ($(#[$doc:meta])* $name:ident($text:ty), $prefix:expr) => {
         $(#[$doc])*
-        #[allow(clippy::derived_hash_with_manual_eq, reason = "what is equal here is equal there")]
-        #[derive(Debug, Clone, Eq, Hash)]
-        pub struct $name(pub Arc<str>);
-
-        impl PartialEq for $name {
-            #[inline]
-            fn eq(&self, other: &Self) -> bool {
-                are_one(&self.0, &other.0)
-            }
-        }
-
-        impl Ord for $name {
-            #[inline]
-            fn cmp(&self, other: &Self) -> Ordering {
-                match Arc::ptr_eq(&self.0, &other.0) {
-                    true => Ordering::Equal,
-                    false => self.0.cmp(&other.0),
-                }
-            }
-        }
-
-        impl PartialOrd for $name {
-            #[inline]
-            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-                Some(self.cmp(other))
-            }
-        }
+        #[derive(Debug, Clone, Eq, PartialEq, Ord, PartialOrd, Hash)]
+        pub struct $name(pub(super) $text);
 
         impl $name {
             /// Tells whether the text has the form that the chapters ask for.
@@ -46,6 +19,7 @@ macro_rules! identifier {
                 well_formed(&self.0, $prefix)
             }
             /// Gives the text.
+            #[inline]
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -58,6 +32,7 @@ macro_rules! identifier {
         }
 
         impl From<&str> for $name {
+            #[inline]
             fn from(text: &str) -> Self {
                 Self(text.into())
             }
@@ -65,7 +40,7 @@ macro_rules! identifier {
 
         impl From<String> for $name {
             fn from(text: String) -> Self {
-                Self(text.into())
+                Self::from(&*text)
             }
         }
     };
@@ -73,27 +48,27 @@ macro_rules! identifier {
 
 identifier!(
     /// Names an event within its producer (3.2.3): `evt_` and 1 to 64 letters or digits.
-    EventId,
+    EventId(ShortText),
     Some("evt_")
 );
 identifier!(
     /// Names a session within its producer (3.2.4): `sess_` and 1 to 64 letters or digits.
-    SessionId,
+    SessionId(ShortText),
     Some("sess_")
 );
 identifier!(
     /// Pairs a tool's invocation with its completion (4.3.1).
-    ToolCallId,
+    ToolCallId(ShortText),
     Some("call_")
 );
 identifier!(
     /// Groups the chunks of one output (4.3.3).
-    OutputId,
+    OutputId(ShortText),
     Some("out_")
 );
 identifier!(
     /// Names an agent within its deployment (3.2.6.1): any text that is not empty.
-    AgentId,
+    AgentId(SharedText),
     None
 );
 

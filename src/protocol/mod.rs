@@ -22,6 +22,7 @@ mod finding;
 mod form;
 mod handshake;
 mod ids;
+mod kept;
 mod language;
 mod machine;
 mod manifest;

@@ -17,18 +17,10 @@ pub fn are_same(one: &str, other: &str) -> bool {
         if end != other_end {
             return false;
         }
-        let (mut rest, mut other_rest) = (one, other);
         // Compared one by one: as a whole they are handed to the C library.
-        while let (Some((chunk, behind)), Some((other_chunk, other_behind))) = (
-            rest.split_first_chunk::<16>(),
-            other_rest.split_first_chunk::<16>(),
-        ) {
-            if chunk != other_chunk {
-                return false;
-            }
-            (rest, other_rest) = (behind, other_behind);
-        }
-        return true;
+        let (chunks, _) = one.as_chunks::<16>();
+        let (other_chunks, _) = other.as_chunks::<16>();
+        return (chunks.iter().zip(other_chunks)).all(|(chunk, other)| chunk == other);
     }
     if let (Some(end), Some(other_end)) = (one.last_chunk::<8>(), other.last_chunk::<8>()) {
         return end == other_end && one.first_chunk::<8>() == other.first_chunk::<8>();

@@ -78,8 +78,8 @@ mod tests {
 
     #[test]
     fn a_name_belongs_to_the_connection_that_proved_it() {
-        let planner = AgentId("planner".into());
-        let mailer = AgentId("mailer".into());
+        let planner = AgentId::from("planner");
+        let mailer = AgentId::from("mailer");
         let mut trust = Trust::default();
         assert!(!trust.doubts(ONE, &planner, "Planner") && !trust.is_asked_for());
         trust.know(["planner"].into_iter());
@@ -97,6 +97,6 @@ mod tests {
         trust.want(TWO);
         trust.prove(TWO, Some("mailer".into()));
         assert!(!trust.doubts(TWO, &mailer, "Mailer"));
-        assert!(trust.doubts(TWO, &AgentId("other".into()), "Other"));
+        assert!(trust.doubts(TWO, &AgentId::from("other"), "Other"));
     }
 }

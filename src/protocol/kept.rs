@@ -1,0 +1,157 @@
+//! The texts of ids as they are kept.
+//!
+//! Responsibilities: holding an id so that it is compared where it stands. Not here: whose it is (`ids`).
+//!
+//! Mental model: of thousands of sessions that take turns none is near at hand, and to look at a text elsewhere takes longer
+//! than much that is done with an event. What names a session, an output, a call or an event has room where it is named:
+//! every usual one, of a prefix and 26 or 32 letters and digits, and a longer one is shared. Agents are few and each
+//! is in every event of its own, so their texts are shared and nearly always one.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use arrayvec::ArrayString;
+
+use super::same::{are_one, are_same};
+
+/// How many bytes have room: those of `sess_` and a UUID of 32 digits, and a little more.
+const ROOM: usize = 40;
+
+/// Holds a text that is short nearly always.
+#[derive(Clone)]
+pub struct ShortText(Held);
+
+#[derive(Clone)]
+enum Held {
+    Here(ArrayString<ROOM>),
+    Shared(Arc<str>),
+}
+
+impl From<&str> for ShortText {
+    #[inline]
+    fn from(text: &str) -> Self {
+        Self(match ArrayString::from(text) {
+            Ok(here) => Held::Here(here),
+            Err(_) => Held::Shared(text.into()),
+        })
+    }
+}
+
+impl Deref for ShortText {
+    type Target = str;
+
+    #[inline]
+    fn deref(&self) -> &str {
+        match &self.0 {
+            Held::Here(text) => text,
+            Held::Shared(text) => text,
+        }
+    }
+}
+
+impl PartialEq for ShortText {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        are_same(self, other)
+    }
+}
+
+impl Eq for ShortText {}
+
+impl Ord for ShortText {
+    fn cmp(&self, other: &Self) -> Ordering {
+        str::cmp(self, other)
+    }
+}
+
+impl PartialOrd for ShortText {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Hash for ShortText {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        str::hash(self, state);
+    }
+}
+
+impl fmt::Debug for ShortText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+/// Holds a text that is in many places, and is nearly always one and the same in two of them.
+#[allow(
+    clippy::derived_hash_with_manual_eq,
+    reason = "what is equal here is equal there"
+)]
+#[derive(Debug, Clone, Eq, Hash)]
+pub struct SharedText(pub(super) Arc<str>);
+
+impl From<&str> for SharedText {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl Deref for SharedText {
+    type Target = str;
+
+    #[inline]
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq for SharedText {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        are_one(&self.0, &other.0)
+    }
+}
+
+impl Ord for SharedText {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        match Arc::ptr_eq(&self.0, &other.0) {
+            true => Ordering::Equal,
+            false => self.0.cmp(&other.0),
+        }
+    }
+}
+
+impl PartialOrd for SharedText {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn it_is_the_text_however_long(one in "[aé]{0,50}", other in "[aé]{0,50}") {
+            let (short, other_short) = (ShortText::from(&*one), ShortText::from(&*other));
+            assert_eq!(&*short, &*one);
+            assert_eq!(short.cmp(&other_short), one.cmp(&other));
+            assert_eq!(short == other_short, one == other);
+            assert_eq!(format!("{short:?}"), format!("{one:?}"));
+        }
+    }
+
+    #[test]
+    fn a_usual_id_stands_where_it_is() {
+        let id = format!("sess_{}", "0".repeat(32));
+        assert!(matches!(ShortText::from(&*id).0, Held::Here(_)));
+        assert!(size_of::<Option<ShortText>>() <= 48, "no more than must");
+    }
+}
