@@ -18,10 +18,7 @@ mod scan;
 mod table;
 
 use std::borrow::Cow;
-use std::sync::{Arc, LazyLock};
-
-use memchr::memchr;
-use memchr::memmem::Finder;
+use std::sync::Arc;
 
 use super::attached::Attached;
 use super::check::{PUBLISHED, without_hints};
@@ -42,7 +39,7 @@ use super::translated::OWN_CONTEXT;
 use super::version::CORE_CONTEXT;
 use extensions::extensions;
 use scan::{Context, Object, Text, there};
-use table::{Fields, Type};
+use table::{Fields, Named, Type};
 
 /// The longest event that is read here, in bytes: nothing in it is beyond any limit of 3.7.
 const LONGEST: usize = 16 * 1024;
@@ -94,13 +91,13 @@ struct Hints<'a> {
 
 /// Reads a message, if it is one of the frequent events and nothing is wrong with it but that it has no hints.
 pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Box<Decoded>> {
-    if text.len() > LONGEST || !Type::is_perhaps_of(text) {
+    if text.len() > LONGEST {
         return None;
     }
     let mut fields = Fields::default();
     let (objects, order) = recent.before();
     fields.read(text, objects, order)?;
-    let (kind, name) = Type::named(as_str(&fields.type_name)?)?;
+    let Named(kind, name) = fields.type_name.take()?;
     if !fields.has_only_its_own(kind) {
         return None;
     }
@@ -113,35 +110,6 @@ pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Box<Decoded>> {
         envelope: fields.envelope(name, recent)?,
         findings,
     }))
-}
-
-impl Type {
-    /// All of them by their names.
-    const ALL: [(Self, &'static str); 5] = [
-        (Self::Output, "aaep:agent.output.streaming"),
-        (Self::State, "aaep:agent.state.changed"),
-        (Self::Invoked, "aaep:agent.tool.invoked"),
-        (Self::Completed, "aaep:agent.tool.completed"),
-        (Self::Started, "aaep:agent.session.started"),
-    ];
-
-    /// Gives the type that is meant, with its name.
-    fn named(name: &str) -> Option<(Self, &'static str)> {
-        (Self::ALL.into_iter()).find(|(_, known)| are_same(known, name))
-    }
-
-    /// Tells whether the first word of a text that could be a type is one of them. Whoever writes a type into another
-    /// field has the text read the whole way, which is no fault; that a text is none of them is found here at once, and
-    /// there only with an error that nobody reads.
-    fn is_perhaps_of(text: &str) -> bool {
-        static BEGINS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"aaep:agent."));
-        let Some(at) = BEGINS.find(text.as_bytes()) else {
-            return false;
-        };
-        let rest = text.get(at + 1..).unwrap_or_default();
-        let name = memchr(b'"', rest.as_bytes()).and_then(|end| rest.get(..end));
-        name.is_some_and(|name| Self::named(name).is_some())
-    }
 }
 
 /// Reads who made an event.

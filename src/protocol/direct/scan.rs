@@ -137,7 +137,7 @@ impl<'a, 'k> Scan<'a, 'k> {
 
     /// Takes a text without escapes, if the next value is one.
     #[inline]
-    fn plain(&mut self) -> Option<&'a str> {
+    pub(super) fn plain(&mut self) -> Option<&'a str> {
         if self.next() != Some(b'"') {
             self.space();
         }

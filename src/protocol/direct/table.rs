@@ -89,7 +89,7 @@ macro_rules! table {
 table! {
     context: Context<'a> = "@context" in ALL,
     aaep_version: Text<'a> = "aaep_version" in ALL,
-    type_name: Text<'a> = "type" in ALL,
+    type_name: Named = "type" in ALL,
     event_id: Text<'a> = "event_id" in ALL,
     session_id: Text<'a> = "session_id" in ALL,
     sequence_number: u64 = "sequence_number" in ALL,
@@ -183,7 +183,30 @@ impl Place {
     }
 }
 
+/// Is the name of a type that is read here. A message of another one is given up as it is met.
+#[derive(Debug)]
+pub(super) struct Named(pub(super) Type, pub(super) &'static str);
+
+impl<'a> Value<'a> for Named {
+    #[inline]
+    fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
+        let name = scan.plain()?;
+        let mut all = Type::ALL.into_iter();
+        let (kind, name) = all.find(|(_, known)| are_same(known, name))?;
+        Some(Self(kind, name))
+    }
+}
+
 impl Type {
+    /// All of them by their names.
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Output, "aaep:agent.output.streaming"),
+        (Self::State, "aaep:agent.state.changed"),
+        (Self::Invoked, "aaep:agent.tool.invoked"),
+        (Self::Completed, "aaep:agent.tool.completed"),
+        (Self::Started, "aaep:agent.session.started"),
+    ];
+
     /// Gives the fields that it may have.
     const fn fields(self) -> u64 {
         let mut fields = 0;
