@@ -26,10 +26,11 @@ impl Sessions {
         if starts {
             self.renew(context);
         }
-        if !self.sessions.contains_key(context.key) {
+        context.place = self.sessions.place(context.key);
+        if context.place.is_none() {
             self.begin(context, !starts);
         }
-        let Some(session) = self.sessions.get_mut(context.key) else {
+        let Some(session) = self.sessions.of_mut(context) else {
             return;
         };
         session.events += 1;
@@ -94,7 +95,7 @@ impl Sessions {
             }
             Event::StateChanged(event) => self.change_state(context, event),
             Event::Progress(event) => {
-                if let Some(session) = self.sessions.get_mut(context.key) {
+                if let Some(session) = self.sessions.of_mut(context) {
                     if !envelope.attached.plan.is_empty() {
                         let before = session.plan.weight();
                         session.plan = Arc::clone(&envelope.attached);
@@ -142,7 +143,7 @@ impl Sessions {
         );
         self.begun += 1;
         session.number = self.begun;
-        self.sessions.begin(session);
+        context.place = Some(self.sessions.begin(session));
         let how = if joined {
             LifecycleEvent::Joined
         } else {
@@ -180,7 +181,7 @@ impl Sessions {
                 self.close_told(context, id, Closing::SessionEnded);
             }
         }
-        if let Some(session) = self.sessions.get_mut(context.key) {
+        if let Some(session) = self.sessions.of_mut(context) {
             session.joined = false;
             session.request = event.request_text.as_deref().map(shown);
             session.weigh_rest();
@@ -217,7 +218,7 @@ impl Sessions {
     }
 
     fn end(&mut self, context: &mut Context, ending: Ending, event: Ended) {
-        let Some(session) = self.sessions.get_mut(context.key) else {
+        let Some(session) = self.sessions.of_mut(context) else {
             return;
         };
         if session.is_ended() {
@@ -275,7 +276,7 @@ impl Sessions {
     }
 
     fn change_state(&mut self, context: &mut Context, event: StateChanged) {
-        let Some(session) = self.sessions.get_mut(context.key) else {
+        let Some(session) = self.sessions.of_mut(context) else {
             return;
         };
         let from = AgentState::named(&event.from_state);
@@ -345,7 +346,7 @@ impl Sessions {
 
     /// Notes a state that an event implies without a state change of its own (4.2.1).
     pub(super) fn implies(&mut self, context: &Context, state: AgentState) {
-        if let Some(session) = self.sessions.get_mut(context.key) {
+        if let Some(session) = self.sessions.of_mut(context) {
             session.implied.insert(state);
         }
     }

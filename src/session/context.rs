@@ -14,6 +14,8 @@ use super::observe::{Observer, Relay, Subject};
 /// Carries what one event brings along while it is applied, and collects its changes.
 pub(super) struct Context<'o> {
     pub(super) key: &'o SessionKey,
+    /// Where its session stands, as soon as it is known.
+    pub(super) place: Option<usize>,
     pub(super) envelope: &'o Envelope,
     pub(super) now: Now,
     pub(super) replayed: bool,
@@ -32,6 +34,7 @@ impl<'o> Context<'o> {
     ) -> Self {
         Self {
             key,
+            place: None,
             envelope,
             now,
             replayed,

@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::link::LinkId;
 use crate::protocol::{AgentId, SessionId};
 
+use super::context::Context;
 use super::key::SessionKey;
 use super::model::{Phase, Session};
 use super::shelf::{Keyed, Names, Shelf};
@@ -106,8 +107,25 @@ impl Known {
         self.shelf.get_mut(key)
     }
 
-    pub(super) fn contains_key(&self, key: &SessionKey) -> bool {
-        self.shelf.place(key).is_some()
+    /// Finds where a session stands: it stays there until it is taken out.
+    pub(super) fn place(&self, key: &SessionKey) -> Option<usize> {
+        self.shelf.place(key)
+    }
+
+    /// Gives the session of the event that is applied, which is not looked for again.
+    #[inline]
+    pub(super) fn of(&self, context: &Context) -> Option<&Session> {
+        let session = self.shelf.at(context.place?);
+        debug_assert!(session.is_some_and(|session| session.key == *context.key));
+        session
+    }
+
+    /// Gives the session of the event that is applied, to be changed.
+    #[inline]
+    pub(super) fn of_mut(&mut self, context: &Context) -> Option<&mut Session> {
+        let session = self.shelf.at_mut(context.place?);
+        debug_assert!((session.as_ref()).is_some_and(|session| session.key == *context.key));
+        session
     }
 
     /// Gives all of them, agent by agent, in the order in which they began.
@@ -131,8 +149,8 @@ impl Known {
         self.agents.len() > 1 || self.beside > 0
     }
 
-    /// Takes in a session that begins, and notes which others of its agent go on beside it.
-    pub(super) fn begin(&mut self, mut session: Session) {
+    /// Takes in a session that begins, and notes which others of its agent go on beside it; gives its place.
+    pub(super) fn begin(&mut self, mut session: Session) -> usize {
         self.named_anew();
         let agent = (session.key.link, session.key.agent.clone());
         let runs = self.agents.entry(agent).or_default();
@@ -167,6 +185,7 @@ impl Known {
             session.place = place;
         }
         self.places.insert(order, place);
+        place
     }
 
     /// Notes that one has ended.

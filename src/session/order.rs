@@ -213,7 +213,7 @@ impl Sessions {
         starts: bool,
     ) {
         let replayed = context.replayed;
-        let Some(session) = self.sessions.get_mut(context.key) else {
+        let Some(session) = self.sessions.of_mut(context) else {
             return;
         };
         let after = |number: u64| Numbering::Next(number.saturating_add(1));
@@ -260,7 +260,7 @@ impl Sessions {
     pub(super) fn was_overtaken(&self, context: &Context, number: Option<u64>) -> bool {
         let near = |first: u64| usize::try_from(first).is_ok_and(|first| first <= WINDOW);
         number == Some(0)
-            && self.sessions.get(context.key).is_some_and(|session| {
+            && self.sessions.of(context).is_some_and(|session| {
                 session.first_number.is_some_and(near)
                     && context.now.monotonic <= session.since + PATIENCE
             })

@@ -12,7 +12,7 @@ use super::sessions::Sessions;
 
 impl Sessions {
     pub(super) fn output(&mut self, context: &mut Context, event: OutputStreaming) {
-        let Some(session) = self.sessions.get_mut(context.key) else {
+        let Some(session) = self.sessions.of_mut(context) else {
             return;
         };
         let mut found = Vec::new();
@@ -70,7 +70,7 @@ impl Sessions {
         }
         output.position = event.position.or(output.position);
         output.had_text = !event.chunk.is_empty();
-        let after = if event.chunk.trim().is_empty() {
+        let after = if event.chunk.chars().all(char::is_whitespace) {
             None
         } else {
             session.aftermath.take()

@@ -151,7 +151,7 @@ impl Sessions {
 
     /// Looks, at a session's successful end, for answers that had no consequence.
     pub(super) fn check_consequences(&mut self, context: &mut Context) {
-        let Some(session) = self.sessions.get(context.key) else {
+        let Some(session) = self.sessions.of(context) else {
             return;
         };
         let mut found = Vec::new();

@@ -86,18 +86,24 @@ impl<T: Keyed> Shelf<T> {
     }
 
     /// Gives what stands at a place.
+    #[inline]
     pub(crate) fn at(&self, place: usize) -> Option<&T> {
         at(&self.blocks, place)
     }
 
     /// Gives what stands at a place, to be changed.
+    #[inline]
     pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut T> {
         slot(&mut self.blocks, place)?.as_mut()
     }
 
     /// Finds a thing.
+    #[inline]
     pub(crate) fn get(&self, name: &impl Names<T::Key>) -> Option<&T> {
-        self.at(self.place(name)?)
+        match self.at(self.last.get()) {
+            Some(thing) if name.names(thing.key()) => Some(thing),
+            Some(_) | None => self.at(self.find(name)?),
+        }
     }
 
     /// Finds a thing, to be changed.
@@ -171,6 +177,7 @@ fn at<T>(blocks: &[Box<[Option<T>]>], place: usize) -> Option<&T> {
     blocks.get(place / BLOCK)?.get(place % BLOCK)?.as_ref()
 }
 
+#[inline]
 fn slot<T>(blocks: &mut [Box<[Option<T>]>], place: usize) -> Option<&mut Option<T>> {
     blocks.get_mut(place / BLOCK)?.get_mut(place % BLOCK)
 }

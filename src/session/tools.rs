@@ -47,7 +47,7 @@ impl Sessions {
         } else {
             Consent::NotNeeded
         };
-        let Some(session) = self.sessions.get_mut(context.key) else {
+        let Some(session) = self.sessions.of_mut(context) else {
             return;
         };
         let id = event.tool_call_id.as_ref();
@@ -164,7 +164,7 @@ impl Sessions {
 
     pub(super) fn complete(&mut self, context: &mut Context, event: ToolCompleted) {
         let linked = self.linked_prompt(context.key, event.tool_call_id.as_ref(), &event.tool);
-        let Some(session) = self.sessions.get_mut(context.key) else {
+        let Some(session) = self.sessions.of_mut(context) else {
             return;
         };
         let id = event.tool_call_id.as_ref();
@@ -201,7 +201,7 @@ impl Sessions {
             self.note_unheard_call(context.key, &event.tool, id);
         }
         let succeeded = event.status == ToolStatus::Success;
-        let danger = match (&call, self.sessions.get(context.key)) {
+        let danger = match (&call, self.sessions.of(context)) {
             // What was done before our time is over.
             (Some(_), Some(session)) if session.only_replayed => None,
             (Some(call), Some(session)) if succeeded => self.danger_of_success(session, call),
