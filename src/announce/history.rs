@@ -1,6 +1,7 @@
 //! Everything that was told, said or not, within a bound.
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 use std::sync::Arc;
 
 use crate::announce::announcement::{Announcement, AnnouncementId};
@@ -9,6 +10,9 @@ use crate::announce::announcement::{Announcement, AnnouncementId};
 const MOST_ENTRIES: usize = 20_000;
 /// How many bytes of words are kept.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// How many leave together, and at most how many bytes of them beyond those that must.
+const LEAVE_TOGETHER: usize = 32;
+const LEAVE_BYTES: usize = MOST_BYTES / 64;
 
 /// Keeps announcements for looking back; the oldest leave, counted.
 #[derive(Debug, Clone, Default)]
@@ -27,13 +31,38 @@ impl History {
         self.bytes += size;
         self.sizes.push_back(size);
         self.entries.push_back(announcement);
-        while self.entries.len() > MOST_ENTRIES || self.bytes > MOST_BYTES {
-            let (Some(_), Some(size)) = (self.entries.pop_front(), self.sizes.pop_front()) else {
-                return;
-            };
-            self.bytes = self.bytes.saturating_sub(size);
-            self.left += 1;
+        if self.is_full() {
+            self.let_go();
         }
+    }
+
+    fn is_full(&self) -> bool {
+        self.entries.len() > MOST_ENTRIES || self.bytes > MOST_BYTES
+    }
+
+    /// Lets the oldest leave. What came hours ago is far away in memory, and its parts are found through each other: so some leave
+    /// together, and what is next of all of them is fetched side by side before any is let go.
+    fn let_go(&mut self) {
+        let (mut together, mut bytes) = (0, 0);
+        for size in &self.sizes {
+            let (left, left_bytes) = (self.entries.len() - together, self.bytes - bytes);
+            let must = left > MOST_ENTRIES || left_bytes > MOST_BYTES;
+            if !must && (together >= LEAVE_TOGETHER || bytes + size > LEAVE_BYTES) {
+                break;
+            }
+            together += 1;
+            bytes += size;
+        }
+        let each = self.entries.range(..together);
+        black_box(each.clone().map(Arc::strong_count).sum::<usize>());
+        black_box(each.clone().map(|told| told.size()).sum::<usize>());
+        let segments = each.flat_map(|told| &told.segments);
+        let begins = segments.filter_map(|segment| segment.spoken().bytes().next());
+        black_box(begins.fold(0, u8::wrapping_add));
+        self.entries.drain(..together);
+        self.sizes.drain(..together);
+        self.bytes -= bytes;
+        self.left += together as u64;
     }
 
     /// Gives all, oldest first.
@@ -84,5 +113,51 @@ impl History {
     /// Counts those that left because of the bound.
     pub fn left(&self) -> u64 {
         self.left
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::time::Duration;
+
+    use jiff::Timestamp;
+
+    use crate::announce::words::segment::Segment;
+    use crate::announce::{Announcer, Class, Kind, Manner, Phrases};
+    use crate::config::Config;
+    use crate::protocol::Now;
+
+    use super::*;
+
+    #[test]
+    fn the_oldest_leave_and_hardly_more_than_those_that_must() {
+        let phrases = Arc::new(Phrases::english().unwrap());
+        let mut announcer = Announcer::new(Config::default().announce, phrases, Manner::Lines);
+        let now = Now {
+            monotonic: Duration::ZERO,
+            wall: Timestamp::UNIX_EPOCH,
+        };
+        for (bytes, comes) in [(1, 20_500), (4096, 5000), (MOST_BYTES / 3, 9)] {
+            let mut history = History::default();
+            let mut last = None;
+            for pushed in 1..=comes {
+                let words = vec![Segment::own("x".repeat(bytes))];
+                let told = announcer.aside(Class::Response, Kind::Reply, words, now);
+                history.push(Arc::clone(&told));
+                assert_eq!(history.left() + history.len() as u64, pushed);
+                assert!(history.len() <= MOST_ENTRIES && history.bytes <= MOST_BYTES);
+                last = Some(told);
+            }
+            let last = last.unwrap();
+            let room = MOST_ENTRIES.min(MOST_BYTES / last.size());
+            assert!(history.len() + LEAVE_TOGETHER >= room, "{bytes}");
+            assert_eq!(history.last(), Some(&last));
+            let sizes: usize = history.iter().map(|told| told.size()).sum();
+            assert_eq!(history.bytes, sizes);
+            let ids: Vec<u64> = history.iter().map(|told| told.id.0).collect();
+            let first = last.id.0 + 1 - history.len() as u64;
+            assert_eq!(ids, Vec::from_iter(first..=last.id.0));
+        }
     }
 }
