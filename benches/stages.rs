@@ -34,6 +34,9 @@ const EVENTS: usize = 100_000;
 /// How many events the loop takes between two looks at keys and at the clock: its millisecond has room for more.
 const BATCH: usize = 100;
 
+/// How many events it takes at once and reads before it takes the first.
+const TOGETHER: usize = 32;
+
 /// How many bytes come together: a piece of a body, as hyper reads it when there is more.
 const PIECE: usize = 16 * 1024;
 
@@ -239,6 +242,8 @@ struct Whole {
     /// What comes, as a transport hands it over.
     frames: Vec<Frame>,
     effects: Vec<Effect>,
+    /// What is read and not taken yet.
+    ahead: Vec<Input>,
     taken: usize,
 }
 
@@ -271,6 +276,7 @@ impl Whole {
             lines,
             frames,
             effects: Vec::new(),
+            ahead: Vec::new(),
             taken: 0,
         };
         whole.input(Input::Start);
@@ -280,23 +286,33 @@ impl Whole {
         }
         let event = LinkEvent::Connected;
         whole.input(Input::Link { link: LINK, event });
-        for event in &load.before {
-            whole.frame(Frame::of(event.clone()));
-        }
+        whole.take(load.before.iter().cloned().map(Frame::of));
         whole
     }
 
     /// Takes all frames.
     fn run(&mut self) {
-        for frame in std::mem::take(&mut self.frames) {
-            self.frame(frame);
-        }
+        let frames = std::mem::take(&mut self.frames);
+        self.take(frames.into_iter());
     }
 
-    fn frame(&mut self, frame: Frame) {
-        let event = LinkEvent::Frame(frame);
+    /// Takes frames as the loop does that has several: they are read, and then taken.
+    fn take(&mut self, mut frames: impl Iterator<Item = Frame>) {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        loop {
+            for frame in frames.by_ref().take(TOGETHER) {
+                ahead.push(self.app.read_ahead(LINK, LinkEvent::Frame(frame)));
+            }
+            if ahead.is_empty() {
+                break;
+            }
+            ahead.drain(..).for_each(|input| self.one(input));
+        }
+        self.ahead = ahead;
+    }
+
+    fn one(&mut self, input: Input) {
         let mut effects = std::mem::take(&mut self.effects);
-        let input = Input::Link { link: LINK, event };
         self.app.one_of_many(input, now(), &mut effects);
         self.act(&mut effects);
         self.effects = effects;
@@ -322,13 +338,10 @@ impl Whole {
 }
 
 /// Puts all of a stream's bytes together to frames, as they come over a socket.
-fn each_frame(bytes: &[u8], mut each: impl FnMut(Frame)) {
+fn pieces(bytes: &[u8], mut each: impl FnMut(std::vec::IntoIter<Frame>)) {
     let mut framer = EventStream::new(LARGEST);
     for piece in bytes.chunks(PIECE) {
-        framer
-            .feed(black_box(piece))
-            .into_iter()
-            .for_each(&mut each);
+        each(framer.feed(black_box(piece)).into_iter());
     }
 }
 
@@ -379,8 +392,10 @@ mod stages {
     #[divan::bench(args = loads())]
     fn frames(bencher: Bencher, load: &Load) {
         let run = |(): &mut ()| {
-            each_frame(&load.bytes, |frame| {
-                black_box(frame);
+            pieces(&load.bytes, |frames| {
+                frames.for_each(|frame| {
+                    black_box(frame);
+                });
             });
         };
         stage(bencher, || (), run);
@@ -430,7 +445,7 @@ mod stages {
     #[divan::bench(args = loads())]
     fn bytes_to_lines_and_utterances(bencher: Bencher, load: &Load) {
         let ready = || Whole::begun(load, &PHRASES, VoiceWish::Speak, true);
-        let run = |whole: &mut Whole| each_frame(&load.bytes, |frame| whole.frame(frame));
+        let run = |whole: &mut Whole| pieces(&load.bytes, |frames| whole.take(frames));
         stage(bencher, ready, run);
     }
 }

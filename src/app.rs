@@ -48,7 +48,7 @@ use std::time::Duration;
 use crate::announce::{Announcer, Arg, Class, Deliveries, Kind, Manner, SpeechQueue};
 use crate::config::Config;
 use crate::keys::{Command, Filter};
-use crate::link::LinkId;
+use crate::link::{LinkEvent, LinkId};
 use crate::protocol::{Now, fit};
 use crate::session::{Change, Ended, Sessions, What};
 
@@ -204,7 +204,12 @@ impl App {
             Input::Link { link, event } => {
                 self.run.note_news(now.monotonic);
                 self.read_to_its_end(now);
-                self.link(link, event, now);
+                self.link(link, event, None, now);
+            }
+            Input::Event { link, frame, read } => {
+                self.run.note_news(now.monotonic);
+                self.read_to_its_end(now);
+                self.link(link, LinkEvent::Frame(frame), Some(read), now);
             }
             Input::Stroke(stroke) => self.stroke(stroke, now),
             Input::Line { text, read } => {

@@ -210,14 +210,13 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             () = until(stale), if !dirty => dirty = true,
             () = output.writer().changed() => {}
             // A reader that takes nothing makes the sources wait, and nothing else.
-            (link, event) = feeds.next(), if output.writer().has_room() && !app.is_reading() => {
+            news = feeds.next(), if output.writer().has_room() && !app.is_reading() => {
                 let first = now();
                 let mut at = first;
                 output.writer().gather();
-                let mut next = Some((link, event));
+                let mut next = Some(news);
                 let mut effects = Vec::new();
-                while let Some((link, event)) = next {
-                    let input = Input::Link { link, event };
+                while let Some(input) = next {
                     shell.record(&input, at);
                     app.one_of_many(input, at, &mut effects);
                     shell.act(&mut effects, &app, &mut feeds, &mut inputs, &mut output, at);
@@ -226,7 +225,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                     at = first.after(passed);
                     let goes_on = shell.goes_on() && output.writer().has_room() && !app.is_reading();
                     next = (goes_on && passed < BATCH)
-                        .then(|| feeds.try_next())
+                        .then(|| feeds.try_next(&mut app))
                         .flatten();
                 }
                 effects.extend(app.settled(at));

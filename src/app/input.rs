@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::announce::{Announcement, Reason};
 use crate::keys::Stroke;
-use crate::link::{LinkEvent, LinkId};
+use crate::link::{Frame, LinkEvent, LinkId};
+use crate::protocol::Decoded;
 use crate::voice::VoiceEvent;
 
 use super::questions::shown::Showing;
@@ -21,6 +22,15 @@ pub enum Input {
         link: LinkId,
         /// What happened.
         event: LinkEvent,
+    },
+    /// A frame of a link, and the event that it is: [`App::read_ahead`](super::App::read_ahead) makes it.
+    Event {
+        /// Which link.
+        link: LinkId,
+        /// What came.
+        frame: Frame,
+        /// What was read in it.
+        read: Box<Decoded>,
     },
     /// Something was read from the keyboard.
     Stroke(Stroke),

@@ -77,6 +77,11 @@ pub trait Dialect: Debug + Send {
         false
     }
 
+    /// Tells whether frames may pass as they stand at present: then it is worth reading one before [`Dialect::passes`] is asked.
+    fn may_pass(&self) -> bool {
+        false
+    }
+
     /// Sends an answer of the person; [`Out::Settled`] with this number must follow, now or later, exactly once.
     fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>);
 

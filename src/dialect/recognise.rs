@@ -342,6 +342,10 @@ impl Undecided {
 }
 
 impl Dialect for Undecided {
+    fn may_pass(&self) -> bool {
+        self.open.is_none() && self.machine.may_pass()
+    }
+
     fn passes(&mut self, frame: &str) -> bool {
         self.open.is_none() && self.machine.passes(frame)
     }

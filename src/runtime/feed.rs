@@ -1,6 +1,6 @@
 //! The sources as the loop sees them: one channel each, so that one can be left unread.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::app::{App, Input};
 use crate::dialect;
 use crate::hooks::door::Door;
 use crate::link::{Call, Cause, Fault, Frame, LastWords, LinkEvent, LinkId, Stream, Way};
@@ -20,6 +21,11 @@ use super::{Open, hooked, sources};
 /// How many news of one source wait for the loop, beside the bound of their bytes; then the source waits, and
 /// its server with it.
 const WAITING: usize = 1024;
+
+/// How many news are taken at once where more than one is there, and of how many bytes no more are: what they say is read before
+/// the first is taken.
+const TOGETHER: usize = 32;
+const TOGETHER_BYTES: usize = 64 * 1024;
 
 /// How many lines of a recording are read ahead.
 const READ_AHEAD: usize = 64;
@@ -48,6 +54,8 @@ pub enum Feed {
 pub(super) struct Feeds {
     open: Vec<Open>,
     turn: usize,
+    /// What was taken and not given out yet.
+    ahead: VecDeque<(LinkId, Input)>,
     /// The news of connections that were left for another way: what became of the answers that went out
     /// over them.
     parted: Vec<LinkNews>,
@@ -93,6 +101,7 @@ impl Feeds {
         Ok(Self {
             open,
             turn: 0,
+            ahead: VecDeque::new(),
             parted: Vec::new(),
             leaving: Vec::new(),
             doors,
@@ -100,15 +109,33 @@ impl Feeds {
     }
 
     /// Waits for the next news of any source that is read, in turns.
-    pub(super) async fn next(&mut self) -> (LinkId, LinkEvent) {
-        std::future::poll_fn(|context| self.poll_next(context)).await
+    pub(super) async fn next(&mut self) -> Input {
+        if let Some((_, input)) = self.ahead.pop_front() {
+            return input;
+        }
+        let (link, event) = std::future::poll_fn(|context| self.poll_next(context)).await;
+        Input::Link { link, event }
     }
 
     /// Gives the next news where some are there already. Whoever gets none must wait with [`Feeds::next`] to hear of more.
-    pub(super) fn try_next(&mut self) -> Option<(LinkId, LinkEvent)> {
-        match self.poll_next(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(news) => Some(news),
-            Poll::Pending => None,
+    pub(super) fn try_next(&mut self, app: &mut App) -> Option<Input> {
+        if self.ahead.is_empty() {
+            self.take_ahead(app);
+        }
+        self.ahead.pop_front().map(|(_, input)| input)
+    }
+
+    fn take_ahead(&mut self, app: &mut App) {
+        let mut context = Context::from_waker(Waker::noop());
+        let mut bytes = 0;
+        while self.ahead.len() < TOGETHER && bytes < TOGETHER_BYTES {
+            let Poll::Ready((link, event)) = self.poll_next(&mut context) else {
+                return;
+            };
+            if let LinkEvent::Frame(frame) = &event {
+                bytes += frame.text.len();
+            }
+            self.ahead.push_back((link, app.read_ahead(link, event)));
         }
     }
 
@@ -185,6 +212,18 @@ impl Feeds {
         };
         let handle = transport::open(source, settings, sink);
         self.parted.push(std::mem::replace(&mut open.news, news));
+        // What was taken of it already goes the way of what was not.
+        let is_outcome = |input: &Input| {
+            matches!(
+                input,
+                Input::Link {
+                    event: LinkEvent::Replied { .. },
+                    ..
+                }
+            )
+        };
+        self.ahead
+            .retain(|(of, input)| *of != link || is_outcome(input));
         if let Some(left) = open.handle.replace(handle) {
             self.leaving.push(left.close());
         }

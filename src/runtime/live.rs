@@ -192,9 +192,7 @@ async fn follow(
             // Who interrupts wants to know what was found until then.
             _ = tokio::signal::ctrl_c() => goes_on = false,
             () = super::until(deadline) => input = Some(Input::Deadline),
-            (link, event) = feeds.next(), if !app.is_reading() => {
-                input = Some(Input::Link { link, event });
-            }
+            news = feeds.next(), if !app.is_reading() => input = Some(news),
         }
     }
     feeds.close().await;

@@ -132,6 +132,14 @@ impl LinkView {
         dialect::read_after(text, &mut self.recent)
     }
 
+    /// Reads one of its texts before it is taken, if it is an event that is read in the same way whatever comes before it.
+    pub(super) fn read_ahead(&mut self, text: &str) -> Option<Box<Decoded>> {
+        match self.dialect.may_pass() {
+            true => self.recent.decode_at_once(text),
+            false => None,
+        }
+    }
+
     /// Tells whether it should be up and is not.
     pub fn is_down(&self) -> bool {
         match self.phase {

@@ -45,6 +45,48 @@ fn every_event_of_a_frame_is_told_in_its_order_whatever_stands_around_it() {
     }
 }
 
+/// What comes in lots is read before the first of a lot is taken: nothing else changes by it.
+#[test]
+fn what_is_read_ahead_is_told_as_what_is_read_in_its_turn() {
+    let tour = include_str!("../../../tests/fixtures/tour.jsonl").lines();
+    let flood = crate::bench::Flood::new(7, "2026-01-01T00:00:00Z".parse().unwrap()).take(300);
+    let odd = [
+        "no event".to_owned(),
+        format!("{}{}", event("e1", "Number one"), event("e2", "Number two")),
+        event("e3", "Three").replacen('{', "{\"percent\":NaN,", 1),
+        r#"{"type":"subscription.rejected","code":"other"}"#.to_owned(),
+    ];
+    let texts: Vec<String> = tour.map(str::to_owned).chain(odd).chain(flood).collect();
+    for (voice, lot) in [
+        (VoiceWish::Silent, 2),
+        (VoiceWish::Silent, 32),
+        (VoiceWish::Speak, 7),
+        (VoiceWish::Speak, 100),
+    ] {
+        let stage = || Stage::new(Options { voice, ..PIPE });
+        let (mut alone, mut together, mut ahead) = (stage(), stage(), 0);
+        for lot in texts.chunks(lot) {
+            let frame = |text: &String| LinkEvent::Frame(Frame::of(text.clone()));
+            lot.iter().for_each(|text| alone.link(0, frame(text)));
+            let read: Vec<Input> = (lot.iter())
+                .map(|text| together.app.read_ahead(LinkId(0), frame(text)))
+                .collect();
+            ahead += (read.iter())
+                .filter(|input| matches!(input, Input::Event { .. }))
+                .count();
+            read.into_iter().for_each(|input| together.input(input));
+        }
+        alone.wait(5000);
+        together.wait(5000);
+        // Who speaks is known as soon as the first lot was taken.
+        assert!(ahead > 200, "{ahead} of {}", texts.len());
+        assert!(alone.lines.len() > 100);
+        assert_eq!(alone.lines, together.lines);
+        assert_eq!(alone.spoken, together.spoken);
+        assert_eq!(alone.app.links()[0].frames, together.app.links()[0].frames);
+    }
+}
+
 #[test]
 fn nan_and_raw_controls_cost_no_event() {
     let mut stage = Stage::new(PIPE);

@@ -247,11 +247,15 @@ impl Aaep {
 }
 
 impl Dialect for Aaep {
-    fn passes(&mut self, frame: &str) -> bool {
+    fn may_pass(&self) -> bool {
         // Of a subscription more is to be known: whether it comes, and whether the agent keeps to it.
         let subscribes = matches!(self.handshake, Handshake::Asked(_) | Handshake::Agreed(_));
+        !subscribes && self.lines.is_none()
+    }
+
+    fn passes(&mut self, frame: &str) -> bool {
         let is_bare = bare(frame).len() == frame.len();
-        if subscribes || !is_bare || self.lines.is_some() || self.is_handshake(frame) {
+        if !is_bare || !self.may_pass() || self.is_handshake(frame) {
             return false;
         }
         self.ways.works();
