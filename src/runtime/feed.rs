@@ -51,6 +51,7 @@ pub enum Feed {
 }
 
 /// Holds the open sources.
+#[derive(Default)]
 pub(super) struct Feeds {
     open: Vec<Open>,
     turn: usize,
@@ -100,11 +101,8 @@ impl Feeds {
         }
         Ok(Self {
             open,
-            turn: 0,
-            ahead: VecDeque::new(),
-            parted: Vec::new(),
-            leaving: Vec::new(),
             doors,
+            ..Self::default()
         })
     }
 
@@ -212,21 +210,23 @@ impl Feeds {
         };
         let handle = transport::open(source, settings, sink);
         self.parted.push(std::mem::replace(&mut open.news, news));
-        // What was taken of it already goes the way of what was not.
-        let is_outcome = |input: &Input| {
-            matches!(
-                input,
-                Input::Link {
-                    event: LinkEvent::Replied { .. },
-                    ..
-                }
-            )
-        };
-        self.ahead
-            .retain(|(of, input)| *of != link || is_outcome(input));
         if let Some(left) = open.handle.replace(handle) {
             self.leaving.push(left.close());
         }
+        self.part_with(link);
+    }
+
+    /// What was taken already of a connection that is left goes the way of what was not: only the outcome of an answer is still
+    /// of interest.
+    fn part_with(&mut self, link: LinkId) {
+        let is_outcome = |input: &Input| {
+            let Input::Link { event, .. } = input else {
+                return false;
+            };
+            matches!(event, LinkEvent::Replied { .. })
+        };
+        self.ahead
+            .retain(|(of, input)| *of != link || is_outcome(input));
     }
 
     pub(super) fn send(&self, link: LinkId, request: u64, body: String) {
@@ -388,7 +388,121 @@ async fn play(path: PathBuf, speed: Option<f64>, limit: usize, sink: LinkSink) {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::app::{LineSource, Setup, SourceSetup, Until, VoiceWish};
+    use crate::bench::Flood;
+    use crate::link::Receipt;
+
+    fn app() -> App {
+        let source = |name: &str| SourceSetup {
+            name: name.to_owned(),
+            ..SourceSetup::default()
+        };
+        App::new(Setup {
+            config: crate::config::Config::default(),
+            phrases: Arc::new(crate::announce::Phrases::english().unwrap()),
+            manner: crate::announce::Manner::Lines,
+            copies: false,
+            keymap: Default::default(),
+            scan: None,
+            lines: Some(LineSource::Pipe),
+            face: ("start.face.linear", "start.why.asked"),
+            voice: VoiceWish::Silent,
+            until: Until::NoSource,
+            keys: crate::protocol::KeyRing::default(),
+            seed: 1,
+            keeps: false,
+            sources: vec![source("one"), source("two")],
+        })
+    }
+
+    fn two() -> (Feeds, [LinkSink; 2]) {
+        let mut feeds = Feeds::default();
+        let sinks = [0, 1].map(|at| {
+            let (sink, news) = LinkSink::channel(at, WAITING);
+            feeds.open.push(Open {
+                id: LinkId(at),
+                news,
+                handle: None,
+                origin: None,
+            });
+            sink
+        });
+        (feeds, sinks)
+    }
+
+    fn of(input: &Input) -> (LinkId, LinkEvent) {
+        if let Input::Event { link, frame, .. } = input {
+            (*link, LinkEvent::Frame(frame.clone()))
+        } else if let Input::Link { link, event } = input {
+            (*link, event.clone())
+        } else {
+            panic!("{input:?}")
+        }
+    }
+
+    fn now() -> crate::protocol::Now {
+        crate::protocol::Now {
+            monotonic: Duration::ZERO,
+            wall: "2026-11-26T00:00:00Z".parse().unwrap(),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_there_is_given_in_its_order_and_read_ahead() {
+        let (mut feeds, [one, _two]) = two();
+        let mut app = app();
+        app.update(Input::Start, now());
+        let texts: Vec<String> = Flood::new(3, now().wall).take(100).collect();
+        for text in &texts {
+            let frame = LinkEvent::Frame(Frame::of(text.clone()));
+            one.put(frame).await.unwrap();
+        }
+        // What a task may take before others have their turn is not what is looked at here.
+        tokio::task::yield_now().await;
+        let (mut given, mut read) = (Vec::new(), 0);
+        let mut next = Some(feeds.next().await);
+        while let Some(input) = next {
+            read += usize::from(matches!(input, Input::Event { .. }));
+            given.push(of(&input));
+            app.update(input, now());
+            assert!(feeds.ahead.len() < TOGETHER);
+            next = feeds.try_next(&mut app);
+        }
+        let wanted = texts
+            .into_iter()
+            .map(|text| (LinkId(0), LinkEvent::Frame(Frame::of(text))));
+        assert!(given.into_iter().eq(wanted), "each once, in its order");
+        assert_eq!(read, 99, "but for the first, which comes alone");
+    }
+
+    #[tokio::test]
+    async fn what_was_taken_of_a_connection_that_is_left_is_given_to_nobody_but_for_outcomes() {
+        let (mut feeds, [one, two]) = two();
+        let mut app = app();
+        let outcome = LinkEvent::Replied {
+            request: 7,
+            outcome: Ok(Receipt::Taken),
+        };
+        let frame = |text: &str| LinkEvent::Frame(Frame::of(text));
+        for event in [frame("a"), frame("b"), outcome.clone(), frame("c")] {
+            one.put(event.clone()).await.unwrap();
+            two.put(event).await.unwrap();
+        }
+        feeds.take_ahead(&mut app);
+        assert_eq!(feeds.ahead.len(), 8);
+        feeds.part_with(LinkId(0));
+        let mut left = Vec::new();
+        while let Some(input) = feeds.try_next(&mut app) {
+            left.push(of(&input));
+        }
+        let (one, two) = (LinkId(0), LinkId(1));
+        let mut wanted = vec![(two, frame("a")), (two, frame("b"))];
+        wanted.extend([(one, outcome.clone()), (two, outcome), (two, frame("c"))]);
+        assert_eq!(left, wanted);
+    }
 
     #[test]
     fn a_replay_keeps_the_recorded_pace() {
