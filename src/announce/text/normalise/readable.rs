@@ -35,7 +35,8 @@ impl Readable {
             && let Some(line) = only_line(passage.text)
         {
             let shown = self.line(line, "", words);
-            if !shown.contains("  ") {
+            let is_spaced = shown.contains("  ") || shown.trim().len() < shown.len();
+            if !is_spaced {
                 return shown;
             }
         }
@@ -404,6 +405,15 @@ mod tests {
         /// A passage of one plain line is shown as it would be by its lines.
         #[test]
         fn one_line_is_shown_as_lines_are(text in "[ \n]{0,2}[a-z][ -~]{0,40}[ \n]{0,2}") {
+            let words = Words::default();
+            let passage = Passage::new(&text);
+            let whole = Readable::default().by_lines(passage, &words);
+            prop_assert_eq!(Readable::default().show(passage, &words), whole);
+        }
+
+        /// The same where the line ends in a mark around nothing.
+        #[test]
+        fn one_line_of_marks_is_shown_as_lines_are(text in "[a`*_ ]{1,12}") {
             let words = Words::default();
             let passage = Passage::new(&text);
             let whole = Readable::default().by_lines(passage, &words);
