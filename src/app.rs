@@ -185,6 +185,22 @@ impl App {
         std::mem::take(&mut self.effects)
     }
 
+    /// Makes a fact of news of a link that comes with others. An event is read here, before those that come first are taken: to
+    /// read several at once costs less than to read and take each in turn.
+    pub fn read_ahead(&mut self, link: LinkId, event: LinkEvent) -> Input {
+        let LinkEvent::Frame(frame) = event else {
+            return Input::Link { link, event };
+        };
+        let view = self.links.get_mut(link);
+        match view.and_then(|view| view.read_ahead(&frame.text)) {
+            Some(read) => Input::Event { link, frame, read },
+            None => Input::Link {
+                link,
+                event: LinkEvent::Frame(frame),
+            },
+        }
+    }
+
     /// Takes one of several facts that come together, and adds what is wished for it to what is wished already. What time
     /// has made due, and which question is shown, is left to [`App::settled`], which must follow the last of them.
     pub fn one_of_many(&mut self, input: Input, now: Now, wished: &mut Vec<Effect>) {

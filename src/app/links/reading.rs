@@ -16,7 +16,7 @@ use crate::session::What;
 
 use super::LinkView;
 use super::unread::Unread;
-use crate::app::{App, Input};
+use crate::app::App;
 
 /// How many bytes of a frame of many texts are read in one step: some hundred events, a few milliseconds.
 const STEP_BYTES: usize = 16 * 1024;
@@ -34,22 +34,6 @@ impl App {
     /// Tells whether a frame is being read in steps: [`crate::app::Input::Deadline`] brings the next one.
     pub fn is_reading(&self) -> bool {
         self.links.is_reading()
-    }
-
-    /// Makes a fact of news of a link that comes with others. An event is read here, before those that come first are taken: to
-    /// read several at once costs less than to read and take each in turn.
-    pub fn read_ahead(&mut self, link: LinkId, event: LinkEvent) -> Input {
-        if let LinkEvent::Frame(frame) = event {
-            let view = self.links.get_mut(link);
-            return match view.and_then(|view| view.read_ahead(&frame.text)) {
-                Some(read) => Input::Event { link, frame, read },
-                None => Input::Link {
-                    link,
-                    event: LinkEvent::Frame(frame),
-                },
-            };
-        }
-        Input::Link { link, event }
     }
 
     /// Takes the text of an event, or of several; of one perhaps what was read in it.

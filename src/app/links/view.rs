@@ -133,7 +133,7 @@ impl LinkView {
     }
 
     /// Reads one of its texts before it is taken, if it is an event that is read in the same way whatever comes before it.
-    pub(super) fn read_ahead(&mut self, text: &str) -> Option<Box<Decoded>> {
+    pub(in crate::app) fn read_ahead(&mut self, text: &str) -> Option<Box<Decoded>> {
         match self.dialect.may_pass() {
             true => self.recent.decode_at_once(text),
             false => None,
