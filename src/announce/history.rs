@@ -10,7 +10,7 @@ use crate::announce::announcement::{Announcement, AnnouncementId};
 const MOST_ENTRIES: usize = 20_000;
 /// How many bytes of words are kept.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// How many leave together, and at most how many bytes of them beyond those that must.
+/// How many leave together, and of how many bytes, where no more must.
 const LEAVE_TOGETHER: usize = 32;
 const LEAVE_BYTES: usize = MOST_BYTES / 64;
 

@@ -91,7 +91,7 @@ impl Known {
         self.shelf.get(key)
     }
 
-    /// Gives a session's key as it stands here, where it is known: two ids that are one text are equal at a glance.
+    /// Gives a session's key as it stands here, where it is known: whatever is kept of it has the one text of its agent's id.
     pub(super) fn key(&self, link: LinkId, agent: &AgentId, session: &SessionId) -> SessionKey {
         match self.shelf.get(&(link, agent, session)) {
             Some(session) => session.key.clone(),
