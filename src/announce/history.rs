@@ -31,13 +31,9 @@ impl History {
         self.bytes += size;
         self.sizes.push_back(size);
         self.entries.push_back(announcement);
-        if self.is_full() {
+        if is_too_much(self.entries.len(), self.bytes) {
             self.let_go();
         }
-    }
-
-    fn is_full(&self) -> bool {
-        self.entries.len() > MOST_ENTRIES || self.bytes > MOST_BYTES
     }
 
     /// Lets the oldest leave. What came hours ago is far away in memory, and its parts are found through each other: so some leave
@@ -45,8 +41,7 @@ impl History {
     fn let_go(&mut self) {
         let (mut together, mut bytes) = (0, 0);
         for size in &self.sizes {
-            let (left, left_bytes) = (self.entries.len() - together, self.bytes - bytes);
-            let must = left > MOST_ENTRIES || left_bytes > MOST_BYTES;
+            let must = is_too_much(self.entries.len() - together, self.bytes - bytes);
             if !must && (together >= LEAVE_TOGETHER || bytes + size > LEAVE_BYTES) {
                 break;
             }
@@ -114,6 +109,10 @@ impl History {
     pub fn left(&self) -> u64 {
         self.left
     }
+}
+
+fn is_too_much(entries: usize, bytes: usize) -> bool {
+    entries > MOST_ENTRIES || bytes > MOST_BYTES
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ const WAITING: usize = 1024;
 /// How many news are taken at once where more than one is there, and of how many bytes no more are: what they say is read before
 /// the first is taken.
 const TOGETHER: usize = 32;
-const TOGETHER_BYTES: usize = 64 * 1024;
+const TOGETHER_BYTES: u32 = 64 * 1024;
 
 /// How many lines of a recording are read ahead.
 const READ_AHEAD: usize = 64;
@@ -130,9 +130,7 @@ impl Feeds {
             let Poll::Ready((link, event)) = self.poll_next(&mut context) else {
                 return;
             };
-            if let LinkEvent::Frame(frame) = &event {
-                bytes += frame.text.len();
-            }
+            bytes += transport::size_of_news(&event);
             self.ahead.push_back((link, app.read_ahead(link, event)));
         }
     }

@@ -53,7 +53,7 @@ pub use program::end_all_now;
 pub use recorded::{Recorded, RecordedAnswer};
 pub use secret::Secret;
 pub use settings::LinkSettings;
-pub use sink::{LinkNews, LinkSink, WAITING_BYTES};
+pub use sink::{LinkNews, LinkSink, WAITING_BYTES, size_of_news};
 pub use source::Source;
 pub use sse::EventStream;
 pub use tls::{Tls, TlsError};

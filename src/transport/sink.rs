@@ -102,7 +102,7 @@ impl LinkSink {
 
     /// Gives the room that a piece of news takes.
     fn room_of(&self, event: &LinkEvent) -> u32 {
-        match size(event) {
+        match size_of_news(event) {
             0 => 0,
             bytes => bytes.max(self.least).min(WAITING_BYTES),
         }
@@ -171,7 +171,7 @@ impl LinkNews {
 }
 
 /// Gives how many bytes of a piece of news count; only what a stranger sends at any length takes some.
-fn size(event: &LinkEvent) -> u32 {
+pub fn size_of_news(event: &LinkEvent) -> u32 {
     let bytes = match event {
         LinkEvent::Frame(frame) => frame.text.len(),
         LinkEvent::Piece { text, .. } => text.len(),

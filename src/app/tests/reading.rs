@@ -45,9 +45,8 @@ fn every_event_of_a_frame_is_told_in_its_order_whatever_stands_around_it() {
     }
 }
 
-/// What comes in lots is read before the first of a lot is taken: nothing else changes by it.
-#[test]
-fn what_is_read_ahead_is_told_as_what_is_read_in_its_turn() {
+/// Gives texts of all kinds: events, several of them, what is none, and what is cut.
+fn texts() -> Vec<String> {
     let tour = include_str!("../../../tests/fixtures/tour.jsonl").lines();
     let flood = crate::bench::Flood::new(7, "2026-01-01T00:00:00Z".parse().unwrap()).take(300);
     let odd = [
@@ -55,8 +54,41 @@ fn what_is_read_ahead_is_told_as_what_is_read_in_its_turn() {
         format!("{}{}", event("e1", "Number one"), event("e2", "Number two")),
         event("e3", "Three").replacen('{', "{\"percent\":NaN,", 1),
         r#"{"type":"subscription.rejected","code":"other"}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/update","params":{}}"#.to_owned(),
     ];
-    let texts: Vec<String> = tour.map(str::to_owned).chain(odd).chain(flood).collect();
+    tour.map(str::to_owned).chain(odd).chain(flood).collect()
+}
+
+fn question(n: u64, now: Now) -> String {
+    json!({
+        "@context": "https://aaep-protocol.org/context/v1",
+        "type": "aaep:agent.awaiting.confirmation",
+        "event_id": format!("evt_q{n}"),
+        "session_id": format!("sess_q{}", n % 3),
+        "timestamp": format!("{:.3}", now.wall),
+        "producer": {"agent_id": "agt_1", "agent_name": "Bot"},
+        "action": "Send it", "consequence": "It is gone", "reply_token": format!("rpl_{n}"),
+        "timeout_seconds": 60, "default_decision": "reject", "urgency": "critical",
+    })
+    .to_string()
+}
+
+/// Tells that two apps said, wrote and sent the same.
+fn are_the_same(alone: &Stage, together: &Stage) {
+    assert_eq!(alone.lines, together.lines);
+    assert_eq!(alone.spoken, together.spoken);
+    assert_eq!(alone.sent, together.sent);
+    let frames = |stage: &Stage| {
+        let links = stage.app.links().iter();
+        Vec::from_iter(links.map(|link| (link.frames, link.garbage)))
+    };
+    assert_eq!(frames(alone), frames(together));
+}
+
+/// What comes in lots is read before the first of a lot is taken: nothing else changes by it.
+#[test]
+fn what_is_read_ahead_is_told_as_what_is_read_in_its_turn() {
+    let texts = texts();
     for (voice, lot) in [
         (VoiceWish::Silent, 2),
         (VoiceWish::Silent, 32),
@@ -81,10 +113,80 @@ fn what_is_read_ahead_is_told_as_what_is_read_in_its_turn() {
         // Who speaks is known as soon as the first lot was taken.
         assert!(ahead > 200, "{ahead} of {}", texts.len());
         assert!(alone.lines.len() > 100);
-        assert_eq!(alone.lines, together.lines);
-        assert_eq!(alone.spoken, together.spoken);
-        assert_eq!(alone.app.links()[0].frames, together.app.links()[0].frames);
+        are_the_same(&alone, &together);
     }
+}
+
+/// The same where two sources come and go in the middle of a lot, and a person asks, answers, mutes and leaves between what
+/// was read and what is taken.
+#[test]
+fn nothing_that_happens_before_it_is_taken_changes_what_was_read() {
+    let texts = texts();
+    let mut sent = 0;
+    for seed in 0..u64::from(runs(60)) {
+        let mut dice = sequences::Dice(seed);
+        let voice = [VoiceWish::Silent, VoiceWish::Speak][usize::from(dice.roll(2) > 0)];
+        let stage = || Stage::new(Options { voice, ..PIPE });
+        let (mut alone, mut together) = (stage(), stage());
+        let (mut at, mut asked) = ([0, 0], 0);
+        for _ in 0..20 {
+            // Each is news of a link, or a line of the person.
+            let mut lot: Vec<Result<(usize, LinkEvent), &str>> = Vec::new();
+            for _ in 0..1 + dice.roll(40) {
+                let link = usize::from(dice.roll(3) == 0);
+                let fact = match dice.roll(40) {
+                    0 => Ok(LinkEvent::Lost {
+                        fault: crate::link::Fault::Closed,
+                        retry_in: Duration::from_secs(1),
+                    }),
+                    1 => Ok(LinkEvent::Connected),
+                    2 => Ok(LinkEvent::Resumed),
+                    3..10 => Err(["y", "n", "t", "v", "m", "d", "n 1"][dice.roll(7) as usize]),
+                    11 => {
+                        asked += 1;
+                        let text = question(asked, alone.now);
+                        Ok(LinkEvent::Frame(Frame::of(text)))
+                    }
+                    10 => {
+                        // Some are missed.
+                        at[link] += 3;
+                        continue;
+                    }
+                    _ => {
+                        let text = &texts[at[link] % texts.len()];
+                        at[link] += 1;
+                        let until = match dice.roll(30) {
+                            0 => text.len() / 2,
+                            _ => text.len(),
+                        };
+                        Ok(LinkEvent::Frame(Frame::of(&text[..until])))
+                    }
+                };
+                lot.push(fact.map(|event| (link, event)));
+            }
+            for fact in lot.clone() {
+                match fact {
+                    Ok((link, event)) => alone.link(link, event),
+                    Err(line) => alone.type_line(line),
+                }
+            }
+            let read: Vec<Result<Input, &str>> = (lot.into_iter())
+                .map(|fact| fact.map(|(link, event)| together.app.read_ahead(LinkId(link), event)))
+                .collect();
+            for fact in read {
+                match fact {
+                    Ok(input) => together.input(input),
+                    Err(line) => together.type_line(line),
+                }
+            }
+            let pause = [0, 1, 300, 4000][dice.roll(4) as usize];
+            alone.wait(pause);
+            together.wait(pause);
+            are_the_same(&alone, &together);
+        }
+        sent += alone.sent.len();
+    }
+    assert!(sent > 0, "some question was answered");
 }
 
 #[test]
