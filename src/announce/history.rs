@@ -1,7 +1,6 @@
 //! Everything that was told, said or not, within a bound.
 
 use std::collections::VecDeque;
-use std::hint::black_box;
 use std::sync::Arc;
 
 use crate::announce::announcement::{Announcement, AnnouncementId};
@@ -10,9 +9,6 @@ use crate::announce::announcement::{Announcement, AnnouncementId};
 const MOST_ENTRIES: usize = 20_000;
 /// How many bytes of words are kept.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// How many leave together, and of how many bytes, where no more must.
-const LEAVE_TOGETHER: usize = 32;
-const LEAVE_BYTES: usize = MOST_BYTES / 64;
 
 /// Keeps announcements for looking back; the oldest leave, counted.
 #[derive(Debug, Clone, Default)]
@@ -31,33 +27,13 @@ impl History {
         self.bytes += size;
         self.sizes.push_back(size);
         self.entries.push_back(announcement);
-        if is_too_much(self.entries.len(), self.bytes) {
-            self.let_go();
+        while self.entries.len() > MOST_ENTRIES || self.bytes > MOST_BYTES {
+            let (Some(_), Some(size)) = (self.entries.pop_front(), self.sizes.pop_front()) else {
+                return;
+            };
+            self.bytes = self.bytes.saturating_sub(size);
+            self.left += 1;
         }
-    }
-
-    /// Lets the oldest leave. What came hours ago is far away in memory, and its parts are found through each other: so some leave
-    /// together, and what is next of all of them is fetched side by side before any is let go.
-    fn let_go(&mut self) {
-        let (mut together, mut bytes) = (0, 0);
-        for size in &self.sizes {
-            let must = is_too_much(self.entries.len() - together, self.bytes - bytes);
-            if !must && (together >= LEAVE_TOGETHER || bytes + size > LEAVE_BYTES) {
-                break;
-            }
-            together += 1;
-            bytes += size;
-        }
-        let each = self.entries.range(..together);
-        black_box(each.clone().map(Arc::strong_count).sum::<usize>());
-        black_box(each.clone().map(|told| told.size()).sum::<usize>());
-        let segments = each.flat_map(|told| &told.segments);
-        let begins = segments.filter_map(|segment| segment.spoken().bytes().next());
-        black_box(begins.fold(0, u8::wrapping_add));
-        self.entries.drain(..together);
-        self.sizes.drain(..together);
-        self.bytes -= bytes;
-        self.left += together as u64;
     }
 
     /// Gives all, oldest first.
@@ -111,10 +87,6 @@ impl History {
     }
 }
 
-fn is_too_much(entries: usize, bytes: usize) -> bool {
-    entries > MOST_ENTRIES || bytes > MOST_BYTES
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -130,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_leave_and_hardly_more_than_those_that_must() {
+    fn the_oldest_leave_and_no_more_than_those_that_must() {
         let phrases = Arc::new(Phrases::english().unwrap());
         let mut announcer = Announcer::new(Config::default().announce, phrases, Manner::Lines);
         let now = Now {
@@ -150,7 +122,7 @@ mod tests {
             }
             let last = last.unwrap();
             let room = MOST_ENTRIES.min(MOST_BYTES / last.size());
-            assert!(history.len() + LEAVE_TOGETHER >= room, "{bytes}");
+            assert_eq!(history.len(), room, "{bytes}");
             assert_eq!(history.last(), Some(&last));
             let sizes: usize = history.iter().map(|told| told.size()).sum();
             assert_eq!(history.bytes, sizes);
