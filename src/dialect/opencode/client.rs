@@ -304,7 +304,7 @@ impl Opencode {
                 self.answer_went(request, (&id, &name), outcome, now, out)
             }
             Some(Asked::Opening(prompt)) => self.opened(prompt, outcome, out),
-            Some(Asked::Prompt(id, prompt)) => self.prompt_went(&id, &prompt, outcome, out),
+            Some(Asked::Prompt(id, prompt)) => self.prompt_went(&id, &prompt, outcome, now, out),
             Some(Asked::Stop(id)) => self.stop_went(&id, outcome, now, out),
             None => {}
         }
@@ -400,6 +400,12 @@ impl Dialect for Opencode {
                 turn.tick(&mut conversation.teller, now, out);
             }
         }
+        let over_time: Vec<String> = (self.conversations.iter_mut())
+            .filter_map(|(id, it)| it.is_over_time(now, out).then(|| id.clone()))
+            .collect();
+        for id in over_time {
+            self.send_held(&id, out);
+        }
     }
 
     fn deadline(&self) -> Option<Duration> {
@@ -407,7 +413,10 @@ impl Dialect for Opencode {
             .conversations
             .values()
             .filter_map(|it| it.turn.as_ref());
-        turns.filter_map(Turn::deadline).chain(self.unmet).min()
+        let begin = self.conversations.values().filter_map(|it| it.begins_by);
+        (turns.filter_map(Turn::deadline).chain(begin))
+            .chain(self.unmet)
+            .min()
     }
 
     fn connection(&self) -> Connection {

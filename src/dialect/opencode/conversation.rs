@@ -9,6 +9,7 @@
 //! turn, and what they write is for the agent and said to nobody.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -29,6 +30,9 @@ const MOST: usize = 256;
 /// How many prompts wait; a person who writes ahead writes a few.
 pub const MOST_HELD: usize = 16;
 
+/// How long a turn may take to begin for what was taken: it is told of at once, unless something went wrong.
+const BEGINS: Duration = Duration::from_secs(30);
+
 /// Is what was written in a conversation: its messages, the oldest first, each with its parts.
 pub type Written = Vec<(Message, Vec<Part>)>;
 
@@ -47,6 +51,10 @@ pub struct Conversation {
     pub held: VecDeque<String>,
     /// What the person had sent, and has not come back yet.
     pub ours: VecDeque<String>,
+    /// By when a turn should have begun for it.
+    pub(super) begins_by: Option<Duration>,
+    /// Whether none did.
+    is_overdue: bool,
     /// When something was last heard of it, in the order of what was heard.
     pub heard: u64,
     /// What each call is called with, to the letter, while it runs.
@@ -71,6 +79,8 @@ impl Conversation {
             forms: BTreeMap::new(),
             held: VecDeque::new(),
             ours: VecDeque::new(),
+            begins_by: None,
+            is_overdue: false,
             heard: 0,
             inputs: BTreeMap::new(),
             done: VecDeque::new(),
@@ -358,8 +368,40 @@ impl Conversation {
         self.parts.interrupt();
     }
 
+    /// Takes note of what the person sends.
+    pub fn sends(&mut self, prompt: &str) {
+        self.ours.push_back(prompt.to_owned());
+        (self.begins_by, self.is_overdue) = (None, false);
+    }
+
+    /// Takes note that what was sent was taken: a turn should begin for it.
+    pub fn accepts(&mut self, now: Now) {
+        if self.turn.is_none() && !self.ours.is_empty() {
+            self.begins_by = Some(now.monotonic + BEGINS);
+        }
+    }
+
+    /// Tells whether a turn is still to come for what was sent.
+    pub fn is_to_begin(&self) -> bool {
+        !self.ours.is_empty() && !self.is_overdue
+    }
+
+    /// Takes the passing of time: once that is up in which a turn should have begun, nothing waits for it any more.
+    pub fn is_over_time(&mut self, now: Now, out: &mut Vec<Out>) -> bool {
+        let is_up = self.begins_by.take_if(|at| *at <= now.monotonic).is_some();
+        if !is_up || self.turn.is_some() || !self.is_to_begin() {
+            return false;
+        }
+        self.is_overdue = true;
+        out.push(Out::Tell(Phrase::new(match self.held.is_empty() {
+            true => "opencode.not_begun",
+            false => "opencode.not_begun.next",
+        })));
+        true
+    }
+
     /// Tells whether it is done with everything, so that it can be forgotten.
     pub fn is_idle(&self) -> bool {
-        self.turn.is_none() && self.held.is_empty() && self.ours.is_empty()
+        self.turn.is_none() && self.held.is_empty() && !self.is_to_begin()
     }
 }

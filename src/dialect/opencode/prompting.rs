@@ -60,8 +60,8 @@ impl Opencode {
         let key = match &conversation.turn {
             Some(turn) if turn.stopping => Some("prompt.after_stop"),
             Some(_) => Some("prompt.held"),
-            None if conversation.ours.is_empty() => None,
-            None => Some("prompt.held"),
+            None if conversation.is_to_begin() => Some("prompt.held"),
+            None => None,
         };
         out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
         self.send_held(id, out);
@@ -72,13 +72,13 @@ impl Opencode {
         let Some(conversation) = self.conversations.get_mut(id) else {
             return;
         };
-        if conversation.turn.is_some() || !conversation.ours.is_empty() {
+        if conversation.turn.is_some() || conversation.is_to_begin() {
             return;
         }
         let Some(prompt) = conversation.held.pop_front() else {
             return;
         };
-        conversation.ours.push_back(prompt.clone());
+        conversation.sends(&prompt);
         let body = json!({"parts": [{"type": "text", "text": prompt}]}).to_string();
         let path = format!("/session/{}/prompt_async", segment(id));
         let asked = Asked::Prompt(id.to_owned(), prompt);
@@ -118,12 +118,17 @@ impl Opencode {
         id: &str,
         prompt: &str,
         outcome: &Result<HttpAnswer, Fault>,
+        now: Now,
         out: &mut Vec<Out>,
     ) {
+        let conversation = self.conversations.get_mut(id);
         let Err(undelivered) = delivered(outcome) else {
+            if let Some(conversation) = conversation {
+                conversation.accepts(now);
+            }
             return;
         };
-        if let Some(conversation) = self.conversations.get_mut(id) {
+        if let Some(conversation) = conversation {
             conversation.ours.retain(|own| own != prompt);
         }
         prompt_failed(&undelivered, out);

@@ -238,6 +238,61 @@ fn a_wish_for_one_conversation_goes_to_that_one() {
 }
 
 #[test]
+fn a_prompt_that_was_taken_and_begins_nothing_is_told_once_and_holds_nothing_up() {
+    let sent = |run: &Run| {
+        let posts = run.calls.iter().filter(|call| call.2.ends_with("async"));
+        posts.count()
+    };
+    let mut run = Run::new();
+    run.wish(&Wish::Prompt("first".to_owned()));
+    run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
+    run.after(Duration::from_secs(60));
+    assert_eq!(run.told, [""; 0], "it is not known to be taken");
+    run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
+    run.wish(&Wish::Prompt("second".to_owned()));
+    run.after(Duration::from_secs(29));
+    assert_eq!((sent(&run), run.told.as_slice()), (1, &["prompt.held"][..]));
+    run.after(Duration::from_secs(1));
+    run.after(Duration::from_secs(60));
+    assert_eq!(run.told, ["prompt.held", "opencode.not_begun.next"]);
+    assert_eq!(
+        (sent(&run), run.posted().1["parts"][0]["text"].as_str()),
+        (2, Some("second"))
+    );
+    run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
+    run.after(Duration::from_secs(30));
+    assert_eq!(run.told.last(), Some(&"opencode.not_begun"));
+    assert_eq!(run.opencode.deadline(), None, "nothing is waited for");
+    // What begins late is still ours.
+    run.person("msg_1", "first");
+    run.works("ses_a");
+    assert_eq!(run.last("session.started")["request_text"], "first");
+    assert_eq!(run.told.len(), 3, "nobody else said it");
+    run.wish(&Wish::Prompt("third".to_owned()));
+    assert_eq!(run.told.last(), Some(&"prompt.held"));
+    run.rests("ses_a");
+    assert_eq!(run.posted().1["parts"][0]["text"], "third");
+}
+
+#[test]
+fn a_prompt_whose_turn_has_begun_is_never_told_as_late() {
+    let mut run = Run::new();
+    run.wish(&Wish::Prompt("do it".to_owned()));
+    run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
+    run.person("msg_1", "do it");
+    run.works("ses_a");
+    run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
+    run.after(Duration::from_secs(60));
+    run.rests("ses_a");
+    assert_eq!(run.told, [""; 0]);
+    run.wish(&Wish::Prompt("more".to_owned()));
+    run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
+    run.works("ses_a");
+    run.after(Duration::from_secs(60));
+    assert_eq!(run.told, [""; 0]);
+}
+
+#[test]
 fn a_prompt_that_comes_to_nothing_is_told_and_holds_nothing_up() {
     let error = |words: &str| json!({"sessionID": "ses_a", "error": {"name": "UnknownError", "data": {"message": words}}});
     let posted = |run: &Run| run.posted().1["parts"][0]["text"].clone();
