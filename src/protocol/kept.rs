@@ -19,6 +19,11 @@ use super::same::{are_one, are_same};
 
 /// How many bytes have room: those of `sess_` and a UUID of 32 digits, and a little more.
 const ROOM: usize = 40;
+/// What stands behind a shorter text, so that two are compared as a whole.
+const BEHIND: &str = match str::from_utf8(&[0; ROOM]) {
+    Ok(behind) => behind,
+    Err(_) => "",
+};
 
 /// Holds a text that is short nearly always.
 #[derive(Clone)]
@@ -26,17 +31,25 @@ pub struct ShortText(Held);
 
 #[derive(Clone)]
 enum Held {
-    Here(ArrayString<ROOM>),
+    Here {
+        /// The text, and nothing but noughts behind it.
+        whole: ArrayString<ROOM>,
+        /// How many bytes of it are the text.
+        length: u8,
+    },
     Shared(Arc<str>),
 }
 
 impl From<&str> for ShortText {
     #[inline]
     fn from(text: &str) -> Self {
-        Self(match ArrayString::from(text) {
-            Ok(here) => Held::Here(here),
-            Err(_) => Held::Shared(text.into()),
-        })
+        let whole = || {
+            let mut whole = ArrayString::from(text).ok()?;
+            whole.try_push_str(BEHIND.get(text.len()..)?).ok()?;
+            let length = u8::try_from(text.len()).ok()?;
+            Some(Held::Here { whole, length })
+        };
+        Self(whole().unwrap_or_else(|| Held::Shared(text.into())))
     }
 }
 
@@ -46,7 +59,7 @@ impl Deref for ShortText {
     #[inline]
     fn deref(&self) -> &str {
         match &self.0 {
-            Held::Here(text) => text,
+            Held::Here { whole, length } => whole.get(..usize::from(*length)).unwrap_or_default(),
             Held::Shared(text) => text,
         }
     }
@@ -55,7 +68,20 @@ impl Deref for ShortText {
 impl PartialEq for ShortText {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        are_same(self, other)
+        match (&self.0, &other.0) {
+            (
+                Held::Here { whole, length },
+                Held::Here {
+                    whole: other,
+                    length: others,
+                },
+            ) => {
+                let whole = whole.as_bytes().first_chunk::<ROOM>();
+                length == others && whole == other.as_bytes().first_chunk::<ROOM>()
+            }
+            (Held::Shared(one), Held::Shared(other)) => are_same(one, other),
+            (Held::Here { .. }, Held::Shared(_)) | (Held::Shared(_), Held::Here { .. }) => false,
+        }
     }
 }
 
@@ -139,7 +165,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn it_is_the_text_however_long(one in "[aé]{0,50}", other in "[aé]{0,50}") {
+        fn it_is_the_text_however_long(one in "[aé\\x00]{0,50}", other in "[aé\\x00]{0,50}") {
             let (short, other_short) = (ShortText::from(&*one), ShortText::from(&*other));
             assert_eq!(&*short, &*one);
             assert_eq!(short.cmp(&other_short), one.cmp(&other));
@@ -151,7 +177,7 @@ mod tests {
     #[test]
     fn a_usual_id_stands_where_it_is() {
         let id = format!("sess_{}", "0".repeat(32));
-        assert!(matches!(ShortText::from(&*id).0, Held::Here(_)));
+        assert!(matches!(ShortText::from(&*id).0, Held::Here { .. }));
         assert!(size_of::<Option<ShortText>>() <= 48, "no more than must");
     }
 }

@@ -8,7 +8,12 @@ use std::sync::Arc;
 /// Tells whether two texts are the same.
 #[inline]
 pub fn are_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
+    are_same_bytes(one.as_bytes(), other.as_bytes())
+}
+
+/// Tells whether two texts are the same, by their bytes.
+#[inline]
+pub fn are_same_bytes(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
         return false;
     }

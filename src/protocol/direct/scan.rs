@@ -19,7 +19,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::protocol::recent::Raw;
-use crate::protocol::same::are_same;
+use crate::protocol::same::are_same_bytes;
 
 /// Is a text, as it stands in the message where it is there without escapes.
 #[derive(Debug)]
@@ -116,8 +116,8 @@ impl<'a, 'k> Scan<'a, 'k> {
     #[inline]
     fn passes_same(&mut self, wanted: &str) -> bool {
         let end = self.at + wanted.len();
-        let next = self.text.get(self.at..end);
-        let is_it = next.is_some_and(|next| are_same(next, wanted));
+        let next = self.text.as_bytes().get(self.at..end);
+        let is_it = next.is_some_and(|next| are_same_bytes(next, wanted.as_bytes()));
         if is_it {
             self.at = end;
         }
