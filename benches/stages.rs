@@ -306,6 +306,7 @@ impl Whole {
             if ahead.is_empty() {
                 break;
             }
+            self.app.look_ahead(ahead.iter());
             ahead.drain(..).for_each(|input| self.one(input));
         }
         self.ahead = ahead;

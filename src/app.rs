@@ -201,6 +201,17 @@ impl App {
         }
     }
 
+    /// Looks at what these facts are about, which are taken next: of thousands of sessions and outputs none is near in memory,
+    /// and to wait for many at once is shorter than to wait for each when it is needed. Nothing changes by it.
+    pub fn look_ahead<'a>(&self, inputs: impl Iterator<Item = &'a Input>) {
+        for input in inputs {
+            if let Input::Event { link, read, .. } = input {
+                self.sessions.look_at(*link, read);
+                self.announcer.look_at(*link, read);
+            }
+        }
+    }
+
     /// Takes one of several facts that come together, and adds what is wished for it to what is wished already. What time
     /// has made due, and which question is shown, is left to [`App::settled`], which must follow the last of them.
     pub fn one_of_many(&mut self, input: Input, now: Now, wished: &mut Vec<Effect>) {

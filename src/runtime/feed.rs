@@ -119,6 +119,7 @@ impl Feeds {
     pub(super) fn try_next(&mut self, app: &mut App) -> Option<Input> {
         if self.ahead.is_empty() {
             self.take_ahead(app);
+            app.look_ahead(self.ahead.iter().map(|(_, input)| input));
         }
         self.ahead.pop_front().map(|(_, input)| input)
     }

@@ -103,6 +103,13 @@ impl Known {
         }
     }
 
+    /// Looks at the session of what is named, where it is known.
+    pub(super) fn look_at(&self, link: LinkId, agent: &AgentId, session: &SessionId) {
+        if let Some(session) = self.shelf.get(&(link, agent, session)) {
+            session.look_at();
+        }
+    }
+
     pub(super) fn get_mut(&mut self, key: &SessionKey) -> Option<&mut Session> {
         self.shelf.get_mut(key)
     }

@@ -236,6 +236,18 @@ impl PartialEq for ReadFrom {
 }
 
 impl Session {
+    /// Looks at it where most events will, in each 64 bytes once.
+    pub(super) fn look_at(&self) {
+        std::hint::black_box((
+            self.events,
+            self.tools.len(),
+            self.loaded,
+            self.aftermath.is_some(),
+            self.number,
+            self.calls_in_order.len(),
+        ));
+    }
+
     pub(super) fn new(key: SessionKey, agent: Arc<str>, at: Duration, joined: bool) -> Self {
         Self {
             key,

@@ -226,6 +226,13 @@ impl Sessions {
         over
     }
 
+    /// Looks at the session of an event that is applied soon, so that it is near by then.
+    pub fn look_at(&self, link: LinkId, decoded: &Decoded) {
+        let envelope = &decoded.envelope;
+        self.sessions
+            .look_at(link, &envelope.producer.agent_id, &envelope.session_id);
+    }
+
     /// Applies one event and gives what changed.
     pub fn apply(&mut self, link: LinkId, decoded: Box<Decoded>, now: Now) -> Vec<Change> {
         self.apply_observed(link, decoded, now, &mut Unobserved)

@@ -47,7 +47,7 @@ use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
 use jiff::Timestamp;
 use smallvec::SmallVec;
 
-use crate::protocol::{AgentId, Attached, Now, OutputId, OutputStreaming, Urgency};
+use crate::protocol::{AgentId, Attached, Decoded, Event, Now, OutputId, OutputStreaming, Urgency};
 use crate::session::{Change, Fate, LinkId, PromptId, SessionKey, Sessions, What};
 
 use crate::announce::announcement::{
@@ -330,6 +330,15 @@ impl Announcer {
     /// Tells whether [`Announcer::tick`] has something to do.
     pub fn is_due(&self, now: Duration) -> bool {
         self.outputs.is_due(now)
+    }
+
+    /// Looks at the output of an event that is told soon, so that it is near by then.
+    pub fn look_at(&self, link: LinkId, decoded: &Decoded) {
+        if let Event::OutputStreaming(event) = &decoded.event {
+            let envelope = &decoded.envelope;
+            let session = (link, &envelope.producer.agent_id, &envelope.session_id);
+            self.outputs.look_at(session, event.output_id.as_ref());
+        }
     }
 
     fn stream(

@@ -15,7 +15,7 @@ use crate::session::{Keyed, LinkId, Names, Session, SessionKey, Shelf};
 
 use crate::announce::text::coalesce::Coalescer;
 use crate::announce::text::normalise::{Readable, Reader};
-use crate::protocol::{OutputId, TextDirection, Urgency};
+use crate::protocol::{AgentId, OutputId, SessionId, TextDirection, Urgency};
 
 /// How many bytes the outputs may take whose text is under way; then the one that was silent longest is said as far
 /// as it came. 10,000 of usual sentences have room.
@@ -107,6 +107,24 @@ impl Outputs {
     /// Finds the place of an output.
     pub(super) fn place(&self, name: &impl Names<OutputKey>) -> Option<usize> {
         self.shelf.place(name)
+    }
+
+    /// Looks at an output, where it is known, as most chunks will.
+    pub(super) fn look_at(
+        &self,
+        (link, agent, session): (LinkId, &AgentId, &SessionId),
+        output: Option<&OutputId>,
+    ) {
+        let name = &(link, agent, session, output);
+        if let Some(slot) = self.shelf.get(name) {
+            std::hint::black_box((
+                slot.touched,
+                slot.complete,
+                slot.state.said,
+                slot.state.blank.len(),
+            ));
+            slot.state.coalescer.look_at();
+        }
     }
 
     /// Gives the key of what stands at a place.
@@ -323,6 +341,12 @@ impl Slot {
 impl Names<OutputKey> for (&SessionKey, Option<&OutputId>) {
     fn names(&self, key: &OutputKey) -> bool {
         *self == (&key.0, key.1.as_ref())
+    }
+}
+
+impl Names<OutputKey> for (LinkId, &AgentId, &SessionId, Option<&OutputId>) {
+    fn names(&self, key: &OutputKey) -> bool {
+        *self == (key.0.link, &key.0.agent, &key.0.session, key.1.as_ref())
     }
 }
 

@@ -106,6 +106,7 @@ fn what_is_read_ahead_is_told_as_what_is_read_in_its_turn() {
             ahead += (read.iter())
                 .filter(|input| matches!(input, Input::Event { .. }))
                 .count();
+            together.app.look_ahead(read.iter());
             read.into_iter().for_each(|input| together.input(input));
         }
         alone.wait(5000);
@@ -173,6 +174,7 @@ fn nothing_that_happens_before_it_is_taken_changes_what_was_read() {
             let read: Vec<Result<Input, &str>> = (lot.into_iter())
                 .map(|fact| fact.map(|(link, event)| together.app.read_ahead(LinkId(link), event)))
                 .collect();
+            (together.app).look_ahead(read.iter().filter_map(|fact| fact.as_ref().ok()));
             for fact in read {
                 match fact {
                     Ok(input) => together.input(input),

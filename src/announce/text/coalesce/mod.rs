@@ -330,6 +330,18 @@ impl Coalescer {
         self.patient_until().filter(|_| self.may_flush())
     }
 
+    /// Looks at it where most chunks will, in each 64 bytes and each text once.
+    pub fn look_at(&self) {
+        std::hint::black_box((
+            self.segmenter.pending().as_bytes().last(),
+            self.positions.glimpse(),
+            self.line.len(),
+            self.came,
+            self.settings.pause,
+            self.held,
+        ));
+    }
+
     /// Gives how many bytes of text wait.
     pub fn weight(&self) -> usize {
         self.segmenter.pending().len() + self.waiting
