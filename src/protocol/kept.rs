@@ -171,6 +171,7 @@ mod tests {
             assert_eq!(short.cmp(&other_short), one.cmp(&other));
             assert_eq!(short == other_short, one == other);
             assert_eq!(format!("{short:?}"), format!("{one:?}"));
+            assert_ne!(short, ShortText::from(&*format!("{one}\0")));
         }
     }
 

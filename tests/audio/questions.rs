@@ -5,6 +5,7 @@
 //! espeak-ng, and pocketsphinx picks one of the ten by a closed grammar (`recognise.py`). Each
 //! question but the first is cut by the stop key, and the silence after it is timed.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -189,8 +190,8 @@ fn ask(
     recorder.loud(from)[0]
 }
 
-/// How often all ten are asked where the recogniser misses more than one of them, or more than one sounds on: of a recording
-/// that a busy machine tore it hears nothing at all, and what is spoken badly or stops late does so each time.
+/// How often all ten are asked where the recogniser misses more than one of them: of a recording that a busy machine tore
+/// it hears nothing at all, and what is spoken badly is spoken badly each time.
 const ROUNDS: usize = 2;
 
 /// Has each question spoken and recorded; gives the recogniser's picks, and how long each stop took until silence.
@@ -265,15 +266,7 @@ fn ten_questions() -> (Vec<Option<usize>>, Vec<Duration>) {
     let picks = recognise(&rig.folder, QUESTIONS.len());
     drop(terminal);
     runtime.block_on(running.stop());
-    eprintln!("stop key to silence: {silences:?}");
     (picks, silences)
-}
-
-/// Tells whether speech stopped as it should. One in nine may meet a machine that was busy elsewhere, as daemon, engine,
-/// sound server and recorder are five processes; a program that stops late is late more than once.
-fn are_in_time(silences: &[Duration]) -> bool {
-    let late = silences.iter().filter(|it| **it >= SILENT_WITHIN).count();
-    late <= silences.len() / 9 && silences.iter().all(|it| *it < SILENT_AT_ALL)
 }
 
 #[test]
@@ -281,13 +274,25 @@ fn ten_questions_are_told_apart_by_ear_and_the_stop_key_silences() {
     let right: Vec<usize> = (0..QUESTIONS.len()).collect();
     let (mut picks, mut silences) = ten_questions();
     for _ in 1..ROUNDS {
-        if score(&picks, &right) >= 9 && are_in_time(&silences) {
+        if score(&picks, &right) >= 9 {
             break;
         }
-        eprintln!("more than one was not understood or sounded on; all are asked once more");
-        (picks, silences) = ten_questions();
+        eprintln!("more than one was not understood; all are asked once more");
+        let again = ten_questions();
+        picks = again.0;
+        silences.extend(again.1);
     }
-    assert!(are_in_time(&silences), "{silences:?}");
+    silences.sort_unstable();
+    let mut told = String::new();
+    for silence in &silences {
+        write!(told, " {}", silence.as_millis()).unwrap();
+    }
+    eprintln!("stop key to silence, in ms:{told}");
+    // One in nine may meet a machine that was busy elsewhere, as daemon, engine, sound server and
+    // recorder are five processes; a program that stops late is late more than once.
+    let late = silences.iter().filter(|it| **it >= SILENT_WITHIN).count();
+    assert!(late <= silences.len() / 9, "{silences:?}");
+    assert!(*silences.last().unwrap() < SILENT_AT_ALL, "{silences:?}");
 
     let shuffled: Vec<usize> = (0..QUESTIONS.len()).map(|at| (at * 3 + 1) % 10).collect();
     let (heard, by_chance) = (score(&picks, &right), score(&picks, &shuffled));

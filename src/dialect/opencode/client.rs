@@ -341,9 +341,7 @@ impl Dialect for Opencode {
                 self.unmet = None;
                 self.catch_up = None;
                 for conversation in self.conversations.values_mut() {
-                    // Whatever became of them, they begin nothing that is waited for.
-                    conversation.ours.clear();
-                    conversation.interrupt();
+                    conversation.is_lost();
                 }
             }
             LinkEvent::Dropped { .. } => {
@@ -413,7 +411,10 @@ impl Dialect for Opencode {
             .conversations
             .values()
             .filter_map(|it| it.turn.as_ref());
-        let begin = self.conversations.values().filter_map(|it| it.begins_by);
+        let begin = self
+            .conversations
+            .values()
+            .filter_map(Conversation::begins_by);
         (turns.filter_map(Turn::deadline).chain(begin))
             .chain(self.unmet)
             .min()

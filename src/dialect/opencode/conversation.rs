@@ -36,6 +36,17 @@ const BEGINS: Duration = Duration::from_secs(30);
 /// Is what was written in a conversation: its messages, the oldest first, each with its parts.
 pub type Written = Vec<(Message, Vec<Part>)>;
 
+/// Says whether a turn is still to begin for what was sent last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    /// None is: it has begun, or nothing was sent that could begin one.
+    Not,
+    /// It is not known yet whether what was sent was taken.
+    Sent,
+    /// It was taken, and one should begin until then.
+    By(Duration),
+}
+
 /// Holds one conversation.
 #[derive(Debug)]
 pub struct Conversation {
@@ -51,10 +62,10 @@ pub struct Conversation {
     pub held: VecDeque<String>,
     /// What the person had sent, and has not come back yet.
     pub ours: VecDeque<String>,
-    /// By when a turn should have begun for it.
-    pub(super) begins_by: Option<Duration>,
-    /// Whether none did.
-    is_overdue: bool,
+    /// Whether a turn is still to begin for what was sent last.
+    begins: Begins,
+    /// What was sent, and is no longer waited for: it may still come back.
+    late: VecDeque<String>,
     /// When something was last heard of it, in the order of what was heard.
     pub heard: u64,
     /// What each call is called with, to the letter, while it runs.
@@ -79,8 +90,8 @@ impl Conversation {
             forms: BTreeMap::new(),
             held: VecDeque::new(),
             ours: VecDeque::new(),
-            begins_by: None,
-            is_overdue: false,
+            begins: Begins::Not,
+            late: VecDeque::new(),
             heard: 0,
             inputs: BTreeMap::new(),
             done: VecDeque::new(),
@@ -96,6 +107,7 @@ impl Conversation {
     pub fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut Teller) {
         let teller = &mut self.teller;
         let (id, next) = (&self.id, &mut self.next);
+        self.begins = Begins::Not;
         let turn = self.turn.get_or_insert_with(|| {
             let prompt = next.take();
             let mut turn = Turn::begin(id, prompt.as_deref(), teller, now, out);
@@ -138,6 +150,7 @@ impl Conversation {
         if self.turn.is_some() {
             // What did not come back in it never will.
             self.ours.clear();
+            self.late.clear();
         }
         self.end(end, now, out);
     }
@@ -206,7 +219,8 @@ impl Conversation {
             true => "opencode.complaint",
             false => "opencode.no_turn",
         };
-        (self.next, self.ours) = (None, VecDeque::new());
+        (self.next, self.begins) = (None, Begins::Not);
+        self.ours.clear();
         let words = Word::Agent(words);
         out.push(Out::Tell(Phrase::new(key).with("words", words)));
     }
@@ -296,12 +310,12 @@ impl Conversation {
         if is_made || text.trim().is_empty() || self.parts.whole(part, text).is_empty() {
             return;
         }
-        let ours = self.ours.iter().position(|own| own.trim() == text.trim());
-        if let Some(at) = ours {
-            self.ours.remove(at);
-        }
+        let is_ours = [&mut self.ours, &mut self.late].into_iter().any(|sent| {
+            let at = sent.iter().position(|own| own.trim() == text.trim());
+            at.and_then(|at| sent.remove(at)).is_some()
+        });
         let begins = self.turn.is_none() && self.next.is_none();
-        let key = match (ours.is_some(), begins) {
+        let key = match (is_ours, begins) {
             (true, _) => None,
             (false, true) => Some("opencode.prompted"),
             (false, false) => Some("opencode.prompted_too"),
@@ -371,28 +385,46 @@ impl Conversation {
     /// Takes note of what the person sends.
     pub fn sends(&mut self, prompt: &str) {
         self.ours.push_back(prompt.to_owned());
-        (self.begins_by, self.is_overdue) = (None, false);
+        self.begins = Begins::Sent;
     }
 
-    /// Takes note that what was sent was taken: a turn should begin for it.
+    /// Takes note that what was sent was taken: a turn should begin for it, if none did.
     pub fn accepts(&mut self, now: Now) {
-        if self.turn.is_none() && !self.ours.is_empty() {
-            self.begins_by = Some(now.monotonic + BEGINS);
+        if self.begins == Begins::Sent {
+            self.begins = Begins::By(now.monotonic + BEGINS);
         }
     }
 
-    /// Tells whether a turn is still to come for what was sent.
-    pub fn is_to_begin(&self) -> bool {
-        !self.ours.is_empty() && !self.is_overdue
+    /// Takes note that what was sent was not taken, or perhaps not: nothing is waited for.
+    pub fn declines(&mut self, prompt: &str) {
+        self.ours.retain(|own| own != prompt);
+        self.begins = Begins::Not;
     }
 
-    /// Takes the passing of time: once that is up in which a turn should have begun, nothing waits for it any more.
+    /// Takes note that the connection was lost: whatever became of what was sent, it begins nothing that is waited for.
+    pub fn is_lost(&mut self) {
+        self.ours.clear();
+        self.begins = Begins::Not;
+        self.interrupt();
+    }
+
+    /// Gives by when a turn should have begun.
+    pub fn begins_by(&self) -> Option<Duration> {
+        match self.begins {
+            Begins::By(at) => Some(at),
+            Begins::Sent | Begins::Not => None,
+        }
+    }
+
+    /// Takes the passing of time; tells whether that is up in which a turn should have begun.
     pub fn is_over_time(&mut self, now: Now, out: &mut Vec<Out>) -> bool {
-        let is_up = self.begins_by.take_if(|at| *at <= now.monotonic).is_some();
-        if !is_up || self.turn.is_some() || !self.is_to_begin() {
+        if self.begins_by().is_none_or(|at| now.monotonic < at) {
             return false;
         }
-        self.is_overdue = true;
+        self.begins = Begins::Not;
+        self.late.append(&mut self.ours);
+        let most = self.late.len().saturating_sub(MOST_HELD);
+        self.late.drain(..most);
         out.push(Out::Tell(Phrase::new(match self.held.is_empty() {
             true => "opencode.not_begun",
             false => "opencode.not_begun.next",
@@ -402,6 +434,9 @@ impl Conversation {
 
     /// Tells whether it is done with everything, so that it can be forgotten.
     pub fn is_idle(&self) -> bool {
-        self.turn.is_none() && self.held.is_empty() && !self.is_to_begin()
+        self.turn.is_none()
+            && self.held.is_empty()
+            && self.ours.is_empty()
+            && self.begins == Begins::Not
     }
 }

@@ -60,8 +60,8 @@ impl Opencode {
         let key = match &conversation.turn {
             Some(turn) if turn.stopping => Some("prompt.after_stop"),
             Some(_) => Some("prompt.held"),
-            None if conversation.is_to_begin() => Some("prompt.held"),
-            None => None,
+            None if conversation.ours.is_empty() => None,
+            None => Some("prompt.held"),
         };
         out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
         self.send_held(id, out);
@@ -72,7 +72,7 @@ impl Opencode {
         let Some(conversation) = self.conversations.get_mut(id) else {
             return;
         };
-        if conversation.turn.is_some() || conversation.is_to_begin() {
+        if conversation.turn.is_some() || !conversation.ours.is_empty() {
             return;
         }
         let Some(prompt) = conversation.held.pop_front() else {
@@ -129,7 +129,7 @@ impl Opencode {
             return;
         };
         if let Some(conversation) = conversation {
-            conversation.ours.retain(|own| own != prompt);
+            conversation.declines(prompt);
         }
         prompt_failed(&undelivered, out);
         self.send_held(id, out);

@@ -293,6 +293,31 @@ fn a_prompt_whose_turn_has_begun_is_never_told_as_late() {
 }
 
 #[test]
+fn nothing_waits_for_what_is_late_whatever_becomes_of_the_next() {
+    let mut run = Run::new();
+    run.wish(&Wish::Prompt("first".to_owned()));
+    run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
+    run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
+    // It came back, and still nothing begins.
+    run.person("msg_1", "first");
+    run.after(Duration::from_secs(30));
+    assert_eq!(run.told, ["opencode.not_begun"]);
+    run.wish(&Wish::Prompt("second".to_owned()));
+    run.answers("/session/ses_a/prompt_async", 500, &Value::Null);
+    run.after(Duration::from_secs(60));
+    run.wish(&Wish::Prompt("third".to_owned()));
+    assert_eq!(run.told, ["opencode.not_begun", "prompt.perhaps_taken"]);
+    assert_eq!(run.posted().1["parts"][0]["text"], "third");
+    // A turn that was over before it was known that its prompt was taken.
+    run.works("ses_a");
+    run.rests("ses_a");
+    run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
+    run.after(Duration::from_secs(60));
+    assert_eq!(run.told.len(), 2);
+    assert_eq!(run.opencode.deadline(), None);
+}
+
+#[test]
 fn a_prompt_that_comes_to_nothing_is_told_and_holds_nothing_up() {
     let error = |words: &str| json!({"sessionID": "ses_a", "error": {"name": "UnknownError", "data": {"message": words}}});
     let posted = |run: &Run| run.posted().1["parts"][0]["text"].clone();
