@@ -4,7 +4,9 @@
 //! into items and sums. Not here: the rules, the words of a report (`report`).
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use foldhash::HashMap;
 use jiff::Timestamp;
 
 use crate::protocol::{Answer, Decoded, Envelope, Recent, Severity, ToolInvoked, Unobserved};
@@ -51,7 +53,7 @@ pub struct Checker {
     pub(super) clock: Clock,
     pub(super) translator: Translator,
     answers: Answers,
-    known: BTreeMap<SessionKey, usize>,
+    known: HashMap<SessionKey, usize>,
     summary: Summary,
     rules: BTreeMap<(Severity, &'static str, &'static str), u64>,
     found: Vec<Item>,
@@ -184,8 +186,10 @@ impl Checker {
             agent: decoded.envelope.producer.agent_id.clone(),
             session: decoded.envelope.session_id.clone(),
         };
-        let index = self.report(line, &key, &decoded.envelope, now.monotonic);
-        let event = Some(short_type(&decoded.envelope.type_name));
+        let before = self.sessions.get(&key).map(|session| (session.events, session.since));
+        let since = before.map(|(_, since)| since);
+        let index = self.report(line, &key, &decoded.envelope, since, now.monotonic);
+        let event = decoded.envelope.type_name.clone();
         for finding in &decoded.findings {
             let item = Item {
                 line,
@@ -193,7 +197,7 @@ impl Checker {
                 severity: finding.severity,
                 rule: finding.rule.name(),
                 section: finding.section,
-                event: event.clone(),
+                event: Some(short_type(&event)),
                 agent: Some(safe::name(key.agent.as_str())),
                 session: Some(safe::name(key.session.as_str())),
                 field: finding.field.clone(),
@@ -201,22 +205,26 @@ impl Checker {
             };
             self.push(index, item);
         }
-        let before = (self.sessions.dropped().duplicates, self.taken(&key));
+        let duplicates = self.sessions.dropped().duplicates;
         let changes = self.sessions.apply(LINK, decoded, now);
         self.answers.note(line, &changes);
         // Of a session that is not known yet, it may be the first that is in the stream.
-        let silent = changes.is_empty() && before.1.is_some();
-        self.changes(line, event.as_deref(), changes);
-        let rule = if self.sessions.dropped().duplicates > before.0 {
+        let silent = before.filter(|_| changes.is_empty());
+        self.changes(line, Some(&event), changes);
+        let has_taken = |events| {
+            let session = self.sessions.get(&key);
+            session.is_none_or(|session| session.events != events)
+        };
+        let rule = if self.sessions.dropped().duplicates > duplicates {
             Some(StreamRule::Duplicate)
-        } else if silent && self.taken(&key) == before.1 {
+        } else if silent.is_some_and(|(events, _)| !has_taken(events)) {
             Some(StreamRule::Held)
         } else {
             None
         };
         if let Some(rule) = rule {
             let mut item = self.of_stream(line, Fact::Rule(rule), String::new());
-            item.event = event;
+            item.event = Some(short_type(&event));
             item.agent = Some(safe::name(key.agent.as_str()));
             item.session = Some(safe::name(key.session.as_str()));
             self.push(index, item);
@@ -226,24 +234,20 @@ impl Checker {
         }
     }
 
-    /// Counts what a session has taken.
-    fn taken(&self, key: &SessionKey) -> Option<u64> {
-        self.sessions.get(key).map(|session| session.events)
-    }
-
     /// Gives the place of a session's report, which is made where there is none.
     fn report(
         &mut self,
         line: u64,
         key: &SessionKey,
         envelope: &Envelope,
-        elapsed: std::time::Duration,
+        since: Option<Duration>,
+        elapsed: Duration,
     ) -> Option<usize> {
         let index = match self.known.get(key) {
             Some(index) => *index,
             None if self.known.len() >= MOST_SESSIONS => {
                 // Whether it was counted before is not known any more; a start says that it was not.
-                if self.sessions.get(key).is_none() {
+                if since.is_none() {
                     self.summary.more_sessions += 1;
                 }
                 return None;
@@ -262,12 +266,11 @@ impl Checker {
         };
         let report = self.summary.sessions.get_mut(index)?;
         report.events += 1;
-        report.label = safe::name(envelope.producer.label());
-        let since = self
-            .sessions
-            .get(key)
-            .map_or(elapsed, |session| session.since);
-        report.time = elapsed.saturating_sub(since);
+        let label = envelope.producer.label();
+        if report.label.as_str() != &**label {
+            report.label = safe::name(label);
+        }
+        report.time = elapsed.saturating_sub(since.unwrap_or(elapsed));
         Some(index)
     }
 
@@ -365,7 +368,7 @@ impl Checker {
             severity,
             rule,
             section,
-            event: event.map(str::to_owned),
+            event: event.map(short_type),
             agent: Some(safe::name(change.key.agent.as_str())),
             session: Some(safe::name(change.key.session.as_str())),
             field,

@@ -6,6 +6,10 @@ const LONGEST: usize = 80;
 /// Makes a name safe for a terminal: short, on one line, and without anything that is not seen or
 /// turns the direction of what follows. What is left out stands there as its number.
 pub(super) fn name(text: &str) -> String {
+    // As nearly every name is.
+    if text.len() <= LONGEST && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len().min(LONGEST));
     for (count, c) in text.chars().enumerate() {
         if count == LONGEST {
@@ -53,11 +57,13 @@ mod tests {
     #[test]
     fn nothing_unseen_is_left() {
         assert_eq!(name("send_email"), "send_email");
+        assert_eq!(name("a\u{7f}b\u{1f}"), "a\\u{7f}b\\u{1f}");
         assert_eq!(name("Ẹ kú àárọ̀ 助手"), "Ẹ kú àárọ̀ 助手");
         assert_eq!(
             name("a\u{1b}[2J\n\u{9b}\u{202e}"),
             "a\\u{1b}[2J\\u{a}\\u{9b}\\u{202e}"
         );
+        assert_eq!(name(&"x".repeat(LONGEST)), "x".repeat(LONGEST));
         assert_eq!(name(&"x".repeat(500)).chars().count(), LONGEST + 1);
     }
 }

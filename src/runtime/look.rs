@@ -3,11 +3,13 @@
 //! Responsibilities: bounded reading with true line numbers, writing as it comes. Not here: what is
 //! looked for (`inspect`).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::Path;
 
 use jiff::Timestamp;
+use memchr::memchr;
 
 use crate::announce::Reason;
 use crate::announce::normalise::clean;
@@ -22,6 +24,9 @@ use super::failure::Failure;
 
 /// The longest line that is read, in bytes: as large as the largest frame by default.
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
+
+/// How many bytes of a file are read at once.
+const READ: usize = 64 * 1024;
 
 /// Checks a file, or standard input for `-`, and writes the report: of a file at its end, each finding once with
 /// its number; of standard input, which may never end, each as it comes, and how often at the end.
@@ -47,7 +52,7 @@ pub(super) fn check(
                 } else {
                     checker.replaced()
                 };
-                items.append(&mut checker.line(&text));
+                items.append(&mut checker.line(text));
                 items
             }
             Line::TooLong => checker.unreadable(StreamRule::TooLong),
@@ -162,7 +167,7 @@ pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Resu
     let mut tracer = Tracer::of_recording(answers(file));
     listens(each_line(file, |line| {
         match line {
-            Line::Text { text, .. } => tracer.line(&text),
+            Line::Text { text, .. } => tracer.line(text),
             Line::TooLong => tracer.unreadable(),
         }
         Ok(())
@@ -215,28 +220,29 @@ fn listens(result: Result<(), Stop>) -> anyhow::Result<bool> {
 }
 
 /// Is one line, without its end.
-enum Line {
+enum Line<'a> {
     /// A line; `whole` is false where bytes that are no UTF-8 were replaced.
-    Text { text: String, whole: bool },
+    Text { text: &'a str, whole: bool },
     /// A line beyond the bound, skipped to its end.
     TooLong,
 }
 
-fn each_line(file: &Path, take: impl FnMut(Line) -> Result<(), Stop>) -> Result<(), Stop> {
+fn each_line(file: &Path, take: impl FnMut(Line<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
     let failed = |error| Stop::Read(error, shown(file));
     if file == Path::new("-") {
         return lines(io::stdin().lock(), failed, take);
     }
     let opened = open_to_read(file).map_err(failed)?;
-    lines(BufReader::new(opened), failed, take)
+    lines(BufReader::with_capacity(READ, opened), failed, take)
 }
 
 fn lines(
     mut source: impl BufRead,
     failed: impl Fn(io::Error) -> Stop,
-    mut take: impl FnMut(Line) -> Result<(), Stop>,
+    mut take: impl FnMut(Line<'_>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
-    let mut line = Vec::new();
+    // What came of a line whose end has not come yet.
+    let mut begun = Vec::new();
     let mut too_long = false;
     loop {
         let piece = match source.fill_buf() {
@@ -245,32 +251,32 @@ fn lines(
             Err(error) => return Err(failed(error)),
         };
         let at_end = piece.is_empty();
-        let end = piece.iter().position(|byte| *byte == b'\n');
+        let end = memchr(b'\n', piece);
         let part = &piece[..end.unwrap_or(piece.len())];
-        too_long |= line.len() + part.len() > LONGEST_LINE;
-        if !too_long {
-            line.extend_from_slice(part);
+        too_long |= begun.len() + part.len() > LONGEST_LINE;
+        let is_whole = end.is_some() || (at_end && (too_long || !begun.is_empty()));
+        if too_long {
+            begun.clear();
+        } else if !is_whole || !begun.is_empty() {
+            begun.extend_from_slice(part);
         }
-        let used = end.map_or(piece.len(), |end| end + 1);
-        source.consume(used);
-        if end.is_some() || (at_end && (too_long || !line.is_empty())) {
-            if line.last() == Some(&b'\r') {
-                line.pop();
-            }
+        if is_whole {
+            let line = if begun.is_empty() { part } else { &begun };
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let text = readable(line);
             take(if too_long {
                 Line::TooLong
             } else {
-                match readable(&line) {
-                    std::borrow::Cow::Borrowed(text) => Line::Text {
-                        text: text.to_owned(),
-                        whole: true,
-                    },
-                    std::borrow::Cow::Owned(text) => Line::Text { text, whole: false },
+                Line::Text {
+                    text: &text,
+                    whole: matches!(text, Cow::Borrowed(_)),
                 }
             })?;
-            line.clear();
+            begun.clear();
             too_long = false;
         }
+        let used = end.map_or(piece.len(), |end| end + 1);
+        source.consume(used);
         if at_end {
             return Ok(());
         }
