@@ -186,7 +186,10 @@ impl Checker {
             agent: decoded.envelope.producer.agent_id.clone(),
             session: decoded.envelope.session_id.clone(),
         };
-        let before = self.sessions.get(&key).map(|session| (session.events, session.since));
+        let before = self
+            .sessions
+            .get(&key)
+            .map(|session| (session.events, session.since));
         let since = before.map(|(_, since)| since);
         let index = self.report(line, &key, &decoded.envelope, since, now.monotonic);
         let event = decoded.envelope.type_name.clone();

@@ -43,32 +43,39 @@ struct Call {
 /// Writes a stream.
 #[derive(Default)]
 struct Writer {
-    events: Vec<Value>,
+    /// As they are sent: a hundred thousand streams of them are made.
+    events: Vec<String>,
     calls: Vec<Call>,
     made: usize,
 }
 
 impl Writer {
-    fn write(&mut self, kind: &str, fields: Value) -> usize {
+    fn write(&mut self, kind: &str, fields: &Value) -> usize {
         let number = self.events.len();
-        let mut event = json!({
-            "@context": "https://aaep-protocol.org/context/v1",
-            "type": format!("aaep:agent.{kind}"),
-            "event_id": format!("evt_{number}"),
-            "session_id": "sess_1",
-            "sequence_number": number,
-            "producer": {"agent_id": "a"},
-            "summary_normal": format!("word {number}"),
-        });
-        for (key, value) in fields.as_object().unwrap() {
-            event[key] = value.clone();
-        }
+        let fields = fields.to_string();
+        let fields = fields.trim_start_matches('{');
+        let comma = if fields == "}" { "" } else { "," };
+        let event = format!(
+            concat!(
+                r#"{{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.{}","event_id":"evt_{}","#,
+                r#""session_id":"sess_1","sequence_number":{1},"timestamp":"2026-01-01T00:00:00.{:03}Z","#,
+                r#""producer":{{"agent_id":"a"}},"summary_normal":"word {1}"{}{}"#,
+            ),
+            kind,
+            number,
+            number + 1,
+            comma,
+            fields,
+        );
         self.events.push(event);
         number
     }
 
     fn state(&mut self, from: &str, to: &str) {
-        self.write("state.changed", json!({"from_state": from, "to_state": to}));
+        self.write(
+            "state.changed",
+            &json!({"from_state": from, "to_state": to}),
+        );
     }
 
     fn tool(&mut self, dice: &mut Dice) {
@@ -79,12 +86,12 @@ impl Writer {
             fields["tool_call_id"] = json!(format!("call_{}", self.made));
         }
         self.state("thinking", "calling_tool");
-        self.write("tool.invoked", fields.clone());
+        self.write("tool.invoked", &fields);
         if dice.one_in(2) {
-            self.write("progress.updated", json!({"progress": {"percent": 50}}));
+            self.write("progress.updated", &json!({"progress": {"percent": 50}}));
         }
         fields["status"] = json!("success");
-        self.write("tool.completed", fields);
+        self.write("tool.completed", &fields);
         self.state("calling_tool", "thinking");
     }
 
@@ -108,19 +115,19 @@ impl Writer {
         let mut invoked = None;
         if asks && before {
             self.state("thinking", "awaiting_input");
-            asked = Some(self.write("awaiting.confirmation", question));
+            asked = Some(self.write("awaiting.confirmation", &question));
             self.state("awaiting_input", "calling_tool");
         } else {
             self.state("thinking", "calling_tool");
-            invoked = Some(self.write("tool.invoked", call.clone()));
+            invoked = Some(self.write("tool.invoked", &call));
             if asks {
                 self.state("calling_tool", "awaiting_input");
-                asked = Some(self.write("awaiting.confirmation", question));
+                asked = Some(self.write("awaiting.confirmation", &question));
                 self.state("awaiting_input", "calling_tool");
             }
         }
-        let invoked = invoked.unwrap_or_else(|| self.write("tool.invoked", call));
-        let completed = self.write("tool.completed", done);
+        let invoked = invoked.unwrap_or_else(|| self.write("tool.invoked", &call));
+        let completed = self.write("tool.completed", &done);
         self.calls.push(Call {
             tool,
             question: asked,
@@ -138,7 +145,7 @@ impl Writer {
             let number = self.events.len();
             self.write(
                 "output.streaming",
-                json!({"output_id": format!("out_{}", self.made), "chunk": format!("word {number}"),
+                &json!({"output_id": format!("out_{}", self.made), "chunk": format!("word {number}"),
                        "position": 10 * chunk, "complete": chunk + 1 == chunks}),
             );
         }
@@ -150,7 +157,7 @@ impl Writer {
         self.state("thinking", "awaiting_input");
         self.write(
             "awaiting.clarification",
-            json!({"question": format!("Which {}?", self.made), "reply_token": format!("rpl_{}", self.made), "timeout_seconds": 300,
+            &json!({"question": format!("Which {}?", self.made), "reply_token": format!("rpl_{}", self.made), "timeout_seconds": 300,
                    "urgency": "critical", "accepted_response_kinds": ["freetext"]}),
         );
         self.state("awaiting_input", "thinking");
@@ -159,12 +166,12 @@ impl Writer {
 
 fn stream(dice: &mut Dice) -> Writer {
     let mut writer = Writer::default();
-    writer.write("session.started", json!({}));
+    writer.write("session.started", &json!({}));
     writer.state("idle", "thinking");
     for _ in 0..1 + dice.below(6) {
         match dice.below(6) {
             0 => {
-                writer.write("progress.updated", json!({"progress": {"percent": 10}}));
+                writer.write("progress.updated", &json!({"progress": {"percent": 10}}));
             }
             1 => writer.tool(dice),
             2 => writer.deed(dice, true),
@@ -183,7 +190,7 @@ fn stream(dice: &mut Dice) -> Writer {
         1 => ("session.cancelled", json!({"cancelled_by": "user"})),
         _ => ("session.completed", json!({})),
     };
-    writer.write(end.0, end.1);
+    writer.write(end.0, &end.1);
     writer
 }
 
@@ -256,7 +263,6 @@ pub fn play(seed: u64) {
     let mut sessions = Sessions::default();
     sessions.add_link(LINK, dice.one_in(2));
     sessions.link_connected(LINK, now);
-    let begun = now;
     let mut heard: Vec<Change> = Vec::new();
     let mut said = Vec::new();
     let mut hear = |sessions: &Sessions, changes: Vec<Change>| {
@@ -269,10 +275,7 @@ pub fn play(seed: u64) {
             let changes = sessions.tick(now);
             hear(&sessions, changes);
         }
-        let mut event = events[*number].clone();
-        let sent = begun.after(Duration::from_millis(1 + *number as u64));
-        event["timestamp"] = json!(format!("{:.3}", sent.wall));
-        let changes = sessions.apply(LINK, decode(&event.to_string()).unwrap(), now);
+        let changes = sessions.apply(LINK, decode(&events[*number]).unwrap(), now);
         hear(&sessions, changes);
     }
     if dice.one_in(2) {
