@@ -20,6 +20,12 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+/// Gives the phrase files that are built in, as they are written.
+fn files() -> impl Iterator<Item = (&'static str, String)> {
+    let tags = BUILT_IN.iter().map(|file| file.tag);
+    tags.map(|tag| (tag, read(&format!("assets/phrases.{tag}.toml"))))
+}
+
 #[test]
 fn the_annotated_settings_are_the_defaults() {
     assert_eq!(

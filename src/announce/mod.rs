@@ -32,6 +32,6 @@ pub use words::because::{Detail, Reason};
 pub use words::departure::{args_of as danger_args, key_of as danger_key};
 pub use words::language::best;
 pub use words::naming::{stands_as_it_is, words_of};
-pub use words::phrase::{Arg, Args, BUILT_IN, PhraseError, Phrases};
+pub use words::phrase::{Arg, Args, BUILT_IN, BuiltIn, PhraseError, Phrases};
 pub use words::segment::{Mark, Segment, join, join_shown, join_spoken};
 pub use words::tongue::Tongue;

@@ -388,8 +388,8 @@ mod tests {
 
     #[test]
     fn every_language_says_all_of_it() {
-        for (tag, _) in BUILT_IN {
-            let words = Phrases::for_languages(&[tag.to_owned()]).unwrap();
+        for file in &BUILT_IN {
+            let words = Phrases::for_languages(&[file.tag.to_owned()]).unwrap();
             let lines = [
                 cost(Spent::default(), true).text(&words),
                 latency(&[1]).text(&words),

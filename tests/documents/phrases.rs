@@ -144,7 +144,7 @@ fn arguments(entry: &toml::Value) -> BTreeSet<String> {
 fn the_phrase_files_have_the_same_keys_and_arguments() {
     let english: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
     let english = english["phrases"].as_table().unwrap();
-    for (tag, text) in BUILT_IN {
+    for (tag, text) in files() {
         let file: toml::Table = text.parse().unwrap();
         assert_eq!(file["language"].as_str(), Some(tag));
         let phrases = file["phrases"].as_table().unwrap();
@@ -178,7 +178,7 @@ fn a_file_in_the_folder_is_all_that_a_language_takes() {
         name.to_string_lossy().starts_with("phrases.")
     });
     assert_eq!(files.count(), BUILT_IN.len());
-    assert_eq!(BUILT_IN[0].0, "en");
+    assert_eq!(BUILT_IN[0].tag, "en");
 }
 
 /// What is told in another language is told in its words: nothing is left in English but what is the same there.
@@ -227,7 +227,7 @@ fn no_language_has_english_sentences_left() {
             .map(str::to_lowercase)
             .collect()
     };
-    for (tag, text) in BUILT_IN.iter().filter(|(tag, _)| *tag != "en") {
+    for (tag, text) in files().filter(|(tag, _)| *tag != "en") {
         let file: toml::Table = text.parse().unwrap();
         for (key, phrase) in file["phrases"].as_table().unwrap() {
             let (there, source) = (words(phrase), words(&english[key]));
@@ -251,7 +251,7 @@ fn no_language_has_english_sentences_left() {
 fn every_reason_of_a_link_has_its_words_in_each_language() {
     let all = [NoWebSocket::KEYS, NoTls::KEYS, Cause::KEYS].concat();
     assert!(all.len() > 70, "{}", all.len());
-    for (tag, text) in BUILT_IN {
+    for (tag, text) in files() {
         let file: toml::Table = text.parse().unwrap();
         let phrases = file["phrases"].as_table().unwrap();
         for (key, details) in &all {
@@ -332,7 +332,7 @@ fn no_voice_says_a_sentence_of_its_own() {
 #[test]
 fn every_other_language_has_all_words_and_all_of_the_help() {
     let english = toml::Table::try_from(Words::default()).unwrap();
-    for (tag, text) in BUILT_IN.iter().filter(|(tag, _)| *tag != "en") {
+    for (tag, text) in files().filter(|(tag, _)| *tag != "en") {
         let file: toml::Table = text.parse().unwrap();
         let help = file["help"].as_table().unwrap();
         for does in BINDINGS
@@ -415,7 +415,7 @@ fn every_finding_has_its_words() {
 #[test]
 fn phrases_name_keys_by_their_commands() {
     let mut named = BTreeSet::new();
-    for (tag, text) in BUILT_IN {
+    for (tag, text) in files() {
         for piece in text.split("{key:").skip(1) {
             let (command, key) = piece.split('}').next().unwrap().split_once('=').unwrap();
             let binding = BINDINGS

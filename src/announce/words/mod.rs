@@ -7,6 +7,8 @@
 pub(super) mod arg;
 pub(super) mod because;
 pub(super) mod departure;
+#[cfg(test)]
+mod digest;
 pub(super) mod language;
 pub(super) mod naming;
 pub(super) mod phrase;

@@ -4,8 +4,8 @@
 //! program's words and an agent's words apart as [`Segment`]s. Not here: which phrase is said when
 //! (`announcer`).
 //!
-//! Mental model: a template is a run of literals, arguments and optional parts. Literals and the
-//! program's own arguments become segments with [`Mark::Own`], an agent's text becomes a segment of
+//! Mental model: a phrase is a run of literals, arguments and optional parts. It stays the text that was built in, and is
+//! taken apart as it is said: of a thousand, few are said in a run. Literals and the program's own arguments become segments with [`Mark::Own`], an agent's text becomes a segment of
 //! its own with [`Mark::Agent`], so that a voice can mark whose words they are. Arguments are put in
 //! once: braces inside an agent's text mean nothing.
 
@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 use jiff::Timestamp;
 
-use foldhash::{HashMap, HashMapExt};
+use foldhash::HashMap;
 
 use crate::config::Verbosity;
 
@@ -25,7 +25,7 @@ pub use super::arg::{Arg, Args};
 use super::language;
 use super::naming::{answer_of, name_of, words_of};
 use super::segment::{Segment, join};
-use super::template::{Part, Template, rename_keys, template};
+use super::template::{Part, parts};
 use super::tongue::Tongue;
 use crate::announce::text::normalise::{Pronunciation, Words};
 use crate::announce::text::speakable::{self, Lexicon, Profile};
@@ -34,43 +34,68 @@ use crate::announce::words::segment::Mark;
 // The phrase files, as the build found them: a file in `assets` is all that a language takes.
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
+/// Is a phrase file as the build digested it (`digest`).
+#[derive(Debug)]
+pub struct BuiltIn {
+    /// The language (BCP 47).
+    pub tag: &'static str,
+    phrases: &'static str,
+    rest: &'static str,
+}
+
 /// Says why a phrase file can't be used.
 #[derive(Debug, thiserror::Error)]
-pub enum PhraseError {
-    /// The file is no TOML of the right shape.
-    #[error("the phrase file can't be read: {}", .0.message())]
-    Toml(#[from] toml::de::Error),
-    /// A template is not well formed.
-    #[error("the phrase {key:?} is not well formed: {problem}")]
-    Template {
-        /// The phrase's key.
-        key: String,
-        /// What is wrong.
-        problem: &'static str,
-    },
-}
+#[error("the phrase file can't be read: {}", .0.message())]
+pub struct PhraseError(#[from] toml::de::Error);
 
 /// Holds the phrases of one language.
 #[derive(Debug, Clone)]
 pub struct Phrases {
     tongue: Arc<Tongue>,
-    phrases: HashMap<String, Leveled>,
+    phrases: HashMap<&'static str, Leveled>,
+    /// How the person's keys are called, by their commands, where they are not the usual ones.
+    keys: BTreeMap<String, String>,
     help: BTreeMap<String, String>,
     lexicon: Lexicon,
 }
 
-#[derive(Debug, Clone)]
+/// Is a phrase at every level.
+#[derive(Debug, Clone, Copy)]
 struct Leveled {
-    terse: Option<Template>,
-    normal: Template,
-    detailed: Option<Template>,
+    normal: &'static str,
+    /// The texts of other levels, each behind a tab and its letter.
+    others: &'static str,
 }
 
-#[derive(Deserialize)]
+impl Leveled {
+    /// Gives the text of a level, or else the normal one.
+    fn at(self, level: Verbosity) -> &'static str {
+        // Most have one text.
+        if self.others.is_empty() {
+            return self.normal;
+        }
+        let letter = match level {
+            Verbosity::Terse => 't',
+            Verbosity::Normal => return self.normal,
+            Verbosity::Detailed => 'd',
+        };
+        let mut others = self.others.split('\t');
+        let own = others.find_map(|text| text.strip_prefix(letter));
+        own.unwrap_or(self.normal)
+    }
+}
+
+/// Reads a line of phrases.
+fn phrase(line: &'static str) -> Option<(&'static str, Leveled)> {
+    let (key, texts) = line.split_once('\t')?;
+    let (normal, others) = texts.split_at(texts.find('\t').unwrap_or(texts.len()));
+    Some((key, Leveled { normal, others }))
+}
+
+/// What stands in a phrase file behind the phrases.
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    language: String,
-    phrases: BTreeMap<String, Entry>,
+struct Rest {
     /// The help's words by the English ones, which stand in the table of keys.
     #[serde(default)]
     help: BTreeMap<String, String>,
@@ -79,24 +104,13 @@ struct File {
     words: Words,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Entry {
-    One(String),
-    Levels {
-        terse: Option<String>,
-        normal: String,
-        detailed: Option<String>,
-    },
-}
-
 impl Phrases {
     /// Reads the built-in English phrases.
     ///
     /// # Errors
     /// Never for the file that is built in; a test holds that.
     pub fn english() -> Result<Self, PhraseError> {
-        Self::parse(BUILT_IN[0].1)
+        Self::built_in(&BUILT_IN[0])
     }
 
     /// Reads the built-in phrases that suit the person's languages best (11.1.3); English when none
@@ -105,15 +119,15 @@ impl Phrases {
     /// # Errors
     /// Never for the files that are built in; a test holds that.
     pub fn for_languages(wanted: &[String]) -> Result<Self, PhraseError> {
-        let offered = BUILT_IN.map(|(tag, _)| tag);
+        let offered = BUILT_IN.each_ref().map(|file| file.tag);
         let Some((at, tag)) = language::best(wanted, &offered) else {
             return Self::english();
         };
-        let (own, text) = BUILT_IN.get(at).copied().unwrap_or(BUILT_IN[0]);
-        let phrases = Self::parse(text)?;
+        let file = BUILT_IN.get(at).unwrap_or(&BUILT_IN[0]);
+        let phrases = Self::built_in(file)?;
         // English is left to the engine's own default voice, which the person may have chosen with
         // care; any other language has to be asked for, or it is read with English sounds.
-        Ok(if own == "en" {
+        Ok(if file.tag == "en" {
             phrases
         } else {
             phrases.voiced(tag)
@@ -130,59 +144,38 @@ impl Phrases {
 
     /// Names other keys than the usual ones, by the commands' names; an empty name is a command that
     /// has no key.
-    pub fn keyed(mut self, keys: &BTreeMap<String, String>) -> Self {
+    pub fn keyed(self, keys: &BTreeMap<String, String>) -> Self {
         let none = self.text("key.none", &[]);
         let none = none.trim_end_matches('.');
-        for leveled in self.phrases.values_mut() {
-            let levels = [leveled.terse.as_mut(), leveled.detailed.as_mut()];
-            for template in levels.into_iter().flatten() {
-                rename_keys(template, keys, none);
-            }
-            rename_keys(&mut leveled.normal, keys, none);
+        let called = |key: &String| if key.is_empty() { none } else { key }.to_owned();
+        let keys = keys
+            .iter()
+            .map(|(command, key)| (command.clone(), called(key)));
+        Self {
+            keys: keys.collect(),
+            ..self
         }
-        self
     }
 
-    /// Reads a phrase file.
+    /// Reads a phrase file that is built in.
     ///
     /// # Errors
-    /// When it is no TOML, or a template is not well formed.
-    pub fn parse(text: &str) -> Result<Self, PhraseError> {
-        let file: File = toml::from_str(text)?;
-        let mut phrases = HashMap::with_capacity(file.phrases.len());
-        for (key, entry) in file.phrases {
-            let read = |text: &str| {
-                template(text).map_err(|problem| PhraseError::Template {
-                    key: key.clone(),
-                    problem,
-                })
-            };
-            let leveled = match &entry {
-                Entry::One(text) => Leveled {
-                    terse: None,
-                    normal: read(text)?,
-                    detailed: None,
-                },
-                Entry::Levels {
-                    terse,
-                    normal,
-                    detailed,
-                } => Leveled {
-                    terse: terse.as_deref().map(read).transpose()?,
-                    normal: read(normal)?,
-                    detailed: detailed.as_deref().map(read).transpose()?,
-                },
-            };
-            phrases.insert(key, leveled);
-        }
+    /// Never; a test holds that.
+    pub fn built_in(file: &BuiltIn) -> Result<Self, PhraseError> {
+        // English has nothing there: its other words are in the code.
+        let rest = match file.rest {
+            "" => Rest::default(),
+            rest => toml::from_str(rest)?,
+        };
         Ok(Self {
             tongue: Arc::new(Tongue {
-                language: file.language,
+                language: file.tag.to_owned(),
                 voice: None,
             }),
-            phrases,
-            help: file.help,
-            lexicon: Lexicon::new(file.words, Pronunciation::default()),
+            phrases: file.phrases.lines().filter_map(phrase).collect(),
+            keys: BTreeMap::new(),
+            help: rest.help,
+            lexicon: Lexicon::new(rest.words, Pronunciation::default()),
         })
     }
 
@@ -257,19 +250,15 @@ impl Phrases {
         let Some(leveled) = self.phrases.get(key) else {
             return vec![Segment::own(key)];
         };
-        let template = match level {
-            Verbosity::Terse => leveled.terse.as_ref().unwrap_or(&leveled.normal),
-            Verbosity::Normal => &leveled.normal,
-            Verbosity::Detailed => leveled.detailed.as_ref().unwrap_or(&leveled.normal),
-        };
         let mut builder = Builder {
             lexicon: &self.lexicon,
+            keys: &self.keys,
             now,
             segments: Vec::with_capacity(USUAL_SEGMENTS),
             own: String::new(),
             own_spoken: None,
         };
-        builder.fill(template, args);
+        builder.fill(leveled.at(level), args);
         builder.finish()
     }
 
@@ -286,6 +275,7 @@ const USUAL_WORDS: usize = 64;
 
 struct Builder<'a> {
     lexicon: &'a Lexicon,
+    keys: &'a BTreeMap<String, String>,
     now: Option<Timestamp>,
     segments: Vec<Segment>,
     own: String,
@@ -298,16 +288,19 @@ impl<'a> Builder<'a> {
         &self.lexicon.words().unnamed
     }
 
-    fn fill(&mut self, parts: &[Part], args: &Args<'_>) {
+    fn fill(&mut self, phrase: &str, args: &Args<'_>) {
         let find = |name: &str| {
             args.iter()
                 .find(|(known, _)| *known == name)
                 .map(|(_, arg)| arg)
         };
-        for part in parts {
+        for part in parts(phrase) {
             match part {
                 Part::Literal(text) => self.literal(text),
-                Part::Key { key: text, .. } | Part::Typed(text) => self.key(text),
+                Part::Key { command, key } => {
+                    self.key(self.keys.get(command).map_or(key, String::as_str));
+                }
+                Part::Typed(text) => self.key(text),
                 Part::Arg(name) => match find(name) {
                     Some(Arg::Own(text)) => self.put(text),
                     Some(Arg::Sounding { text, spoken }) => {
@@ -332,7 +325,7 @@ impl<'a> Builder<'a> {
                     self.put(if is_one { one } else { many });
                 }
                 Part::Optional(inner) => {
-                    let whole = |part: &Part| match part {
+                    let whole = |part: Part<'_>| match part {
                         Part::Arg(name) => find(name).is_some_and(|arg| !arg.is_empty()),
                         Part::Literal(_)
                         | Part::Key { .. }
@@ -340,7 +333,7 @@ impl<'a> Builder<'a> {
                         | Part::Plural { .. }
                         | Part::Optional(_) => true,
                     };
-                    if inner.iter().all(whole) {
+                    if parts(inner).all(whole) {
                         self.fill(inner, args);
                     }
                 }
@@ -416,16 +409,29 @@ impl<'a> Builder<'a> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use super::super::digest::digest;
     use super::super::segment::join_spoken;
     use super::*;
 
     fn phrases(text: &str) -> Phrases {
-        Phrases::parse(&format!("language = \"en\"\n[phrases]\n{text}")).unwrap()
+        let file = digest(&format!("language = \"en\"\n[phrases]\n{text}")).unwrap();
+        let phrases = file.phrases.leak();
+        Phrases::built_in(&BuiltIn {
+            tag: "en",
+            phrases,
+            rest: "",
+        })
+        .unwrap()
     }
 
     #[test]
-    fn the_english_file_is_well_formed() {
-        assert!(Phrases::english().unwrap().has("session.started"));
+    fn every_file_that_is_built_in_can_be_read() {
+        for file in &BUILT_IN {
+            let phrases = Phrases::built_in(file).unwrap();
+            assert!(phrases.has("session.started"));
+            assert_eq!(phrases.phrases.len(), file.phrases.lines().count());
+        }
+        assert_eq!(BUILT_IN[0].rest, "", "English has its words in the code");
     }
 
     #[test]
@@ -528,22 +534,5 @@ mod tests {
         let phrases = phrases("a = \"{n} {n#is#are}\"");
         assert_eq!(phrases.text("a", &[("n", Arg::own(1))]), "1 is");
         assert_eq!(phrases.text("a", &[("n", Arg::own(12))]), "12 are");
-    }
-
-    #[test]
-    fn faults_of_a_file_are_told() {
-        for bad in [
-            "a = \"[x\"",
-            "a = \"x]\"",
-            "a = \"{x\"",
-            "a = \"x}\"",
-            "a = \"{x#y}\"",
-            "a = \"{}\"",
-        ] {
-            assert!(
-                Phrases::parse(&format!("language = \"en\"\n[phrases]\n{bad}")).is_err(),
-                "{bad}"
-            );
-        }
     }
 }

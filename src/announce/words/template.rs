@@ -1,118 +1,136 @@
 //! The shape of a phrase: words, arguments, optional parts.
 //!
-//! Responsibilities: reading a template's text. Not here: filling it in (`phrase`).
+//! Responsibilities: taking a phrase's text apart as it is said. Not here: filling it in (`phrase`).
 
-/// A phrase as a run of parts.
-pub(super) type Template = Vec<Part>;
-
-/// One part of a template.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+/// One part of a phrase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part<'a> {
     /// Words as they are.
-    Literal(String),
+    Literal(&'a str),
     /// The key of a command by its name, and how it is called.
-    Key { command: String, key: String },
+    Key { command: &'a str, key: &'a str },
     /// What is typed in a line.
-    Typed(String),
+    Typed(&'a str),
     /// An argument by its name.
-    Arg(String),
+    Arg(&'a str),
     /// One of two words, by a number.
     Plural {
-        arg: String,
-        one: String,
-        many: String,
+        arg: &'a str,
+        one: &'a str,
+        many: &'a str,
     },
-    /// What is left out when an argument in it is empty.
-    Optional(Vec<Part>),
+    /// A phrase that is left out when an argument in it is empty.
+    Optional(&'a str),
 }
 
-/// Reads a template.
-pub(super) fn template(text: &str) -> Result<Template, &'static str> {
-    let mut chars = text.chars().peekable();
-    let parts = parts(&mut chars, false)?;
-    Ok(parts)
-}
-
-fn parts(
-    chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
-    inside: bool,
-) -> Result<Vec<Part>, &'static str> {
-    let mut parts = Vec::new();
-    let mut literal = String::new();
-    loop {
-        match chars.next() {
-            None if inside => return Err("a [ is not closed"),
-            None => break,
-            Some('[') => {
-                push_literal(&mut parts, &mut literal);
-                parts.push(Part::Optional(self::parts(chars, true)?));
-            }
-            Some(']') if inside => break,
-            Some(']') => return Err("a ] without a ["),
-            Some('{') => {
-                push_literal(&mut parts, &mut literal);
-                let mut inner = String::new();
-                loop {
-                    match chars.next() {
-                        Some('}') => break,
-                        Some(c) => inner.push(c),
-                        None => return Err("a { is not closed"),
-                    }
-                }
-                let pieces: Vec<&str> = inner.split('#').collect();
-                if let Some(named) = inner.strip_prefix("key:") {
-                    let Some((command, key)) = named.split_once('=') else {
-                        return Err("a key is {key:command=its usual key}");
-                    };
-                    parts.push(Part::Key {
-                        command: command.to_owned(),
-                        key: key.to_owned(),
-                    });
-                    continue;
-                }
-                if let Some(typed) = inner.strip_prefix("type:") {
-                    parts.push(Part::Typed(typed.to_owned()));
-                    continue;
-                }
-                parts.push(match pieces.as_slice() {
-                    [name] if !name.is_empty() => Part::Arg((*name).to_owned()),
-                    [name, one, many] if !name.is_empty() => Part::Plural {
-                        arg: (*name).to_owned(),
-                        one: (*one).to_owned(),
-                        many: (*many).to_owned(),
-                    },
-                    _ => return Err("an argument is neither {name} nor {name#one#many}"),
-                });
-            }
-            Some('}') => return Err("a } without a {"),
-            Some(c) => literal.push(c),
+/// Gives a phrase's parts. What is not well formed, which no phrase is that was built in, stands as it is written.
+pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
         }
-    }
-    push_literal(&mut parts, &mut literal);
-    Ok(parts)
+        let (part, behind) = first(rest).unwrap_or((Part::Literal(rest), ""));
+        rest = behind;
+        Some(part)
+    })
 }
 
-/// Puts other keys in the place of the usual ones; `none` stands where a command has no key.
-pub(super) fn rename_keys(
-    template: &mut Template,
-    keys: &std::collections::BTreeMap<String, String>,
-    none: &str,
-) {
-    for part in template {
-        match part {
-            Part::Key { command, key } => {
-                if let Some(other) = keys.get(command) {
-                    *key = if other.is_empty() { none } else { other }.to_owned();
-                }
-            }
-            Part::Optional(inner) => rename_keys(inner, keys, none),
-            Part::Literal(_) | Part::Typed(_) | Part::Arg(_) | Part::Plural { .. } => {}
+/// Parts the first part of a phrase, which is not empty, from the rest.
+///
+/// # Errors
+/// In words, where it is not well formed.
+pub(super) fn first(text: &str) -> Result<(Part<'_>, &str), &'static str> {
+    let bytes = text.as_bytes();
+    match bytes.first() {
+        Some(b'[') => {
+            let inner = &text[1..];
+            let end = closing(inner).ok_or("a [ is not closed")?;
+            Ok((Part::Optional(&inner[..end]), &inner[end + 1..]))
+        }
+        Some(b'{') => {
+            let (inner, rest) = text[1..].split_once('}').ok_or("a { is not closed")?;
+            Ok((place(inner)?, rest))
+        }
+        Some(b']') => Err("a ] without a ["),
+        Some(b'}') => Err("a } without a {"),
+        Some(_) | None => {
+            let is_sign = |byte: &u8| matches!(byte, b'[' | b']' | b'{' | b'}');
+            let end = bytes.iter().position(is_sign).unwrap_or(bytes.len());
+            Ok((Part::Literal(&text[..end]), &text[end..]))
         }
     }
 }
 
-fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
-    if !literal.is_empty() {
-        parts.push(Part::Literal(std::mem::take(literal)));
+/// Finds the bracket that closes what an optional part holds; what stands in braces closes nothing.
+fn closing(inner: &str) -> Option<usize> {
+    let (mut depth, mut in_braces) = (0_usize, false);
+    inner.bytes().position(|byte| {
+        match byte {
+            b'}' => in_braces = false,
+            b'{' => in_braces = true,
+            b'[' if !in_braces => depth += 1,
+            b']' if !in_braces && depth == 0 => return true,
+            b']' if !in_braces => depth -= 1,
+            _ => {}
+        }
+        false
+    })
+}
+
+/// Reads what stands in braces.
+fn place(inner: &str) -> Result<Part<'_>, &'static str> {
+    if let Some(named) = inner.strip_prefix("key:") {
+        let key = named.split_once('=');
+        let (command, key) = key.ok_or("a key is {key:command=its usual key}")?;
+        return Ok(Part::Key { command, key });
+    }
+    if let Some(typed) = inner.strip_prefix("type:") {
+        return Ok(Part::Typed(typed));
+    }
+    let mut pieces = inner.split('#');
+    let arg = pieces.next().filter(|name| !name.is_empty());
+    match (arg, pieces.next(), pieces.next(), pieces.next()) {
+        (Some(name), None, _, _) => Ok(Part::Arg(name)),
+        (Some(arg), Some(one), Some(many), None) => Ok(Part::Plural { arg, one, many }),
+        _ => Err("an argument is neither {name} nor {name#one#many}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phrase_is_taken_apart() {
+        let text = "{key:accept=y} to accept[: {a}[, {n#one#many}{type:[x]}]].";
+        let found: Vec<Part<'_>> = parts(text).collect();
+        let inner = ": {a}[, {n#one#many}{type:[x]}]";
+        let (command, key) = ("accept", "y");
+        let wanted = [
+            Part::Key { command, key },
+            Part::Literal(" to accept"),
+            Part::Optional(inner),
+            Part::Literal("."),
+        ];
+        assert_eq!(found, wanted);
+        let found: Vec<Part<'_>> = parts(inner).collect();
+        let nested = ", {n#one#many}{type:[x]}";
+        let wanted = [Part::Literal(": "), Part::Arg("a"), Part::Optional(nested)];
+        assert_eq!(found, wanted);
+        let found: Vec<Part<'_>> = parts(nested).collect();
+        let (arg, one, many) = ("n", "one", "many");
+        let wanted = [
+            Part::Literal(", "),
+            Part::Plural { arg, one, many },
+            Part::Typed("[x]"),
+        ];
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn what_is_not_well_formed_is_lost_by_nobody() {
+        let found: Vec<Part<'_>> = parts("a [b").collect();
+        assert_eq!(found, [Part::Literal("a "), Part::Literal("[b")]);
     }
 }
