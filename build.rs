@@ -16,7 +16,10 @@ mod digest;
 )]
 mod template;
 
-#[allow(clippy::print_stderr, reason = "it is where cargo shows what a build says")]
+#[allow(
+    clippy::print_stderr,
+    reason = "it is where cargo shows what a build says"
+)]
 fn main() -> ExitCode {
     match build_in() {
         Ok(()) => ExitCode::SUCCESS,
