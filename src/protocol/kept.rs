@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 use arrayvec::ArrayString;
 
-use super::same::{are_one, are_same};
+use super::same::{ROW, are_one, are_same, are_same_rows};
 
 /// How many bytes have room: those of `sess_` and a UUID of 32 digits, and a little more.
-const ROOM: usize = 40;
+const ROOM: usize = ROW;
 /// What stands behind a shorter text, so that two are compared as a whole.
 const BEHIND: &str = match str::from_utf8(&[0; ROOM]) {
     Ok(behind) => behind,
@@ -76,8 +76,14 @@ impl PartialEq for ShortText {
                     length: others,
                 },
             ) => {
-                let whole = whole.as_bytes().first_chunk::<ROOM>();
-                length == others && whole == other.as_bytes().first_chunk::<ROOM>()
+                let whole = (
+                    whole.as_bytes().first_chunk(),
+                    other.as_bytes().first_chunk(),
+                );
+                let (Some(one), Some(other)) = whole else {
+                    return false;
+                };
+                length == others && are_same_rows(one, other)
             }
             (Held::Shared(one), Held::Shared(other)) => are_same(one, other),
             (Held::Here { .. }, Held::Shared(_)) | (Held::Shared(_), Held::Here { .. }) => false,

@@ -23,9 +23,17 @@ pub fn are_same_bytes(one: &[u8], other: &[u8]) -> bool {
             return false;
         }
         // Compared one by one: as a whole they are handed to the C library.
-        let (chunks, _) = one.as_chunks::<16>();
-        let (other_chunks, _) = other.as_chunks::<16>();
-        return (chunks.iter().zip(other_chunks)).all(|(chunk, other)| chunk == other);
+        let (mut one, mut other) = (one, other);
+        while let (Some((chunk, rest)), Some((other_chunk, other_rest))) = (
+            one.split_first_chunk::<16>(),
+            other.split_first_chunk::<16>(),
+        ) {
+            if chunk != other_chunk {
+                return false;
+            }
+            (one, other) = (rest, other_rest);
+        }
+        return true;
     }
     if let (Some(end), Some(other_end)) = (one.last_chunk::<8>(), other.last_chunk::<8>()) {
         return end == other_end && one.first_chunk::<8>() == other.first_chunk::<8>();
@@ -34,6 +42,32 @@ pub fn are_same_bytes(one: &[u8], other: &[u8]) -> bool {
         return end == other_end && one.first_chunk::<4>() == other.first_chunk::<4>();
     }
     one.iter().eq(other)
+}
+
+/// How many bytes are compared at once where their number is known.
+pub const ROW: usize = 40;
+
+/// Tells whether so many bytes are the same, without a question between them: one after the other asked they are handed to
+/// the C library, too.
+#[inline]
+pub fn are_same_rows(one: &[u8; ROW], other: &[u8; ROW]) -> bool {
+    #[inline]
+    fn numbers(row: &[u8; ROW]) -> [u128; 3] {
+        // The last bytes overlap those before.
+        if let Some((first, rest)) = row.split_first_chunk()
+            && let Some(middle) = rest.first_chunk()
+            && let Some(last) = row.last_chunk()
+        {
+            return [
+                u128::from_ne_bytes(*first),
+                u128::from_ne_bytes(*middle),
+                u128::from_ne_bytes(*last),
+            ];
+        }
+        [0; 3]
+    }
+    let ([a, b, c], [d, e, f]) = (numbers(one), numbers(other));
+    (a ^ d) | (b ^ e) | (c ^ f) == 0
 }
 
 /// Tells whether two texts that are kept are the same, which are nearly always one: that is seen at a glance, and stays small
@@ -49,7 +83,7 @@ pub fn are_one(one: &Arc<str>, other: &Arc<str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::are_same;
+    use super::{ROW, are_same, are_same_rows};
 
     #[test]
     fn texts_are_the_same_where_every_byte_is() {
@@ -64,6 +98,16 @@ mod tests {
                 other.replace_range(at..=at, ".");
                 assert!(!are_same(one, &other) && !are_same(&other, one), "{other}");
             }
+        }
+    }
+    #[test]
+    fn bytes_of_one_length_are_the_same_where_every_one_is() {
+        let one: [u8; ROW] = std::array::from_fn(|at| at as u8);
+        assert!(are_same_rows(&one, &one.clone()));
+        for at in 0..one.len() {
+            let mut other = one;
+            other[at] ^= 128;
+            assert!(!are_same_rows(&one, &other), "{at}");
         }
     }
 }

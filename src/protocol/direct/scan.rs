@@ -50,6 +50,58 @@ pub(super) trait Value<'a>: Sized {
     fn take(scan: &mut Scan<'a, '_>) -> Option<Self>;
 }
 
+/// Is a field's name in its quotes, with its colon, as it is compared with a text: as one, and not byte by byte.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Written {
+    name: &'static str,
+    /// Its bytes, and which of so many are its own.
+    bytes: [u128; 2],
+    own: [u128; 2],
+}
+
+/// How many bytes of a text are compared with a name.
+const COMPARED: usize = 2 * size_of::<u128>();
+
+impl Written {
+    /// Makes it of what is written.
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "worked out as it is built, which fails where it is wrong"
+    )]
+    pub(super) const fn new(name: &'static str) -> Self {
+        let (mut bytes, mut own) = ([0_u8; COMPARED], [0_u8; COMPARED]);
+        let mut at = 0;
+        while at < name.len() {
+            (bytes[at], own[at]) = (name.as_bytes()[at], u8::MAX);
+            at += 1;
+        }
+        let (bytes, own) = (halves(&bytes), halves(&own));
+        Self { name, bytes, own }
+    }
+
+    /// Tells whether a text begins with it.
+    #[inline]
+    fn begins(&self, text: &[u8]) -> bool {
+        let Some(next) = text.first_chunk() else {
+            // The last field of a message.
+            return text.starts_with(self.name.as_bytes());
+        };
+        let [first, second] = halves(next);
+        let differs = |text: u128, at: usize| (text ^ self.bytes[at]) & self.own[at];
+        differs(first, 0) | differs(second, 1) == 0
+    }
+}
+
+/// Gives bytes as two numbers.
+#[inline]
+const fn halves(bytes: &[u8; COMPARED]) -> [u128; 2] {
+    let (halves, _) = bytes.as_chunks();
+    match halves {
+        [first, second] => [u128::from_ne_bytes(*first), u128::from_ne_bytes(*second)],
+        _ => [0; 2],
+    }
+}
+
 impl<'a, 'k> Scan<'a, 'k> {
     /// Begins behind the brace of an object.
     pub(super) fn open(text: &'a str, known: [Option<&'k str>; 3]) -> Option<Self> {
@@ -71,11 +123,16 @@ impl<'a, 'k> Scan<'a, 'k> {
 
     /// Takes what is written so, if it comes next: the name of a field in its quotes, with its colon.
     #[inline]
-    pub(super) fn passes(&mut self, written: &str) -> bool {
+    pub(super) fn passes(&mut self, written: &Written) -> bool {
         if self.next() == Some(b' ') {
             self.at += 1;
         }
-        self.passes_same(written)
+        let rest = self.text.as_bytes().get(self.at..);
+        let is_it = rest.is_some_and(|rest| written.begins(rest));
+        if is_it {
+            self.at += written.name.len();
+        }
+        is_it
     }
 
     /// Tells whether another field follows; nothing where what follows is neither one nor the object's end.

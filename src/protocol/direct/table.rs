@@ -7,7 +7,7 @@
 //! of the table apart (the build fails where they do not), and compared once. Which fields were there is one bit each, so
 //! that whether one is there twice, or stands in a type that has it not, is one comparison of numbers.
 
-use super::scan::{Context, Scan, Text, Value};
+use super::scan::{Context, Scan, Text, Value, Written};
 use crate::protocol::recent::{Order, Raw};
 use crate::protocol::same::are_same;
 
@@ -51,8 +51,8 @@ macro_rules! table {
         }
 
         /// The fields in their order: each with its name, that as it is mostly written, its place, and the types that have it.
-        const TABLE: &[(&str, &str, Place, u8)] = &[
-            $(($name, concat!("\"", $name, "\":"), Place::$field, $types),)*
+        const TABLE: &[(&str, Written, Place, u8)] = &[
+            $(($name, Written::new(concat!("\"", $name, "\":")), Place::$field, $types),)*
         ];
 
         impl<'a> Fields<'a> {
