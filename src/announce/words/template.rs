@@ -49,8 +49,13 @@ pub(super) fn first(text: &str) -> Result<(Part<'_>, &str), &'static str> {
             Ok((Part::Optional(&inner[..end]), &inner[end + 1..]))
         }
         Some(b'{') => {
-            let (inner, rest) = text[1..].split_once('}').ok_or("a { is not closed")?;
-            Ok((place(inner)?, rest))
+            // A few letters behind it, nearly always.
+            let inner = &text[1..];
+            let end = inner
+                .bytes()
+                .position(|byte| byte == b'}')
+                .ok_or("a { is not closed")?;
+            Ok((place(&inner[..end])?, &inner[end + 1..]))
         }
         Some(b']') => Err("a ] without a ["),
         Some(b'}') => Err("a } without a {"),

@@ -88,8 +88,17 @@ impl Positions {
         };
         // Some producers count chunks, not characters.
         self.not_ordinal |= position != first.saturating_add(self.chunks);
-        let exact = self.next.map(|next| next == position);
-        let both = [0, 1, 2].map(|unit| exact[unit] && self.fits[unit]);
+        let (next, fits) = (self.next, self.fits);
+        let exact = [
+            next[0] == position,
+            next[1] == position,
+            next[2] == position,
+        ];
+        let both = [
+            exact[0] && fits[0],
+            exact[1] && fits[1],
+            exact[2] && fits[2],
+        ];
         if both.contains(&true) {
             self.fits = both;
             return (0, None);
