@@ -1,13 +1,13 @@
 //! Every sentence that the program says in its own name, from a phrase file.
 //!
-//! Responsibilities: reading the file, picking a level, filling in arguments, and keeping the
+//! Responsibilities: reading what the build made of the file, picking a level, filling in arguments, and keeping the
 //! program's words and an agent's words apart as [`Segment`]s. Not here: which phrase is said when
 //! (`announcer`).
 //!
 //! Mental model: a phrase is a run of literals, arguments and optional parts. It stays the text that was built in, and is
-//! taken apart as it is said: of a thousand, few are said in a run. Literals and the program's own arguments become segments with [`Mark::Own`], an agent's text becomes a segment of
-//! its own with [`Mark::Agent`], so that a voice can mark whose words they are. Arguments are put in
-//! once: braces inside an agent's text mean nothing.
+//! taken apart as it is said: of a thousand, few are said in a run. Literals and the program's own arguments become segments
+//! with [`Mark::Own`], an agent's text becomes a segment of its own with [`Mark::Agent`], so that a voice can mark whose
+//! words they are. Arguments are put in once: braces inside an agent's text mean nothing.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ pub struct PhraseError(#[from] toml::de::Error);
 pub struct Phrases {
     tongue: Arc<Tongue>,
     phrases: HashMap<&'static str, Leveled>,
-    /// How the person's keys are called, by their commands, where they are not the usual ones.
+    /// How the person's keys are called, by their commands; a command that is not there has its usual one.
     keys: BTreeMap<String, String>,
     help: BTreeMap<String, String>,
     lexicon: Lexicon,
