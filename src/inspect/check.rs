@@ -211,16 +211,13 @@ impl Checker {
         let duplicates = self.sessions.dropped().duplicates;
         let changes = self.sessions.apply(LINK, decoded, now);
         self.answers.note(line, &changes);
-        // Of a session that is not known yet, it may be the first that is in the stream.
-        let silent = before.filter(|_| changes.is_empty());
+        // What it had taken where nothing came of the event. Of a session that is not known yet, it may be the first that is
+        // in the stream.
+        let had_taken = (before.filter(|_| changes.is_empty())).map(|(taken, _)| taken);
         self.changes(line, Some(&event), changes);
-        let has_taken = |events| {
-            let session = self.sessions.get(&key);
-            session.is_none_or(|session| session.events != events)
-        };
         let rule = if self.sessions.dropped().duplicates > duplicates {
             Some(StreamRule::Duplicate)
-        } else if silent.is_some_and(|(events, _)| !has_taken(events)) {
+        } else if had_taken.is_some() && had_taken == self.taken(&key) {
             Some(StreamRule::Held)
         } else {
             None
@@ -235,6 +232,11 @@ impl Checker {
         if let Some(report) = index.and_then(|index| self.summary.sessions.get_mut(index)) {
             report.last_line = line;
         }
+    }
+
+    /// Counts what a session has taken.
+    fn taken(&self, key: &SessionKey) -> Option<u64> {
+        self.sessions.get(key).map(|session| session.events)
     }
 
     /// Gives the place of a session's report, which is made where there is none.

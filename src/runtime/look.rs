@@ -262,15 +262,11 @@ fn lines(
         }
         if is_whole {
             let line = if begun.is_empty() { part } else { &begun };
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            let text = readable(line);
-            take(if too_long {
-                Line::TooLong
-            } else {
-                Line::Text {
-                    text: &text,
-                    whole: matches!(text, Cow::Borrowed(_)),
-                }
+            let text = readable(line.strip_suffix(b"\r").unwrap_or(line));
+            let whole = matches!(text, Cow::Borrowed(_));
+            take(match too_long {
+                true => Line::TooLong,
+                false => Line::Text { text: &text, whole },
             })?;
             begun.clear();
             too_long = false;

@@ -44,11 +44,15 @@ pub fn digest(file: &str) -> Result<Digest, String> {
         let key = key.get_ref();
         line(&mut lines, key, value.get_ref()).map_err(|problem| format!("{key:?}: {problem}"))?;
     }
-    let others = table
-        .keys()
-        .filter(|key| !["language", "phrases"].contains(&&**key.get_ref()));
-    let from = others.map(|key| key.span().start).min();
-    let from = from.map(|from| file[..from].rfind('\n').map_or(0, |end| end + 1));
+    let begins = |is_it: fn(&str) -> bool| {
+        let keys = table.keys().filter(|key| is_it(key.get_ref()));
+        keys.map(|key| key.span().start).min()
+    };
+    let rest = begins(|key| !["language", "phrases"].contains(&key));
+    if rest.is_some() && rest < begins(|key| key == "phrases") {
+        return Err("something stands before the phrases that belongs behind them".to_owned());
+    }
+    let from = rest.map(|from| file[..from].rfind('\n').map_or(0, |end| end + 1));
     Ok(Digest {
         language: language.to_string(),
         phrases: lines,
@@ -57,6 +61,9 @@ pub fn digest(file: &str) -> Result<Digest, String> {
 }
 
 fn line(lines: &mut String, key: &str, value: &DeValue<'_>) -> Result<(), &'static str> {
+    if key.contains(char::is_control) {
+        return Err("its key has a control character");
+    }
     let text = |value: &DeValue<'_>| match value {
         DeValue::String(text) => {
             check(text)?;
@@ -141,6 +148,7 @@ mod tests {
             r#"a = "{key:accept}""#,
             r#"a = "x\ty""#,
             "a = 1",
+            r#""a\tb" = "x""#,
             r#"a = { terse = "x" }"#,
             r#"a = { normal = "x", loud = "x" }"#,
             r#"a = "#,
@@ -149,6 +157,7 @@ mod tests {
         }
         assert!(digest("language = \"en\"").is_err());
         assert!(digest("[phrases]\na = \"x\"").is_err());
+        assert!(digest("language = \"en\"\nother = 1\n[phrases]\na = \"x\"").is_err());
     }
 
     #[test]

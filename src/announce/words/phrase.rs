@@ -434,6 +434,34 @@ mod tests {
         assert_eq!(BUILT_IN[0].rest, "", "English has its words in the code");
     }
 
+    /// Puts a phrase together again from its parts.
+    fn again(text: &str) -> String {
+        let part = |part| match part {
+            Part::Literal(text) => text.to_owned(),
+            Part::Key { command, key } => format!("{{key:{command}={key}}}"),
+            Part::Typed(text) => format!("{{type:{text}}}"),
+            Part::Arg(name) => format!("{{{name}}}"),
+            Part::Plural { arg, one, many } => format!("{{{arg}#{one}#{many}}}"),
+            Part::Optional(inner) => format!("[{}]", again(inner)),
+        };
+        parts(text).map(part).collect()
+    }
+
+    #[test]
+    fn no_letter_of_a_phrase_is_lost() {
+        for file in &BUILT_IN {
+            for (key, leveled) in &Phrases::built_in(file).unwrap().phrases {
+                let levels = [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed];
+                for text in levels.map(|level| leveled.at(level)) {
+                    assert_eq!(again(text), text, "{} {key}", file.tag);
+                    // What is not well formed would stand as it is.
+                    let has_sign = |part| matches!(part, Part::Literal(text) if text.contains(['[', ']', '{', '}']));
+                    assert!(!parts(text).any(has_sign), "{} {key}", file.tag);
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_stop_that_is_there_is_not_said_twice() {
         let phrases = phrases("a = \"Not sent: {reason}. Again?\"");

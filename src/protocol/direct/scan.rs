@@ -59,8 +59,8 @@ pub(super) struct Written {
     own: [u128; 2],
 }
 
-/// How many bytes of a text are compared with a name.
-const COMPARED: usize = 2 * size_of::<u128>();
+/// How many bytes are compared at once.
+const HALF: usize = size_of::<u128>();
 
 impl Written {
     /// Makes it of what is written.
@@ -69,36 +69,33 @@ impl Written {
         reason = "worked out as it is built, which fails where it is wrong"
     )]
     pub(super) const fn new(name: &'static str) -> Self {
-        let (mut bytes, mut own) = ([0_u8; COMPARED], [0_u8; COMPARED]);
+        let (mut bytes, mut own) = ([[0; HALF]; 2], [[0; HALF]; 2]);
         let mut at = 0;
         while at < name.len() {
-            (bytes[at], own[at]) = (name.as_bytes()[at], u8::MAX);
+            bytes[at / HALF][at % HALF] = name.as_bytes()[at];
+            own[at / HALF][at % HALF] = u8::MAX;
             at += 1;
         }
-        let (bytes, own) = (halves(&bytes), halves(&own));
-        Self { name, bytes, own }
+        Self {
+            name,
+            bytes: [u128::from_ne_bytes(bytes[0]), u128::from_ne_bytes(bytes[1])],
+            own: [u128::from_ne_bytes(own[0]), u128::from_ne_bytes(own[1])],
+        }
     }
 
     /// Tells whether a text begins with it.
     #[inline]
     fn begins(&self, text: &[u8]) -> bool {
-        let Some(next) = text.first_chunk() else {
-            // The last field of a message.
-            return text.starts_with(self.name.as_bytes());
-        };
-        let [first, second] = halves(next);
-        let differs = |text: u128, at: usize| (text ^ self.bytes[at]) & self.own[at];
-        differs(first, 0) | differs(second, 1) == 0
-    }
-}
-
-/// Gives bytes as two numbers.
-#[inline]
-const fn halves(bytes: &[u8; COMPARED]) -> [u128; 2] {
-    let (halves, _) = bytes.as_chunks();
-    match halves {
-        [first, second] => [u128::from_ne_bytes(*first), u128::from_ne_bytes(*second)],
-        _ => [0; 2],
+        if let Some((first, rest)) = text.split_first_chunk()
+            && let Some(second) = rest.first_chunk()
+        {
+            let differs = |text: &[u8; HALF], at: usize| {
+                (u128::from_ne_bytes(*text) ^ self.bytes[at]) & self.own[at]
+            };
+            return differs(first, 0) | differs(second, 1) == 0;
+        }
+        // One of the last fields of a message.
+        text.starts_with(self.name.as_bytes())
     }
 }
 
@@ -377,6 +374,22 @@ mod tests {
                 if let Some((taken, wanted)) = both::<Text<'_>>(value) {
                     assert_eq!(taken.0, wanted.0);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_is_known_where_a_text_begins_with_it() {
+        let name = "\"expected_duration_ms\":";
+        let written = Written::new(name);
+        for behind in ["", "1}", "1,\"position\":22,\"chunk\":\"some words\"}"] {
+            let text = format!("{name}{behind}");
+            assert!(written.begins(text.as_bytes()), "{text}");
+            for at in 0..name.len() {
+                let mut other = text.clone().into_bytes();
+                other[at] ^= 1;
+                assert!(!written.begins(&other), "{text} {at}");
+                assert!(!written.begins(&text.as_bytes()[..at]), "{text} {at}");
             }
         }
     }

@@ -88,6 +88,7 @@ impl Positions {
         };
         // Some producers count chunks, not characters.
         self.not_ordinal |= position != first.saturating_add(self.chunks);
+        // Each by itself: mapped, they are a call for each of them.
         let (next, fits) = (self.next, self.fits);
         let exact = [
             next[0] == position,
