@@ -107,8 +107,26 @@ async fn standard_error_is_for_people_cleaned_and_bounded() {
     assert!(remarks[2].contains("left out"), "{remarks:?}");
 }
 
+/// Has what is started hear the interrupt also where these tests were started in the background: a shell has the
+/// interrupt ignored there, a program inherits that, and a shell script can't hear it any more then. What is listened for
+/// is not inherited, and hearken always listens for it.
+fn hear_interrupts() {
+    /// The place of the interrupt, the second signal, among the ignored ones.
+    const INTERRUPT: u64 = 1 << 1;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // Only there: who interrupts the tests means it.
+    if ignored.is_some_and(|ignored| ignored & INTERRUPT != 0) {
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn leaving_interrupts_it_first() {
+    hear_interrupts();
     let folder = Folder::new("interrupt");
     let pid = folder.0.join("pid");
     let mark = folder.0.join("mark");
