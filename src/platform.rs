@@ -1,7 +1,7 @@
 //! What differs between the systems that hearken runs on, each behind the same names.
 //!
 //! Responsibilities: files for the owner alone, programs, where they are, all that they started and what they take of the machine,
-//! signals, the terminal, sockets of this machine. Not here: any decision, any word.
+//! signals, the terminal, sockets of this machine, its time zone. Not here: any decision, any word.
 //!
 //! Mental model: one folder a system, with the same files and the same names in them, and nowhere else a word about
 //! which system it is. What a system does not have is absent there in a way that the compiler knows (a type without
@@ -22,12 +22,12 @@ mod windows;
 #[cfg(unix)]
 pub(crate) use unix::{
     files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, spending,
-    terminal,
+    terminal, zone,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
     files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, spending,
-    terminal,
+    terminal, zone,
 };
 
 /// Names a sign of a screen reader that the system itself tells of.

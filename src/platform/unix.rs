@@ -11,3 +11,4 @@ pub(crate) mod signals;
 pub(crate) mod sockets;
 pub(crate) mod spending;
 pub(crate) mod terminal;
+pub(crate) mod zone;

@@ -12,3 +12,4 @@ pub(crate) mod signals;
 pub(crate) mod sockets;
 pub(crate) mod spending;
 pub(crate) mod terminal;
+pub(crate) mod zone;

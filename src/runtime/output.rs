@@ -11,7 +11,7 @@ use crate::app::{App, Input, Notice, Noticed, Showing};
 use crate::config::{ScreenConfig, ThemeChoice};
 use crate::linear::{self, Lines, Order, Page};
 use crate::pane::{self, Look};
-use crate::platform::terminal;
+use crate::platform::{terminal, zone};
 use crate::protocol::Now;
 
 use super::facing::Face;
@@ -81,11 +81,12 @@ impl Output {
             Some(value) if !value.is_empty() => ThemeChoice::Plain,
             Some(_) | None => settings.theme,
         };
+        let zone = zone::here();
         Ok(Self {
             face,
             look: Look { theme },
-            zone: TimeZone::system(),
-            lines: Lines::new(page, TimeZone::system()),
+            lines: Lines::new(page, zone.clone()),
+            zone,
             writer: Writer::new(own),
             signs,
             screen,

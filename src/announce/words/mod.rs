@@ -14,5 +14,6 @@ pub(super) mod naming;
 pub(super) mod phrase;
 pub(super) mod segment;
 mod settings;
+mod skeleton;
 mod template;
 pub(super) mod tongue;

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::{Arc, LazyLock};
 
-use unicode_security::confusable_detection::skeleton;
-
 use foldhash::HashMap;
 
+use super::skeleton::skeleton;
 use crate::announce::text::speakable;
 
 /// The name under which the program speaks itself.

@@ -108,8 +108,8 @@ async fn standard_error_is_for_people_cleaned_and_bounded() {
 }
 
 /// Has what is started hear the interrupt also where these tests were started in the background: a shell has the
-/// interrupt ignored there, a program inherits that, and a shell script can't hear it any more then. What is listened for
-/// is not inherited, and hearken always listens for it.
+/// interrupt ignored there, a program inherits that, and a shell script can't hear it any more then. What was once listened
+/// for is not inherited so, and hearken always listens for it.
 fn hear_interrupts() {
     /// The place of the interrupt, the second signal, among the ignored ones.
     const INTERRUPT: u64 = 1 << 1;
@@ -120,7 +120,8 @@ fn hear_interrupts() {
         .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     // Only there: who interrupts the tests means it.
     if ignored.is_some_and(|ignored| ignored & INTERRUPT != 0) {
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).unwrap();
+        let interrupt = tokio::signal::unix::SignalKind::interrupt();
+        drop(tokio::signal::unix::signal(interrupt).unwrap());
     }
 }
 

@@ -1,0 +1,51 @@
+//! How a text is seen: its skeleton by UTS 39 (section 4, Confusable Detection).
+//!
+//! Responsibilities: putting the skeletons of letters together. Not here: which part of a name is looked at (`naming`), how
+//! each letter is seen, which the build asks `unicode-security` (`build.rs`).
+
+use unicode_normalization::UnicodeNormalization as _;
+
+include!(concat!(env!("OUT_DIR"), "/skeletons.rs"));
+
+/// Gives the skeleton of a text: two texts that have the same one look alike.
+pub(super) fn skeleton(text: &str) -> impl Iterator<Item = char> {
+    text.nfd().flat_map(prototype).nfd()
+}
+
+/// Gives what a letter is seen as: itself, others, or nothing.
+fn prototype(letter: char) -> impl Iterator<Item = char> {
+    let behind = SKELETONS.partition_point(|(first, ..)| *first <= letter);
+    let row = behind.checked_sub(1).and_then(|at| SKELETONS.get(at));
+    let seen = row
+        .filter(|(_, last, ..)| letter <= *last)
+        .and_then(|(_, _, at, length)| {
+            let at = usize::from(*at);
+            PROTOTYPES.get(at..at + usize::from(*length))
+        });
+    let itself = seen.is_none().then_some(letter);
+    itself.into_iter().chain(seen.unwrap_or_default().chars())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use unicode_security::confusable_detection::skeleton as known;
+
+    use super::skeleton;
+
+    #[test]
+    fn every_letter_is_seen_as_the_library_sees_it() {
+        for letter in char::MIN..=char::MAX {
+            let text = letter.to_string();
+            assert!(skeleton(&text).eq(known(&text)), "{letter:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn so_is_every_text(text in "\\PC{0,24}") {
+            let (ours, theirs): (String, String) = (skeleton(&text).collect(), known(&text).collect());
+            prop_assert_eq!(ours, theirs);
+        }
+    }
+}
