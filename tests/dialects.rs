@@ -28,10 +28,7 @@ fn start() -> jiff::Timestamp {
 }
 
 fn script() -> &'static demo::Script {
-    let script = demo::scripts()
-        .iter()
-        .find(|script| script.info().name == "asp");
-    script.unwrap()
+    demo::script("asp").unwrap()
 }
 
 /// Plays the negotiation of the demo; where it escalates, the person hears the question and chooses.

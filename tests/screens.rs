@@ -431,7 +431,6 @@ scenarios!(
 #[test]
 fn every_scenario_of_the_demo_is_here() {
     let listed: BTreeSet<&str> = hearken::demo::list()
-        .iter()
         .map(|info| info.name.as_str())
         .collect();
     assert_eq!(listed, NAMES.iter().copied().collect());

@@ -11,74 +11,72 @@ use super::script::Script;
 /// The scenario that runs when nothing else is asked for.
 pub const DEFAULT: &str = "tour";
 
-/// The embedded files, in the order in which they are listed: the default, then from short to long.
-const FILES: [&str; 11] = [
-    include_str!("../../assets/demo/tour.jsonl"),
-    include_str!("../../assets/demo/question.jsonl"),
-    include_str!("../../assets/demo/tool.jsonl"),
-    include_str!("../../assets/demo/email.jsonl"),
-    include_str!("../../assets/demo/transfer.jsonl"),
-    include_str!("../../assets/demo/clarification.jsonl"),
-    include_str!("../../assets/demo/trip.jsonl"),
-    include_str!("../../assets/demo/error.jsonl"),
-    include_str!("../../assets/demo/handoff.jsonl"),
-    include_str!("../../assets/demo/agents.jsonl"),
-    include_str!("../../assets/demo/answer.jsonl"),
+/// The embedded files by their names, in the order in which they are listed: the default, then from short to long.
+const FILES: [(&str, &str); 11] = [
+    ("tour", include_str!("../../assets/demo/tour.jsonl")),
+    ("question", include_str!("../../assets/demo/question.jsonl")),
+    ("tool", include_str!("../../assets/demo/tool.jsonl")),
+    ("email", include_str!("../../assets/demo/email.jsonl")),
+    ("transfer", include_str!("../../assets/demo/transfer.jsonl")),
+    (
+        "clarification",
+        include_str!("../../assets/demo/clarification.jsonl"),
+    ),
+    ("trip", include_str!("../../assets/demo/trip.jsonl")),
+    ("error", include_str!("../../assets/demo/error.jsonl")),
+    ("handoff", include_str!("../../assets/demo/handoff.jsonl")),
+    ("agents", include_str!("../../assets/demo/agents.jsonl")),
+    ("answer", include_str!("../../assets/demo/answer.jsonl")),
 ];
 
 /// The embedded scenarios in other protocols.
-const SCRIPTS: [&str; 2] = [
-    include_str!("../../assets/demo/asp.jsonl"),
-    include_str!("../../assets/demo/sage.jsonl"),
+const SCRIPTS: [(&str, &str); 2] = [
+    ("asp", include_str!("../../assets/demo/asp.jsonl")),
+    ("sage", include_str!("../../assets/demo/sage.jsonl")),
 ];
 
-struct Catalogue {
-    scenarios: Vec<Arc<Scenario>>,
-    scripts: Vec<Script>,
-    infos: Vec<ScenarioInfo>,
+/// Gives the names of all scenarios, those in other protocols last.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().chain(&SCRIPTS).map(|(name, _)| *name)
 }
 
-fn catalogue() -> &'static Catalogue {
-    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
-    CATALOGUE.get_or_init(|| {
-        // A test reads every file, so none is left out here.
-        let scenarios: Vec<Arc<Scenario>> = FILES
-            .iter()
-            .filter_map(|text| Scenario::parse(text).ok())
-            .map(Arc::new)
-            .collect();
-        let scripts: Vec<Script> = SCRIPTS
-            .iter()
-            .filter_map(|text| Script::parse(text).ok())
-            .collect();
-        let infos = scenarios
-            .iter()
-            .map(|scenario| scenario.info().clone())
-            .collect();
-        Catalogue {
-            scenarios,
-            scripts,
-            infos,
-        }
-    })
-}
-
-/// Lists the scenarios in AAEP, the default first.
-pub fn list() -> &'static [ScenarioInfo] {
-    &catalogue().infos
+/// Lists the scenarios in AAEP, the default first; all are read for that.
+pub fn list() -> impl Iterator<Item = &'static ScenarioInfo> {
+    let scenarios = FILES.iter().filter_map(|(name, _)| named(name));
+    scenarios.map(|scenario| scenario.info())
 }
 
 /// Lists the scenarios in other protocols.
-pub fn scripts() -> &'static [Script] {
-    &catalogue().scripts
+pub fn scripts() -> impl Iterator<Item = &'static Script> {
+    SCRIPTS.iter().filter_map(|(name, _)| script(name))
 }
 
-/// Finds a scenario by its name.
+/// Finds a scenario in AAEP by its name, and reads it: a run wants few of them, and each has a thousand parts.
 pub(super) fn named(name: &str) -> Option<&'static Arc<Scenario>> {
-    catalogue()
-        .scenarios
-        .iter()
-        .find(|scenario| scenario.info.name == name)
+    static READ: [OnceLock<Option<Arc<Scenario>>>; FILES.len()] =
+        [const { OnceLock::new() }; FILES.len()];
+    // A test reads every file, so none is left out here.
+    let read = |text: &str| Scenario::parse(text).ok().map(Arc::new);
+    in_file(&FILES, &READ, name, read)
+}
+
+/// Finds a scenario in another protocol by its name, and reads it.
+pub fn script(name: &str) -> Option<&'static Script> {
+    static READ: [OnceLock<Option<Script>>; SCRIPTS.len()] =
+        [const { OnceLock::new() }; SCRIPTS.len()];
+    in_file(&SCRIPTS, &READ, name, |text| Script::parse(text).ok())
+}
+
+/// Gives what stands in the file of a name; it is read once.
+fn in_file<T>(
+    files: &[(&str, &str)],
+    read: &'static [OnceLock<Option<T>>],
+    name: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Option<&'static T> {
+    let mut files = files.iter().zip(read);
+    let ((_, text), read) = files.find(|((known, _), _)| *known == name)?;
+    read.get_or_init(|| parse(text)).as_ref()
 }
 
 /// Finds the scenario with the most keywords among a request's words, the first listed of equals; the
@@ -96,7 +94,7 @@ pub(super) fn for_request(request: &str) -> Option<&'static Arc<Scenario>> {
             .count()
     };
     let mut best = (0, None);
-    for scenario in &catalogue().scenarios {
+    for scenario in FILES.iter().filter_map(|(name, _)| named(name)) {
         let hits = hits(scenario);
         if hits > best.0 {
             best = (hits, Some(scenario));
@@ -113,11 +111,12 @@ mod tests {
     #[test]
     fn every_embedded_scenario_can_be_read_and_has_its_own_name() {
         let mut names = std::collections::BTreeSet::new();
-        for text in FILES {
+        for (name, text) in FILES {
             let scenario = Scenario::parse(text)
                 .map_err(|error| error.to_string())
                 .unwrap();
-            assert!(names.insert(scenario.info.name.clone()));
+            assert_eq!(scenario.info.name, name);
+            assert!(names.insert(name));
             assert!(scenario.info.title.len() < 60, "{:?}", scenario.info);
             assert!(
                 scenario
@@ -126,15 +125,17 @@ mod tests {
                     .all(|word| word.chars().all(|sign| sign.is_lowercase()))
             );
         }
-        for text in SCRIPTS {
+        for (name, text) in SCRIPTS {
             let script = Script::parse(text)
                 .map_err(|error| error.to_string())
                 .unwrap();
-            assert!(names.insert(script.info().name.clone()));
+            assert_eq!(script.info().name, name);
+            assert!(names.insert(name));
         }
-        assert_eq!(list().len(), FILES.len());
-        assert_eq!(scripts().len(), SCRIPTS.len());
-        assert_eq!(list()[0].name, DEFAULT);
+        let listed = list().chain(scripts().map(Script::info));
+        assert!(listed.map(|info| info.name.as_str()).eq(super::names()));
+        assert_eq!(super::names().next(), Some(DEFAULT));
+        assert!(named("sage").is_none() && script("tour").is_none());
     }
 
     #[test]

@@ -54,7 +54,7 @@ mod tests;
 mod upgrade;
 mod verdict;
 
-pub use catalogue::{DEFAULT, list, scripts};
+pub use catalogue::{DEFAULT, list, names, script, scripts};
 pub use doors::Entrance;
 pub use live::{Answers, Host};
 pub use news::{Answer, Hearer, News};

@@ -281,20 +281,18 @@ pub async fn demo(
     options: &Options,
 ) -> anyhow::Result<(Plan, Option<demo::Running>)> {
     let scenario = scenario.unwrap_or(demo::DEFAULT);
-    let mut infos = scenarios();
-    if !infos.any(|info| info.name == scenario) {
-        let names: Vec<&str> = scenarios().map(|info| info.name.as_str()).collect();
-        let failure = match closest(scenario, names.iter().copied()) {
+    if !demo::names().any(|name| name == scenario) {
+        let failure = match closest(scenario, demo::names()) {
             Some(close) => Failure::new("call.scenario.close").with("close", close),
-            None => Failure::new("call.scenario.names").with("names", names.join(", ")),
+            None => {
+                let names: Vec<&str> = demo::names().collect();
+                Failure::new("call.scenario.names").with("names", names.join(", "))
+            }
         };
         anyhow::bail!(failure.with("name", format!("{scenario:?}")));
     }
     let config = configured(options)?;
-    let script = demo::scripts()
-        .iter()
-        .find(|script| script.info().name == scenario);
-    if let Some(script) = script {
+    if let Some(script) = demo::script(scenario) {
         return Ok((scripted(script, config, options)?, None));
     }
     let running = demo::serve("127.0.0.1:0", demo::Settings::live(seed()?))
@@ -325,12 +323,6 @@ pub async fn demo(
     Ok((plan, Some(running)))
 }
 
-/// Gives what is known of every scenario, those in other protocols last.
-pub(super) fn scenarios() -> impl Iterator<Item = &'static demo::ScenarioInfo> {
-    let scripts = demo::scripts().iter().map(demo::Script::info);
-    demo::list().iter().chain(scripts)
-}
-
 /// Follows a scenario in another protocol: its agents are this program once more, spoken with by pipes.
 fn scripted(script: &demo::Script, config: Config, options: &Options) -> anyhow::Result<Plan> {
     let program = std::env::current_exe()
@@ -356,6 +348,11 @@ fn scripted(script: &demo::Script, config: Config, options: &Options) -> anyhow:
         Until::Ended,
         false,
     )
+}
+
+/// Gives what is known of every scenario, those in other protocols last.
+pub(super) fn scenarios() -> impl Iterator<Item = &'static demo::ScenarioInfo> {
+    demo::list().chain(demo::scripts().map(demo::Script::info))
 }
 
 /// Lists the scenarios as plain text.

@@ -43,17 +43,11 @@ pub async fn serve(
     announce: &dyn Fn(&str),
 ) -> anyhow::Result<Exit> {
     if let Some(name) = &serving.scenario
-        && !demo::list().iter().any(|info| info.name == *name)
-        && !demo::scripts()
-            .iter()
-            .any(|script| script.info().name == *name)
+        && !demo::names().any(|known| known == name)
     {
         anyhow::bail!(Failure::new("call.scenario").with("name", format!("{name:?}")));
     }
-    let script = demo::scripts()
-        .iter()
-        .find(|script| serving.scenario.as_ref() == Some(&script.info().name));
-    if let Some(script) = script {
+    if let Some(script) = serving.scenario.as_deref().and_then(demo::script) {
         anyhow::ensure!(serving.places == ["-"], Failure::new("call.scenario.pipes"));
         let settings = demo::Settings::live(super::plan::seed()?);
         let input = tokio::io::BufReader::new(tokio::io::stdin());

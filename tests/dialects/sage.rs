@@ -135,8 +135,7 @@ fn begin() -> jiff::Timestamp {
 }
 
 fn script() -> &'static demo::Script {
-    let mut scripts = demo::scripts().iter();
-    scripts.find(|script| script.info().name == "sage").unwrap()
+    demo::script("sage").unwrap()
 }
 
 /// Plays the run of the demo; the person hears the question and answers by a key.

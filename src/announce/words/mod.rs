@@ -12,6 +12,7 @@ mod digest;
 pub(super) mod language;
 pub(super) mod naming;
 pub(super) mod phrase;
+mod places;
 pub(super) mod segment;
 mod settings;
 mod skeleton;

@@ -17,13 +17,14 @@ use serde::Deserialize;
 
 use jiff::Timestamp;
 
-use foldhash::HashMap;
+use memchr::memchr;
 
 use crate::config::Verbosity;
 
 pub use super::arg::{Arg, Args};
 use super::language;
 use super::naming::{answer_of, name_of, words_of};
+use super::places::places;
 use super::segment::{Segment, join};
 use super::template::{Part, parts};
 use super::tongue::Tongue;
@@ -40,7 +41,25 @@ pub struct BuiltIn {
     /// The language (BCP 47).
     pub tag: &'static str,
     phrases: &'static str,
+    table: &'static [u32],
     rest: &'static str,
+}
+
+impl BuiltIn {
+    /// Finds a phrase by its key.
+    fn find(&self, key: &str) -> Option<Leveled> {
+        for place in places(key, self.table.len()) {
+            // Nothing stands where an empty place would point to.
+            let at = usize::try_from(*self.table.get(place)?).ok()?;
+            let line = self.phrases.get(at..)?;
+            let texts = line.strip_prefix(key);
+            if let Some(texts) = texts.and_then(|texts| texts.strip_prefix('\t')) {
+                let end = memchr(b'\n', texts.as_bytes())?;
+                return texts.get(..end).map(Leveled::of);
+            }
+        }
+        None
+    }
 }
 
 /// Says why a phrase file can't be used.
@@ -52,7 +71,7 @@ pub struct PhraseError(#[from] toml::de::Error);
 #[derive(Debug, Clone)]
 pub struct Phrases {
     tongue: Arc<Tongue>,
-    phrases: HashMap<&'static str, Leveled>,
+    file: &'static BuiltIn,
     /// How the person's keys are called, by their commands; a command that is not there has its usual one.
     keys: BTreeMap<String, String>,
     help: BTreeMap<String, String>,
@@ -68,6 +87,13 @@ struct Leveled {
 }
 
 impl Leveled {
+    /// Reads what stands behind the key of a phrase.
+    fn of(texts: &'static str) -> Self {
+        let end = memchr(b'\t', texts.as_bytes()).unwrap_or(texts.len());
+        let (normal, others) = texts.split_at(end);
+        Self { normal, others }
+    }
+
     /// Gives the text of a level, or else the normal one.
     fn at(self, level: Verbosity) -> &'static str {
         // Most have one text.
@@ -83,13 +109,6 @@ impl Leveled {
         let own = others.find_map(|text| text.strip_prefix(letter));
         own.unwrap_or(self.normal)
     }
-}
-
-/// Reads a line of phrases.
-fn phrase(line: &'static str) -> Option<(&'static str, Leveled)> {
-    let (key, texts) = line.split_once('\t')?;
-    let (normal, others) = texts.split_at(texts.find('\t').unwrap_or(texts.len()));
-    Some((key, Leveled { normal, others }))
 }
 
 /// What stands in a phrase file behind the phrases.
@@ -161,7 +180,7 @@ impl Phrases {
     ///
     /// # Errors
     /// Never; a test holds that.
-    pub fn built_in(file: &BuiltIn) -> Result<Self, PhraseError> {
+    pub fn built_in(file: &'static BuiltIn) -> Result<Self, PhraseError> {
         // English has nothing there: its other words are in the code.
         let rest = match file.rest {
             "" => Rest::default(),
@@ -172,7 +191,7 @@ impl Phrases {
                 language: file.tag.to_owned(),
                 voice: None,
             }),
-            phrases: file.phrases.lines().filter_map(phrase).collect(),
+            file,
             keys: BTreeMap::new(),
             help: rest.help,
             lexicon: Lexicon::new(rest.words, Pronunciation::default()),
@@ -229,7 +248,7 @@ impl Phrases {
 
     /// Tells whether there is a phrase under a key.
     pub fn has(&self, key: &str) -> bool {
-        self.phrases.contains_key(key)
+        self.file.find(key).is_some()
     }
 
     /// Fills in a phrase. A key that is not in the file gives the key itself, so that nothing is
@@ -247,7 +266,7 @@ impl Phrases {
         args: &Args<'_>,
         now: Option<Timestamp>,
     ) -> Vec<Segment> {
-        let Some(leveled) = self.phrases.get(key) else {
+        let Some(leveled) = self.file.find(key) else {
             return vec![Segment::own(key)];
         };
         let mut builder = Builder {
@@ -415,13 +434,13 @@ mod tests {
 
     fn phrases(text: &str) -> Phrases {
         let file = digest(&format!("language = \"en\"\n[phrases]\n{text}")).unwrap();
-        let phrases = file.phrases.leak();
-        Phrases::built_in(&BuiltIn {
+        let file = BuiltIn {
             tag: "en",
-            phrases,
+            phrases: file.phrases.leak(),
+            table: file.table.leak(),
             rest: "",
-        })
-        .unwrap()
+        };
+        Phrases::built_in(Box::leak(Box::new(file))).unwrap()
     }
 
     #[test]
@@ -429,7 +448,7 @@ mod tests {
         for file in &BUILT_IN {
             let phrases = Phrases::built_in(file).unwrap();
             assert!(phrases.has("session.started"));
-            assert_eq!(phrases.phrases.len(), file.phrases.lines().count());
+            assert!(!phrases.has("session.startedx") && !phrases.has("") && !phrases.has("\u{a0}"));
         }
         assert_eq!(BUILT_IN[0].rest, "", "English has its words in the code");
     }
@@ -450,7 +469,17 @@ mod tests {
     #[test]
     fn no_letter_of_a_phrase_is_lost() {
         for file in &BUILT_IN {
-            for (key, leveled) in &Phrases::built_in(file).unwrap().phrases {
+            for line in file.phrases.lines() {
+                let (key, texts) = line.split_once('\t').unwrap();
+                let leveled = file.find(key).unwrap();
+                let near = places(key, file.table.len()).take(16);
+                let mut lines =
+                    near.filter_map(|place| file.phrases.get(file.table[place] as usize..));
+                assert!(
+                    lines.any(|lines| lines.starts_with(line)),
+                    "{key} is far from its place"
+                );
+                assert_eq!([leveled.normal, leveled.others].concat(), texts, "{key}");
                 let levels = [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed];
                 for text in levels.map(|level| leveled.at(level)) {
                     assert_eq!(again(text), text, "{} {key}", file.tag);
