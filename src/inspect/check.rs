@@ -30,6 +30,10 @@ const MOST_SESSIONS: usize = 1000;
 /// a handful.
 const MOST_TICKS: usize = 64;
 
+/// How many events that stand together are read before the first of them is taken: what reads stays in the processor's
+/// nearest memory, and sessions that are far away come from there together.
+const TOGETHER: usize = 32;
+
 /// The only link: a file has one.
 const LINK: LinkId = LinkId(0);
 
@@ -49,6 +53,8 @@ pub enum Verdict {
 pub struct Checker {
     gatherer: Gatherer,
     recent: Recent,
+    /// What is read and not taken yet, by its lines.
+    ahead: Vec<(u64, Box<Decoded>)>,
     sessions: Sessions,
     pub(super) clock: Clock,
     pub(super) translator: Translator,
@@ -88,6 +94,15 @@ impl Checker {
 
     /// Takes the next line, without its end, and gives what is wrong with it.
     pub fn line(&mut self, text: &str) -> Vec<Item> {
+        let mut found = self.one_of_many(text);
+        self.take_ahead();
+        found.append(&mut self.found);
+        found
+    }
+
+    /// Takes the next line of many that are there, and gives what was found by now: what is wrong with it may come with
+    /// one of the next, or at the end.
+    pub fn one_of_many(&mut self, text: &str) -> Vec<Item> {
         self.summary.lines += 1;
         let text = if self.summary.lines == 1 {
             text.strip_prefix('\u{feff}').unwrap_or(text)
@@ -98,9 +113,13 @@ impl Checker {
         if self.gatherer.begins()
             && let Some(decoded) = self.recent.decode_at_once(text)
         {
-            self.event(self.summary.lines, decoded);
+            self.ahead.push((self.summary.lines, decoded));
+            if self.ahead.len() >= TOGETHER {
+                self.take_ahead();
+            }
             return std::mem::take(&mut self.found);
         }
+        self.take_ahead();
         // Programs write text between their messages, and its indentation may mean something.
         if self.translator.is_at_work() && self.gatherer.passes(text) {
             self.translated(&Gathered {
@@ -115,8 +134,22 @@ impl Checker {
         std::mem::take(&mut self.found)
     }
 
+    /// Takes what was read ahead.
+    fn take_ahead(&mut self) {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        for (_, decoded) in &ahead {
+            self.sessions.look_at(LINK, decoded);
+        }
+        for (line, decoded) in ahead.drain(..) {
+            self.event(line, decoded);
+        }
+        // Its memory is used again.
+        self.ahead = ahead;
+    }
+
     /// Takes the news that the next line can't be read as it is.
     pub fn unreadable(&mut self, rule: StreamRule) -> Vec<Item> {
+        self.take_ahead();
         self.summary.lines += 1;
         let line = self.summary.lines;
         self.stream(line, Fact::Rule(rule), String::new());
@@ -125,6 +158,7 @@ impl Checker {
 
     /// Takes the news that bytes of the next line were replaced because they are no UTF-8.
     pub fn replaced(&mut self) -> Vec<Item> {
+        self.take_ahead();
         let line = self.summary.lines + 1;
         self.stream(line, Fact::Rule(StreamRule::NotUtf8), String::new());
         std::mem::take(&mut self.found)
@@ -132,6 +166,7 @@ impl Checker {
 
     /// Ends the stream, and gives what is still open and the sum.
     pub fn finish(mut self) -> (Vec<Item>, Summary) {
+        self.take_ahead();
         if let Some(cut) = self.gatherer.end() {
             self.text(&cut);
         }

@@ -55,15 +55,42 @@ impl Stream {
     }
 }
 
+/// Checks a stream line by line; the same is found where its lines come together.
 fn check(text: &str) -> (Vec<Item>, Summary) {
+    let taken_by = |take: fn(&mut Checker, &str) -> Vec<Item>| {
+        let mut checker = Checker::new();
+        let mut items = Vec::new();
+        for line in text.split('\n') {
+            items.extend(take(&mut checker, line));
+        }
+        let (last, summary) = checker.finish();
+        items.extend(last);
+        (items, summary)
+    };
+    let found = taken_by(Checker::line);
+    assert_eq!(taken_by(Checker::one_of_many), found);
+    found
+}
+
+#[test]
+fn what_is_found_in_a_line_is_told_with_it_unless_many_come() {
+    let mut stream = Stream::default();
+    stream.on(
+        "state.changed",
+        json!({"from_state": "idle", "to_state": "nowhere"}),
+    );
+    let line = &stream.lines[0];
+    assert!(!Checker::new().line(line).is_empty());
     let mut checker = Checker::new();
-    let mut items = Vec::new();
-    for line in text.split('\n') {
-        items.extend(checker.line(line));
+    assert!(checker.one_of_many(line).is_empty());
+    // Nothing is found behind what is read ahead before that.
+    assert_eq!(names(&checker.replaced())[0].0, 1);
+    for text in [
+        include_str!("../../tests/corpus/events.jsonl"),
+        include_str!("../../tests/corpus/odd.jsonl"),
+    ] {
+        assert!(check(text).1.events > 2);
     }
-    let (last, summary) = checker.finish();
-    items.extend(last);
-    (items, summary)
 }
 
 fn names(items: &[Item]) -> Vec<(u64, &'static str)> {

@@ -52,7 +52,10 @@ pub(super) fn check(
                 } else {
                     checker.replaced()
                 };
-                items.append(&mut checker.line(text));
+                items.append(&mut match report.live {
+                    true => checker.line(text),
+                    false => checker.one_of_many(text),
+                });
                 items
             }
             Line::TooLong => checker.unreadable(StreamRule::TooLong),

@@ -448,7 +448,7 @@ mod tests {
         for file in &BUILT_IN {
             let phrases = Phrases::built_in(file).unwrap();
             assert!(phrases.has("session.started"));
-            assert!(!phrases.has("session.startedx") && !phrases.has("") && !phrases.has("\u{a0}"));
+            assert!(!phrases.has("session.startedX") && !phrases.has("") && !phrases.has("\u{a0}"));
         }
         assert_eq!(BUILT_IN[0].rest, "", "English has its words in the code");
     }
