@@ -45,6 +45,10 @@ def expression(package):
     return re.sub(r"\s*/\s*", " OR ", package["license"] or "")
 
 
+# What is not linked, but whose tables the build writes into the program (build.rs).
+WRITTEN_IN = ["unicode_security"]
+
+
 def built_in(target):
     """Gives the packages that are built into the program, by their ids, and what each of them needs."""
     known = metadata(target)
@@ -55,7 +59,11 @@ def built_in(target):
         if one in needs:
             continue
         deps = nodes[one]["deps"]
-        normal = [d["pkg"] for d in deps if any(kind["kind"] is None for kind in d["dep_kinds"])]
+        normal = [
+            d["pkg"]
+            for d in deps
+            if d["name"] in WRITTEN_IN or any(kind["kind"] is None for kind in d["dep_kinds"])
+        ]
         needs[one] = sorted(set(normal))
         waiting += normal
     packages = {package["id"]: package for package in known["packages"]}
