@@ -33,6 +33,8 @@ const MOST_TICKS: usize = 64;
 /// How many events that stand together are read before the first of them is taken: what reads stays in the processor's
 /// nearest memory, and sessions that are far away come from there together.
 const TOGETHER: usize = 32;
+/// How many bytes they may have before they are taken.
+const TOGETHER_BYTES: usize = 64 * 1024;
 
 /// The only link: a file has one.
 const LINK: LinkId = LinkId(0);
@@ -48,6 +50,14 @@ pub enum Verdict {
     Unusable,
 }
 
+/// Says of which event changes are: its type, its session, and the place of that one's report.
+#[derive(Debug, Clone, Copy)]
+struct Of<'a> {
+    event: &'a str,
+    key: &'a SessionKey,
+    index: Option<usize>,
+}
+
 /// Checks a stream, line by line.
 #[derive(Debug, Default)]
 pub struct Checker {
@@ -55,6 +65,7 @@ pub struct Checker {
     recent: Recent,
     /// What is read and not taken yet, by its lines.
     ahead: Vec<(u64, Box<Decoded>)>,
+    ahead_bytes: usize,
     sessions: Sessions,
     pub(super) clock: Clock,
     pub(super) translator: Translator,
@@ -114,7 +125,8 @@ impl Checker {
             && let Some(decoded) = self.recent.decode_at_once(text)
         {
             self.ahead.push((self.summary.lines, decoded));
-            if self.ahead.len() >= TOGETHER {
+            self.ahead_bytes += text.len();
+            if self.ahead.len() >= TOGETHER || self.ahead_bytes >= TOGETHER_BYTES {
                 self.take_ahead();
             }
             return std::mem::take(&mut self.found);
@@ -145,6 +157,7 @@ impl Checker {
         }
         // Its memory is used again.
         self.ahead = ahead;
+        self.ahead_bytes = 0;
     }
 
     /// Takes the news that the next line can't be read as it is.
@@ -249,7 +262,12 @@ impl Checker {
         // What it had taken where nothing came of the event. Of a session that is not known yet, it may be the first that is
         // in the stream.
         let had_taken = (before.filter(|_| changes.is_empty())).map(|(taken, _)| taken);
-        self.changes(line, Some(&event), changes);
+        let of = Of {
+            event: &event,
+            key: &key,
+            index,
+        };
+        self.changes(line, Some(of), changes);
         let rule = if self.sessions.dropped().duplicates > duplicates {
             Some(StreamRule::Duplicate)
         } else if had_taken.is_some() && had_taken == self.taken(&key) {
@@ -314,14 +332,17 @@ impl Checker {
         Some(index)
     }
 
-    fn changes(&mut self, line: u64, event: Option<&str>, changes: Vec<Change>) {
+    fn changes(&mut self, line: u64, of: Option<Of<'_>>, changes: Vec<Change>) {
         for change in changes {
-            self.change(line, event, change);
+            self.change(line, of, change);
         }
     }
 
-    fn change(&mut self, line: u64, event: Option<&str>, change: Change) {
-        let index = self.known.get(&change.key).copied();
+    fn change(&mut self, line: u64, of: Option<Of<'_>>, change: Change) {
+        let index = match of.filter(|of| *of.key == change.key) {
+            Some(of) => of.index,
+            None => self.known.get(&change.key).copied(),
+        };
         let mut report = index.and_then(|index| self.summary.sessions.get_mut(index));
         let mut tell = |count: fn(&mut SessionReport)| {
             if let Some(report) = &mut report {
@@ -408,7 +429,7 @@ impl Checker {
             severity,
             rule,
             section,
-            event: event.map(short_type),
+            event: of.map(|of| short_type(of.event)),
             agent: Some(safe::name(change.key.agent.as_str())),
             session: Some(safe::name(change.key.session.as_str())),
             field,
