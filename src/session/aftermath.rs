@@ -17,7 +17,7 @@ impl Sessions {
     /// Notes what the agent's next words are to be introduced with. Somebody else's decision never takes
     /// the place of the person's own, and one question is introduced by it only once.
     pub(super) fn follow(&mut self, id: PromptId, fate: Fate) {
-        let Some(prompt) = self.prompts.get(&id) else {
+        let Some(prompt) = self.prompts.get(id) else {
             return;
         };
         let Some(session) = self.sessions.get_mut(&prompt.key) else {
@@ -36,7 +36,7 @@ impl Sessions {
 
     /// Forgets that the agent's next words are to be introduced because of this question.
     pub(super) fn follow_no_more(&mut self, id: PromptId) {
-        if let Some(prompt) = self.prompts.get(&id)
+        if let Some(prompt) = self.prompts.get(id)
             && let Some(session) = self.sessions.get_mut(&prompt.key)
         {
             session.aftermath.take_if(|it| it.prompt == id);
@@ -45,14 +45,14 @@ impl Sessions {
 
     /// Notes that an action was done, which is only introduced where the person rejected it.
     pub(super) fn was_done(&mut self, id: PromptId) {
-        if !self.prompts.get(&id).is_some_and(Prompt::was_rejected) {
+        if !self.prompts.get(id).is_some_and(Prompt::was_rejected) {
             self.follow_no_more(id);
         }
     }
 
     /// Notes what a question's closing says of its action; `overdue` is whether its time was over.
     pub(super) fn follow_closing(&mut self, id: PromptId, overdue: bool) {
-        let Some(prompt) = self.prompts.get(&id) else {
+        let Some(prompt) = self.prompts.get(id) else {
             return;
         };
         match fate_of(prompt, overdue) {
@@ -64,7 +64,7 @@ impl Sessions {
     /// Tells whether a question's time was over by now: by our own count, or by the producer's clock,
     /// which is the only one that a recording has.
     pub(super) fn is_overdue(&self, id: PromptId) -> bool {
-        let Some(prompt) = self.prompts.get(&id) else {
+        let Some(prompt) = self.prompts.get(id) else {
             return false;
         };
         let last = self

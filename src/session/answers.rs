@@ -35,7 +35,7 @@ impl Sessions {
         now: Now,
         observer: &mut dyn Observer,
     ) -> bool {
-        let Some(prompt) = self.prompts.get_mut(&id) else {
+        let Some(prompt) = self.prompts.get_mut(id) else {
             return false;
         };
         let mut relay = Relay {
@@ -83,10 +83,7 @@ impl Sessions {
         now: Now,
         observer: &mut dyn Observer,
     ) -> u32 {
-        let before = self
-            .prompts
-            .get(&id)
-            .and_then(|prompt| prompt.reply.given());
+        let before = self.prompts.get(id).and_then(|prompt| prompt.reply.given());
         let attempt = before.map_or(1, |before| before.attempt.saturating_add(1));
         let earlier = before.and_then(|before| {
             if before.answer == answer {
@@ -109,14 +106,14 @@ impl Sessions {
             return 0;
         }
         self.use_token(id);
-        if let Some(prompt) = self.prompts.get_mut(&id)
+        if let Some(prompt) = self.prompts.get_mut(id)
             && let Some(session) = self.sessions.get_mut(&prompt.key)
         {
             prompt.events_at_answer = Some(session.events);
         }
         // What the agent says next must not be heard as the deed; its words may come before the server's
         // receipt.
-        if self.prompts.get(&id).is_some_and(Prompt::was_rejected) {
+        if self.prompts.get(id).is_some_and(Prompt::was_rejected) {
             self.follow(id, Fate::Rejected);
         } else {
             self.follow_no_more(id);
@@ -154,7 +151,7 @@ impl Sessions {
         observer: &mut dyn Observer,
     ) -> Vec<Change> {
         self.answer_step(id, event, Brings::default(), now, observer);
-        let Some(prompt) = self.prompts.get(&id) else {
+        let Some(prompt) = self.prompts.get(id) else {
             return Vec::new();
         };
         if prompt.reply.closing() == Some(&Closing::SessionEnded) {
@@ -178,7 +175,7 @@ impl Sessions {
     /// before, or can be answered again because nobody knows whether it was.
     pub fn reply_given_up(&mut self, id: PromptId, now: Now) {
         self.plain_step(id, QuestionEvent::GivenUp, now);
-        if let Some(prompt) = self.prompts.get(&id)
+        if let Some(prompt) = self.prompts.get(id)
             && prompt.reply.run() == QuestionRun::Unanswered
         {
             self.follow_no_more(id);
@@ -199,17 +196,18 @@ impl Sessions {
         observer: &mut dyn Observer,
     ) {
         self.held.remove(&id);
+        self.prompts.note_change();
         let brings = Brings {
             given: None,
             how: Some(how),
         };
         let closed = self.answer_step(id, QuestionEvent::Closed, brings, now, observer);
-        let Some(prompt) = self.prompts.get(&id).filter(|_| closed) else {
+        let Some(prompt) = self.prompts.get(id).filter(|_| closed) else {
             return;
         };
         let key = prompt.key.clone();
         self.pass_token_on(id);
-        let Some(prompt) = self.prompts.get(&id) else {
+        let Some(prompt) = self.prompts.get(id) else {
             return;
         };
         self.closed_bytes += prompt.weight();
@@ -220,7 +218,7 @@ impl Sessions {
             let Some(oldest) = self.closed.pop_front() else {
                 break;
             };
-            if let Some(prompt) = self.prompts.remove(&oldest) {
+            if let Some(prompt) = self.prompts.remove(oldest) {
                 self.closed_bytes = self.closed_bytes.saturating_sub(prompt.weight());
                 self.dropped.questions += 1;
             }

@@ -127,7 +127,7 @@ impl Sessions {
             }
         }
         for id in revived {
-            if self.prompts.get(&id).is_some_and(Prompt::is_answerable) {
+            if self.prompts.get(id).is_some_and(Prompt::is_answerable) {
                 context.push(What::PromptAnswerable(id));
             }
         }
@@ -193,11 +193,8 @@ impl Sessions {
 
     /// Gives the open questions of a session, held or raised.
     pub(super) fn open_of(&self, key: &SessionKey) -> Vec<PromptId> {
-        self.prompts
-            .values()
-            .filter(|prompt| prompt.is_open_in(key))
-            .map(|prompt| prompt.id)
-            .collect()
+        let open = self.prompts.open_of(key);
+        open.map(|prompt| prompt.id).collect()
     }
 
     fn after_end(&mut self, context: &mut Context, event: &Event) {

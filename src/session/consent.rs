@@ -66,14 +66,13 @@ impl Sessions {
 
     /// Gives the calls of a session that an open question is about.
     fn asked_calls(&self, key: &SessionKey) -> Vec<&ToolCallId> {
-        let open = self.prompts.values();
-        let open = open.filter(|prompt| prompt.is_open_in(key));
+        let open = self.prompts.open_of(key);
         open.filter_map(|prompt| prompt.call_id.as_ref()).collect()
     }
 
     /// Links a fresh question to a tool that already runs.
     pub(super) fn link_question(&mut self, id: PromptId) {
-        let Some(prompt) = self.prompts.get(&id) else {
+        let Some(prompt) = self.prompts.get(id) else {
             return;
         };
         let Question::Confirmation(asked) = &prompt.question else {
@@ -126,7 +125,7 @@ impl Sessions {
                 irreversible: call.irreversible,
                 risk: call.risk.clone(),
             };
-            if let Some(prompt) = self.prompts.get_mut(&id) {
+            if let Some(prompt) = self.prompts.get_mut(id) {
                 prompt.tool_word = Some(word);
                 prompt.tool = Some(tool);
                 prompt.call_id = call_id;
@@ -169,7 +168,7 @@ impl Sessions {
     }
 
     fn use_question(&mut self, id: PromptId, tool: &str, call_id: Option<&ToolCallId>) {
-        if let Some(prompt) = self.prompts.get_mut(&id) {
+        if let Some(prompt) = self.prompts.get_mut(id) {
             prompt.tool = Some(tool.to_owned());
             prompt.call_id = call_id.cloned();
         }
@@ -188,7 +187,7 @@ impl Sessions {
         let mut stated = None;
         let mut named = None;
         let mut unused = Vec::new();
-        for prompt in self.prompts.values().filter(|prompt| prompt.key == *key) {
+        for prompt in self.prompts.of(key) {
             let Question::Confirmation(asked) = &prompt.question else {
                 continue;
             };
@@ -218,11 +217,10 @@ impl Sessions {
     pub(super) fn danger_of_success(&self, session: &Session, call: &ToolCall) -> Option<Danger> {
         let rejected = self
             .prompts
-            .values()
+            .of(&session.key)
             .rev()
             .find(|prompt| {
-                prompt.key == session.key
-                    && prompt.tool.as_deref() == Some(call.tool.as_str())
+                prompt.tool.as_deref() == Some(call.tool.as_str())
                     && (prompt.call_id.is_none() || prompt.call_id == call.call_id)
             })
             .filter(|prompt| prompt.was_rejected());

@@ -79,12 +79,17 @@ impl Sessions {
             && (of_link == 0 || of_link + weight <= MOST_LINK_BYTES)
     }
 
+    /// Tells whether a question was raised and waits for an answer.
+    fn is_asked(&self, prompt: &Prompt) -> bool {
+        let waits = prompt.is_answerable() && prompt.reply == ReplyState::Unanswered;
+        waits && !self.is_held(prompt.id)
+    }
+
     /// Counts the questions of each agent that were raised and wait for an answer.
     fn asked_now(&self) -> BTreeMap<Asker, usize> {
         let mut counts = BTreeMap::new();
         for prompt in self.prompts.values() {
-            let waits = prompt.is_answerable() && prompt.reply == ReplyState::Unanswered;
-            if waits && !self.is_held(prompt.id) {
+            if self.is_asked(prompt) {
                 *counts.entry(asker(&prompt.key)).or_insert(0) += 1;
             }
         }
@@ -93,16 +98,18 @@ impl Sessions {
 
     /// Lets a question that has just come wait for room, where its agent has too many; tells whether.
     pub(super) fn waits_for_room(&mut self, id: PromptId) -> bool {
-        let Some(prompt) = self.prompts.get(&id) else {
+        let Some(prompt) = self.prompts.get(id) else {
             return false;
         };
-        let full = self
-            .asked_now()
-            .get(&asker(&prompt.key))
-            // It is not held, and so counts itself.
-            .is_some_and(|count| *count > MOST_OPEN);
+        let own = |other: &&Prompt| {
+            other.key.link == prompt.key.link && other.key.agent == prompt.key.agent
+        };
+        // It is not held, and so counts itself.
+        let asked = self.prompts.values().filter(own);
+        let full = asked.filter(|own| self.is_asked(own)).count() > MOST_OPEN;
         if full {
             self.held.insert(id, Held::Room);
+            self.prompts.note_change();
         }
         full
     }
@@ -112,14 +119,14 @@ impl Sessions {
         self.held
             .iter()
             .filter(|(_, held)| **held == Held::Room)
-            .filter_map(|(id, _)| self.prompts.get(id))
+            .filter_map(|(id, _)| self.prompts.get(*id))
             .filter(|prompt| prompt.key.link == key.link && prompt.key.agent == key.agent)
             .count()
     }
 
     /// Raises the questions that need not be held back any more, in the order in which they came.
     pub(super) fn raise_due(&mut self, now: Now, changes: &mut Vec<Change>) {
-        if self.held.is_empty() {
+        if self.held.is_empty() || self.is_settled() {
             return;
         }
         let links: Vec<LinkId> = self
@@ -131,7 +138,7 @@ impl Sessions {
         let mut raised = Vec::new();
         let mut waiting = Vec::new();
         for (id, held) in &self.held {
-            let Some(prompt) = self.prompts.get(id) else {
+            let Some(prompt) = self.prompts.get(*id) else {
                 continue;
             };
             let late = now.monotonic >= prompt.opened.monotonic + HELD_AT_MOST;
@@ -152,11 +159,18 @@ impl Sessions {
         for id in raised {
             self.raise(id, now, changes);
         }
+        let waits_for_room = self.held.values().all(|held| *held == Held::Room);
+        self.settled = waits_for_room.then_some(self.prompts.changes());
+    }
+
+    /// Tells whether no question has changed since those that are held were found to wait for nothing but room.
+    fn is_settled(&self) -> bool {
+        self.settled == Some(self.prompts.changes())
     }
 
     fn raise(&mut self, id: PromptId, now: Now, changes: &mut Vec<Change>) {
         self.held.remove(&id);
-        let Some(prompt) = self.prompts.get_mut(&id) else {
+        let Some(prompt) = self.prompts.get_mut(id) else {
             return;
         };
         prompt.raised = now.monotonic;
@@ -168,7 +182,7 @@ impl Sessions {
         if prompt.standing == Standing::LinkLost && !down {
             prompt.standing = Standing::Resumed;
         }
-        let Some(prompt) = self.prompts.get(&id) else {
+        let Some(prompt) = self.prompts.get(id) else {
             return;
         };
         let tell = |what| Change {
@@ -183,11 +197,14 @@ impl Sessions {
 
     /// Gives when a replayed question is raised at the latest.
     pub(super) fn held_until(&self) -> Option<Duration> {
+        if self.is_settled() {
+            return None;
+        }
         let replayed = self
             .held
             .iter()
             .filter(|(_, held)| **held == Held::Replay)
-            .filter_map(|(id, _)| self.prompts.get(id));
+            .filter_map(|(id, _)| self.prompts.get(*id));
         let due = |prompt: &Prompt| {
             let late = prompt.opened.monotonic + HELD_AT_MOST;
             let over = self
@@ -204,7 +221,7 @@ impl Sessions {
     pub(super) fn let_go(&mut self, link: LinkId) {
         let held = std::mem::take(&mut self.held);
         for (id, why) in held {
-            let Some(prompt) = self.prompts.get_mut(&id) else {
+            let Some(prompt) = self.prompts.get_mut(id) else {
                 continue;
             };
             match why {
@@ -217,7 +234,7 @@ impl Sessions {
                 }
                 Held::Replay => prompt.standing = Standing::Live,
                 Held::Room => {
-                    self.prompts.remove(&id);
+                    self.prompts.remove(id);
                     self.dropped.unasked += 1;
                 }
             }

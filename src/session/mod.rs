@@ -30,6 +30,7 @@ mod observe;
 mod order;
 mod outputs;
 mod prompt;
+mod prompts;
 mod questions;
 mod remembered;
 mod sessions;

@@ -76,7 +76,7 @@ impl Sessions {
             session.aftermath.take()
         };
         if let Some(after) = &after
-            && let Some(prompt) = self.prompts.get_mut(&after.prompt)
+            && let Some(prompt) = self.prompts.get_mut(after.prompt)
         {
             prompt.introduced = true;
         }

@@ -416,11 +416,6 @@ impl Prompt {
         self.reply.closing().is_none()
     }
 
-    /// Tells whether it is open and of this session; most that are kept are over, so that ids are compared last.
-    pub(super) fn is_open_in(&self, key: &SessionKey) -> bool {
-        self.is_open() && self.key == *key
-    }
-
     /// Tells whether an answer is wanted and can be given.
     pub fn is_answerable(&self) -> bool {
         self.standing.reaches()

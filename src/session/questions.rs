@@ -29,10 +29,15 @@ impl Sessions {
             Standing::Resumed
         };
         let mut revived = Vec::new();
-        for prompt in self.prompts.values_mut() {
-            if !prompt.is_open_in(context.key) {
+        for id in self.open_of(context.key) {
+            let stands = self.prompts.get(id).map(|prompt| prompt.standing);
+            // Most stand as they will.
+            if !matches!(stands, Some(Standing::LinkLost | Standing::Resumed)) {
                 continue;
             }
+            let Some(prompt) = self.prompts.get_mut(id) else {
+                continue;
+            };
             match prompt.standing {
                 // What else is replayed may decide it: until that is over it waits.
                 Standing::LinkLost if context.replayed => {
@@ -73,9 +78,8 @@ impl Sessions {
             | Event::HandoffRequested(_)
             | Event::Unknown(_) => None,
         };
-        for prompt in self.prompts.values() {
-            if prompt.is_open_in(key)
-                && prompt.standing == Standing::LinkLost
+        for prompt in self.prompts.open_of(key) {
+            if prompt.standing == Standing::LinkLost
                 && token.is_some()
                 && prompt.question.token() == token
                 && !self.shown_again.contains(&prompt.id)
@@ -93,7 +97,7 @@ impl Sessions {
         }
         let mut revived = Vec::new();
         for id in std::mem::take(&mut self.shown_again) {
-            let Some(prompt) = self.prompts.get_mut(&id) else {
+            let Some(prompt) = self.prompts.get_mut(id) else {
                 continue;
             };
             if !prompt.is_open() || prompt.standing != Standing::LinkLost {
@@ -114,7 +118,7 @@ impl Sessions {
             }
         }
         let answerable = (revived.iter())
-            .filter_map(|id| self.prompts.get(id))
+            .filter_map(|id| self.prompts.get(*id))
             .filter(|prompt| prompt.is_answerable())
             .map(|prompt| self.bare_change(prompt, now, What::PromptAnswerable(prompt.id)));
         changes.extend(answerable);
@@ -155,7 +159,7 @@ impl Sessions {
             return;
         };
         let mut found = Vec::new();
-        for prompt in self.prompts.values().filter(|it| it.key == *context.key) {
+        for prompt in self.prompts.of(context.key) {
             let decision = match prompt.answer() {
                 Some(Answer::Decision { decision, .. }) => decision,
                 Some(Answer::Response(_)) | None => continue,
@@ -181,11 +185,7 @@ impl Sessions {
     /// The agent left `awaiting_input`: the question that blocked it is decided. With several open
     /// only an answered one can be told apart; otherwise each is only perhaps decided.
     pub(super) fn left_awaiting(&mut self, context: &mut Context, event: &StateChanged) {
-        let open: Vec<&Prompt> = self
-            .prompts
-            .values()
-            .filter(|prompt| prompt.is_open_in(context.key))
-            .collect();
+        let open: Vec<&Prompt> = self.prompts.open_of(context.key).collect();
         let how = Closing::StateLeft {
             to: event.to_state.to_string(),
         };
@@ -206,18 +206,16 @@ impl Sessions {
 
     /// Something else happened in a session that should be blocked: its questions may be decided.
     pub(super) fn perhaps_resolved(&mut self, context: &mut Context) {
-        let mut told = Vec::new();
-        for prompt in self.prompts.values_mut() {
-            if prompt.is_open_in(context.key)
-                && !prompt.perhaps_told
+        let untold = self.prompts.open_of(context.key).filter(|prompt| {
+            !prompt.perhaps_told
                 && !self.held.contains_key(&prompt.id)
                 && !prompt.reply.run().is_delivered()
-            {
+        });
+        let untold: Vec<PromptId> = untold.map(|prompt| prompt.id).collect();
+        for id in untold {
+            if let Some(prompt) = self.prompts.get_mut(id) {
                 prompt.perhaps_told = true;
-                told.push(prompt.id);
             }
-        }
-        for id in told {
             context.push(What::PromptPerhapsResolved(id));
         }
     }
@@ -247,7 +245,7 @@ impl Sessions {
             Claim::Repeats(id) => {
                 // The same question under a new event id: it lives, and is not raised a second time. Who
                 // shows it again to somebody that was away breaks no rule.
-                let sure = self.prompts.get(&id).map(|known| known.standing);
+                let sure = self.prompts.get(id).map(|known| known.standing);
                 if !context.replayed && sure == Some(Standing::Live) {
                     self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
                 }
@@ -263,10 +261,9 @@ impl Sessions {
         }
         let asked_again: Vec<PromptId> = self
             .prompts
-            .values()
+            .open_of(context.key)
             .filter(|prompt| {
-                prompt.is_open_in(context.key)
-                    && prompt.question.token() != question.token()
+                prompt.question.token() != question.token()
                     && asks_the_same(&prompt.question, &question)
                     && !self.is_beside_its_like(prompt)
             })
@@ -304,44 +301,42 @@ impl Sessions {
             .links
             .get_mut(&context.key.link)
             .is_none_or(|link| link.takes_answer(question.token()));
-        self.prompts.insert(
+        self.prompts.insert(Prompt {
             id,
-            Prompt {
-                id,
-                key: context.key.clone(),
-                agent: Arc::clone(envelope.producer.label()),
-                question,
-                attached: Arc::clone(&envelope.attached),
-                language: envelope.localization.primary_language.clone(),
-                direction: envelope.localization.text_direction,
-                opened: context.now,
-                raised: context.now.monotonic,
-                token_use,
-                asked: envelope.timestamp,
-                reply: ReplyState::Unanswered,
-                standing: if answerable {
-                    Standing::Live
-                } else {
-                    Standing::NotAnswerable
-                },
-                eased: false,
-                tool: None,
-                tool_word: None,
-                call_id: None,
-                warned: Warning::None,
-                perhaps_told: false,
-                introduced: false,
-                replayed: context.replayed,
-                epoch,
-                invocations,
-                beside_a_tool,
-                events_at_answer: None,
+            key: context.key.clone(),
+            agent: Arc::clone(envelope.producer.label()),
+            question,
+            attached: Arc::clone(&envelope.attached),
+            language: envelope.localization.primary_language.clone(),
+            direction: envelope.localization.text_direction,
+            opened: context.now,
+            raised: context.now.monotonic,
+            token_use,
+            asked: envelope.timestamp,
+            reply: ReplyState::Unanswered,
+            standing: if answerable {
+                Standing::Live
+            } else {
+                Standing::NotAnswerable
             },
-        );
+            eased: false,
+            tool: None,
+            tool_word: None,
+            call_id: None,
+            warned: Warning::None,
+            perhaps_told: false,
+            introduced: false,
+            replayed: context.replayed,
+            epoch,
+            invocations,
+            beside_a_tool,
+            events_at_answer: None,
+        });
         self.bound_unsure(context);
         self.refresh_phase(context.key);
         if context.replayed {
             self.held.insert(id, Held::Replay);
+            self.prompts.note_change();
         } else if self.waits_for_room(id) {
             let waiting = self.waiting_for_room(context.key);
             context.push(What::QuestionsWaiting { waiting });
@@ -377,7 +372,7 @@ impl Sessions {
             .map(|prompt| prompt.id)
             .collect();
         for id in unsure.iter().rev().skip(MOST_OPEN) {
-            let Some(prompt) = self.prompts.get(id) else {
+            let Some(prompt) = self.prompts.get(*id) else {
                 continue;
             };
             // It may be another session's, so the change is not this event's.

@@ -1,5 +1,6 @@
 //! All sessions of all links, and the calls by which they change.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use super::machines::{QuestionEvent, QuestionRun};
 use super::model::{Phase, Session};
 use super::observe::Observer;
 use super::prompt::{Closing, Prompt, ReplyState, Standing};
+use super::prompts::Prompts;
 use super::remembered::Tokens;
 use super::stepped::Brings;
 use super::waits::{Arrived, Held, Waiting};
@@ -44,6 +46,13 @@ pub struct Dropped {
     pub unasked: u64,
 }
 
+/// Says when time brings the next of a question, and how often questions and what is known of clocks had changed by then.
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    of: (u64, u64),
+    at: Option<Duration>,
+}
+
 /// Holds every session, question and link, and is the only one who changes them.
 #[derive(Debug, Clone, Default)]
 pub struct Sessions {
@@ -51,7 +60,13 @@ pub struct Sessions {
     /// How many sessions began since this program did.
     pub(super) begun: u64,
     pub(super) links: BTreeMap<LinkId, LinkState>,
-    pub(super) prompts: BTreeMap<PromptId, Prompt>,
+    pub(super) prompts: Prompts,
+    /// When time brings the next of a question, as far as it was found out.
+    due: Cell<Option<Due>>,
+    /// How often what was learned of a link's clock changed.
+    skewed: u64,
+    /// How often questions had changed when no more could be raised, and none waited for the end of a replay.
+    pub(super) settled: Option<u64>,
     pub(super) closed: VecDeque<PromptId>,
     pub(super) closed_bytes: usize,
     pub(super) held: BTreeMap<PromptId, Held>,
@@ -69,6 +84,7 @@ impl Sessions {
     /// Makes a link known. `answerable` is false for recordings and pipes.
     pub fn add_link(&mut self, link: LinkId, answerable: bool) {
         self.links.insert(link, LinkState::new(answerable));
+        self.skewed += 1;
     }
 
     /// Takes note that what an event asks, which is about to be applied, can't be answered from here.
@@ -284,7 +300,9 @@ impl Sessions {
                 .for_each(|change| change.replayed &= !young);
             self.take_followers(&key, now, observer, &mut changes);
         } else {
+            let skew = state.skew();
             state.learn_skew(envelope.timestamp, now);
+            self.skewed += u64::from(state.skew() != skew);
             self.revive_shown_again(now, &mut changes);
             self.raise_due(now, &mut changes);
             self.in_order(&key, decoded, arrived, now, observer, &mut changes);
@@ -346,28 +364,39 @@ impl Sessions {
     pub fn deadline(&self) -> Option<Duration> {
         let shown_again = self.shown_again.iter().filter_map(|id| {
             self.links
-                .get(&self.prompts.get(id)?.key.link)?
+                .get(&self.prompts.get(*id)?.key.link)?
                 .burst_ends()
         });
-        let prompts = self
-            .prompts
-            .values()
-            .filter(|prompt| self.counts(prompt))
-            .filter_map(|prompt| {
-                let expires = prompt.expires(self.skew(prompt.key.link))?;
-                Some(
-                    prompt
-                        .next_warning()
-                        .map_or(expires, |(left, _)| expires.saturating_sub(left)),
-                )
-            });
+        let prompts = self.prompts_due();
         let unasked = self.unasked_due();
-        prompts
+        (prompts.into_iter())
             .chain(unasked)
             .chain(shown_again)
             .chain(self.held_until())
             .chain(self.waiting.deadline())
             .min()
+    }
+
+    /// Gives when time brings the next of a question: found out once, until one changes or another clock is known.
+    fn prompts_due(&self) -> Option<Duration> {
+        let of = (self.prompts.changes(), self.skewed);
+        if let Some(due) = self.due.get().filter(|due| due.of == of) {
+            return due.at;
+        }
+        let counting = self.prompts.values().filter(|prompt| self.counts(prompt));
+        let due = counting.filter_map(|prompt| {
+            let expires = self.expires(prompt)?;
+            let warning = prompt.next_warning();
+            Some(warning.map_or(expires, |(left, _)| expires.saturating_sub(left)))
+        });
+        let at = due.min();
+        self.due.set(Some(Due { of, at }));
+        at
+    }
+
+    /// Gives a number that is another one after each change of a question.
+    pub fn asking(&self) -> u64 {
+        self.prompts.changes()
     }
 
     /// Gives the sessions in a stable order.
@@ -390,7 +419,7 @@ impl Sessions {
 
     /// Gives one question, open or closed, while it is remembered.
     pub fn prompt(&self, id: PromptId) -> Option<&Prompt> {
-        self.prompts.get(&id)
+        self.prompts.get(id)
     }
 
     /// Gives the raised questions that are open, in the order in which they were asked.
@@ -403,16 +432,14 @@ impl Sessions {
     /// Gives one question that was raised: what is held back is nobody's business yet.
     pub fn raised(&self, id: PromptId) -> Option<&Prompt> {
         self.prompts
-            .get(&id)
+            .get(id)
             .filter(|prompt| !self.is_held(prompt.id))
     }
 
     /// Counts the actions of a session that the person rejected here.
     pub fn rejections(&self, key: &SessionKey) -> usize {
-        self.prompts
-            .values()
-            .filter(|prompt| prompt.key == *key && prompt.was_rejected())
-            .count()
+        let of = self.prompts.of(key);
+        of.filter(|prompt| prompt.was_rejected()).count()
     }
 
     /// Gives when a question's time is over, on the monotonic clock.
@@ -480,7 +507,7 @@ impl Sessions {
     }
 
     fn tick_prompts(&mut self, now: Now, changes: &mut Vec<Change>) {
-        if self.prompts.is_empty() {
+        if self.prompts_due().is_none_or(|due| due > now.monotonic) {
             return;
         }
         let counting: Vec<Prompt> = self
@@ -515,7 +542,7 @@ impl Sessions {
                     changes.push(self.bare_change(&prompt, now, what));
                 }
             } else if prompt.next_warning().is_some_and(|(at, _)| left <= at) {
-                if let Some(prompt) = self.prompts.get_mut(&id) {
+                if let Some(prompt) = self.prompts.get_mut(id) {
                     // Both may be due at once, when nobody looked for a while: one is told.
                     while let Some((_, which)) = prompt.next_warning().filter(|(at, _)| left <= *at)
                     {
@@ -552,11 +579,7 @@ impl Sessions {
     }
 
     pub(super) fn refresh_phase(&mut self, key: &SessionKey) {
-        let waiting = self
-            .prompts
-            .values()
-            .find(|prompt| prompt.is_open_in(key))
-            .map(|prompt| prompt.id);
+        let waiting = self.prompts.open_of(key).next().map(|prompt| prompt.id);
         if let Some(session) = self.sessions.get_mut(key)
             && !session.is_ended()
         {

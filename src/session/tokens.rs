@@ -66,7 +66,7 @@ impl Sessions {
 
     /// Remembers that an answer goes out under a question's token.
     pub(super) fn use_token(&mut self, id: PromptId) {
-        if let Some(prompt) = self.prompts.get(&id)
+        if let Some(prompt) = self.prompts.get(id)
             && let Some(token) = prompt.question.token()
         {
             let tokens = self.tokens.entry(prompt.key.link).or_default();
@@ -76,16 +76,18 @@ impl Sessions {
 
     /// Gives the token of a question that is over to the next one that waits for it.
     pub(super) fn pass_token_on(&mut self, from: PromptId) {
-        let mut next = None;
-        for prompt in self.prompts.values_mut() {
-            if prompt.token_use != (TokenUse::Shared { with: from }) {
-                continue;
+        let shared = TokenUse::Shared { with: from };
+        let wait = self.prompts.values();
+        let wait = wait.filter(|prompt| prompt.token_use == shared);
+        let wait: Vec<PromptId> = wait.map(|prompt| prompt.id).collect();
+        let next = wait.first().copied();
+        for id in wait {
+            if let Some(prompt) = self.prompts.get_mut(id) {
+                prompt.token_use = match next.filter(|next| *next != id) {
+                    None => TokenUse::UsedBefore,
+                    Some(with) => TokenUse::Shared { with },
+                };
             }
-            prompt.token_use = match next {
-                None => TokenUse::UsedBefore,
-                Some(with) => TokenUse::Shared { with },
-            };
-            next = next.or(Some(prompt.id));
         }
         self.freed.extend(next);
     }

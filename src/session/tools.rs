@@ -118,7 +118,7 @@ impl Sessions {
             self.sessions.look_for_unasked(context.key);
         }
         if let Consent::Asked(id) = consent
-            && self.prompts.get(&id).is_some_and(Prompt::was_rejected)
+            && self.prompts.get(id).is_some_and(Prompt::was_rejected)
         {
             found.push(AnomalyKind::InvokedAfterRejection);
         }
@@ -132,7 +132,7 @@ impl Sessions {
         }
         match (linked, consent) {
             (Some(id), _) | (None, Consent::Asked(id)) => {
-                if self.prompts.get(&id).is_some_and(Prompt::is_open) {
+                if self.prompts.get(id).is_some_and(Prompt::is_open) {
                     let how = ToolEvent::Invoked;
                     self.close_told(context, id, Closing::ToolWentOn { how });
                 }
@@ -155,10 +155,7 @@ impl Sessions {
             (None, None) => prompt.tool.as_deref() == Some(tool),
             (Some(_), None) | (None, Some(_)) => false,
         };
-        let mut open = self
-            .prompts
-            .values()
-            .filter(|prompt| prompt.is_open_in(key));
+        let mut open = self.prompts.open_of(key);
         open.find(same_call).map(|prompt| prompt.id)
     }
 

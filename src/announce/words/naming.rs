@@ -168,16 +168,34 @@ fn of_plain(text: &str) -> impl Iterator<Item = u8> {
         .flat_map(|letter| seen(letter).unwrap_or_default().bytes())
 }
 
-/// How many names and requests of which it is known how they look are remembered: as many as sessions are followed, and
-/// several times over. Beyond that all are found out anew.
-const MOST_LOOKS: usize = 1024;
+/// How many bytes the names take of which it is remembered how they look, and as many the requests: those of ten thousand
+/// agents have room. Beyond that all are found out anew.
+const MOST_BYTES: usize = 4 << 20;
+/// How many bytes a name takes beside its text, about.
+const BESIDES: usize = 128;
 
 /// Remembers how names look, and the first words of requests: finding it out takes longer than telling an event, and is
 /// wanted of the same few names with each.
 #[derive(Debug, Default)]
 pub struct Looks {
-    names: RefCell<HashMap<String, Arc<str>>>,
-    requests: RefCell<HashMap<String, Option<Arc<str>>>>,
+    names: RefCell<Remembered<Arc<str>>>,
+    requests: RefCell<Remembered<Option<Arc<str>>>>,
+}
+
+/// Holds what was found out of texts.
+#[derive(Debug)]
+struct Remembered<T> {
+    known: HashMap<String, T>,
+    bytes: usize,
+}
+
+impl<T> Default for Remembered<T> {
+    fn default() -> Self {
+        Self {
+            known: HashMap::default(),
+            bytes: 0,
+        }
+    }
 }
 
 impl Looks {
@@ -195,19 +213,21 @@ impl Looks {
 }
 
 fn remembered<T: Clone>(
-    known: &RefCell<HashMap<String, T>>,
+    remembered: &RefCell<Remembered<T>>,
     text: &str,
     find_out: impl FnOnce() -> T,
 ) -> T {
-    if let Some(found) = known.borrow().get(text) {
+    if let Some(found) = remembered.borrow().known.get(text) {
         return found.clone();
     }
     let found = find_out();
-    let mut known = known.borrow_mut();
-    if known.len() >= MOST_LOOKS {
-        known.clear();
+    let mut remembered = remembered.borrow_mut();
+    let bytes = text.len() + BESIDES;
+    if remembered.bytes + bytes > MOST_BYTES {
+        *remembered = Remembered::default();
     }
-    known.insert(text.to_owned(), found.clone());
+    remembered.bytes += bytes;
+    remembered.known.insert(text.to_owned(), found.clone());
     found
 }
 
@@ -350,10 +370,14 @@ mod tests {
                 assert_eq!(words.as_deref(), first_words(request).as_deref());
             }
         }
-        for n in 0..3 * MOST_LOOKS {
+        // Of ten thousand agents it is known; of too many, of the last ones.
+        let agents = 3 * MOST_BYTES / (BESIDES + 8);
+        for n in 0..agents {
             looks.of(&format!("agent {n}"));
+            assert!(n > 10_000 || looks.names.borrow().known.len() > n);
         }
-        assert!(looks.names.borrow().len() <= MOST_LOOKS);
+        let names = looks.names.borrow();
+        assert!(names.known.len() < agents / 2 && names.bytes <= MOST_BYTES);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::announce::{About, Aloud, Class, Kind, Segment};
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId};
 
+use super::Asking;
 use crate::app::doing::Doing;
 use crate::app::telling::kind_of;
 use crate::app::{App, Effect};
@@ -35,8 +36,21 @@ impl App {
 
     /// Counts the questions that wait for the person.
     pub fn waiting(&self) -> usize {
+        let asking = self.asked();
+        if let Some((of, waiting)) = self.questions.waiting.get()
+            && of == asking
+        {
+            return waiting;
+        }
         let open = self.sessions.open_prompts();
-        open.filter(|prompt| self.waits(prompt)).count()
+        let waiting = open.filter(|prompt| self.waits(prompt)).count();
+        self.questions.waiting.set(Some((asking, waiting)));
+        waiting
+    }
+
+    /// Says of which questions something is found out.
+    fn asked(&self) -> Asking {
+        (self.sessions.asking(), self.questions.rules.leaving())
     }
 
     /// Tells whether a question can be answered, and no rule leaves it alone.
@@ -59,21 +73,22 @@ impl App {
     /// The same, right after a question was asked for the first time: that one is not asked once more.
     fn refresh_after(&mut self, asked: Option<PromptId>, now: Now) {
         let current = self.questions.shown_id();
+        // As long as none of them changes, the right one stays it.
+        if self.questions.right == Some((self.asked(), current)) {
+            return;
+        }
         let stays = current
             .and_then(|id| self.sessions.prompt(id))
             .is_some_and(Prompt::is_answerable);
-        if stays {
-            return;
+        if !stays {
+            let waits = |prompt: &&Prompt| self.waits(prompt);
+            let next = self.sessions.open_prompts().find(waits).map(|it| it.id);
+            let ask_again = current.is_some() && next != asked;
+            if next != current {
+                self.show(next, ask_again, now);
+            }
         }
-        let next = self
-            .questions()
-            .first()
-            .filter(|prompt| self.waits(prompt))
-            .map(|prompt| prompt.id);
-        let ask_again = current.is_some() && next != asked;
-        if next != current {
-            self.show(next, ask_again, now);
-        }
+        self.questions.right = Some((self.asked(), self.questions.shown_id()));
     }
 
     /// Makes a question the shown one. After another one it is asked again, so that nobody answers
@@ -94,10 +109,10 @@ impl App {
 
     /// A question was raised: ring, notify, and let it be shown if none is.
     pub(in crate::app) fn question_opened(&mut self, id: PromptId, now: Now) {
-        let others = self
-            .questions()
-            .iter()
-            .any(|prompt| prompt.id != id && prompt.is_answerable());
+        let others = self.sessions.open_prompts();
+        let others = others
+            .filter(|prompt| prompt.is_answerable())
+            .any(|prompt| prompt.id != id);
         if others {
             self.questions.note_change(now.monotonic);
         }

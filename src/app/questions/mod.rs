@@ -24,6 +24,7 @@ pub(super) mod shown;
 mod sight;
 mod under_way;
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use crate::app::effect::Noticed;
@@ -51,7 +52,16 @@ pub(super) struct Questions {
     changed: Option<Duration>,
     /// When what was typed ahead of the shown question is thrown away once more.
     flush_at: Option<Duration>,
+    /// Of what it was found that the shown one is the right one.
+    right: Option<(Asking, Option<PromptId>)>,
+    /// How many wait for the person, and of what that was counted.
+    waiting: Cell<Option<(Asking, usize)>>,
+    /// Of how many changes of questions it is known which are still open.
+    kept: u64,
 }
+
+/// Says of which questions something was found out: how often they changed, and which of them are left alone.
+type Asking = (u64, u64);
 
 impl Questions {
     /// Gives the question that keys are meant for.
@@ -131,8 +141,11 @@ impl Questions {
         self.calls.retitle();
     }
 
-    /// Keeps what is known of open questions only.
-    fn keep(&mut self, is_open: impl Fn(PromptId) -> bool) {
+    /// Keeps what is known of open questions only; `asking` says how often questions have changed.
+    fn keep(&mut self, asking: u64, is_open: impl Fn(PromptId) -> bool) {
+        if std::mem::replace(&mut self.kept, asking) == asking {
+            return;
+        }
         self.known.keep(&is_open);
         self.rules.keep(&is_open);
     }

@@ -13,12 +13,15 @@ pub(super) struct Rules {
     answered: BTreeSet<PromptId>,
     /// Those of which it was told that no rule answers them.
     unanswered: BTreeSet<PromptId>,
+    /// How often it changed which are left alone.
+    changes: u64,
 }
 
 impl Rules {
     /// Takes note that a rule leaves a question alone.
     pub(super) fn note_left(&mut self, id: PromptId) {
         self.left.insert(id);
+        self.changes += 1;
     }
 
     /// Takes note that a rule answered a question.
@@ -36,6 +39,11 @@ impl Rules {
         self.left.contains(&id)
     }
 
+    /// Gives a number that is another one after each change of which questions are left alone.
+    pub(super) fn leaving(&self) -> u64 {
+        self.changes
+    }
+
     /// Tells whether a rule answered a question.
     pub(super) fn answered(&self, id: PromptId) -> bool {
         self.answered.contains(&id)
@@ -46,7 +54,9 @@ impl Rules {
         if self.left.is_empty() && self.answered.is_empty() && self.unanswered.is_empty() {
             return;
         }
+        let left = self.left.len();
         self.left.retain(|id| is_open(*id));
+        self.changes += u64::from(self.left.len() != left);
         self.answered.retain(|id| is_open(*id));
         self.unanswered.retain(|id| is_open(*id));
     }

@@ -60,7 +60,7 @@ impl App {
         }
         let sessions = &self.sessions;
         let is_open = |id: PromptId| sessions.prompt(id).is_some_and(Prompt::is_open);
-        self.questions.keep(is_open);
+        self.questions.keep(sessions.asking(), is_open);
     }
 
     /// The person pressed the stop key: they know that a question is there.

@@ -343,7 +343,7 @@ fn a_replayed_question_that_nobody_answers_here_stays_so_when_its_link_is_over()
     stage.sessions.link_connected(LINK, stage.now);
     stage.put(LINK, &old);
     let id = PromptId(1);
-    stage.sessions.prompts.get_mut(&id).unwrap().standing = Standing::NotAnswerable;
+    stage.sessions.prompts.get_mut(id).unwrap().standing = Standing::NotAnswerable;
     stage.sessions.link_over(LINK, stage.now);
     assert_eq!(
         stage.sessions.open_prompts().count(),
