@@ -126,7 +126,11 @@ impl Sessions {
 
     /// Raises the questions that need not be held back any more, in the order in which they came.
     pub(super) fn raise_due(&mut self, now: Now, changes: &mut Vec<Change>) {
-        if self.held.is_empty() || self.is_settled() {
+        if self.held.is_empty() {
+            return;
+        }
+        if self.is_settled() {
+            debug_assert!(!self.has_room());
             return;
         }
         let links: Vec<LinkId> = self
@@ -161,6 +165,16 @@ impl Sessions {
         }
         let waits_for_room = self.held.values().all(|held| *held == Held::Room);
         self.settled = waits_for_room.then_some(self.prompts.changes());
+    }
+
+    /// Tells whether one that is held could be raised, or waits for the end of a replay.
+    fn has_room(&self) -> bool {
+        let asked = self.asked_now();
+        let full = |prompt: &Prompt| asked.get(&asker(&prompt.key)) >= Some(&MOST_OPEN);
+        let waits = |(id, held): (&PromptId, &Held)| {
+            *held == Held::Room && self.prompts.get(*id).is_none_or(full)
+        };
+        !self.held.iter().all(waits)
     }
 
     /// Tells whether no question has changed since those that are held were found to wait for nothing but room.

@@ -381,17 +381,22 @@ impl Sessions {
     fn prompts_due(&self) -> Option<Duration> {
         let of = (self.prompts.changes(), self.skewed);
         if let Some(due) = self.due.get().filter(|due| due.of == of) {
+            debug_assert_eq!(due.at, self.find_due());
             return due.at;
         }
+        let at = self.find_due();
+        self.due.set(Some(Due { of, at }));
+        at
+    }
+
+    fn find_due(&self) -> Option<Duration> {
         let counting = self.prompts.values().filter(|prompt| self.counts(prompt));
         let due = counting.filter_map(|prompt| {
             let expires = self.expires(prompt)?;
             let warning = prompt.next_warning();
             Some(warning.map_or(expires, |(left, _)| expires.saturating_sub(left)))
         });
-        let at = due.min();
-        self.due.set(Some(Due { of, at }));
-        at
+        due.min()
     }
 
     /// Gives a number that is another one after each change of a question.

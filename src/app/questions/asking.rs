@@ -40,12 +40,27 @@ impl App {
         if let Some((of, waiting)) = self.questions.waiting.get()
             && of == asking
         {
+            debug_assert_eq!(waiting, self.count_waiting());
             return waiting;
         }
-        let open = self.sessions.open_prompts();
-        let waiting = open.filter(|prompt| self.waits(prompt)).count();
+        let waiting = self.count_waiting();
         self.questions.waiting.set(Some((asking, waiting)));
         waiting
+    }
+
+    fn count_waiting(&self) -> usize {
+        let open = self.sessions.open_prompts();
+        open.filter(|prompt| self.waits(prompt)).count()
+    }
+
+    /// Gives the question that is shown next, where the shown one is none that can be answered.
+    fn next_shown(&self, current: Option<PromptId>) -> Option<PromptId> {
+        let shown = current.and_then(|id| self.sessions.prompt(id));
+        if shown.is_some_and(Prompt::is_answerable) {
+            return current;
+        }
+        let waits = |prompt: &&Prompt| self.waits(prompt);
+        self.sessions.open_prompts().find(waits).map(|it| it.id)
     }
 
     /// Says of which questions something is found out.
@@ -75,18 +90,12 @@ impl App {
         let current = self.questions.shown_id();
         // As long as none of them changes, the right one stays it.
         if self.questions.right == Some((self.asked(), current)) {
+            debug_assert_eq!(current, self.next_shown(current));
             return;
         }
-        let stays = current
-            .and_then(|id| self.sessions.prompt(id))
-            .is_some_and(Prompt::is_answerable);
-        if !stays {
-            let waits = |prompt: &&Prompt| self.waits(prompt);
-            let next = self.sessions.open_prompts().find(waits).map(|it| it.id);
-            let ask_again = current.is_some() && next != asked;
-            if next != current {
-                self.show(next, ask_again, now);
-            }
+        let next = self.next_shown(current);
+        if next != current {
+            self.show(next, current.is_some() && next != asked, now);
         }
         self.questions.right = Some((self.asked(), self.questions.shown_id()));
     }

@@ -179,6 +179,38 @@ fn closed_questions_of_a_megabyte_leave_early_and_are_counted() {
 }
 
 #[test]
+fn the_questions_of_a_session_are_found_among_those_of_many() {
+    let mut stage = Stage::new();
+    let asked: Vec<_> = (0..30)
+        .map(|n| {
+            let session = format!("sess_{}", n % 10);
+            if n < 10 {
+                stage.on("session.started", json!({"session_id": session}));
+            }
+            let more = json!({"session_id": session, "action": format!("Send {n}"), "timeout_seconds": 100 + n});
+            (session, stage.ask_with(&format!("rpl_{n}"), more))
+        })
+        .collect();
+    let of = |stage: &Stage, session: &str| {
+        let mut keys = stage.sessions.iter().map(|session| &session.key);
+        let key = keys.find(|key| key.session.as_str() == session);
+        stage.sessions.open_of(key.unwrap())
+    };
+    for n in 0..10 {
+        let session = format!("sess_{n}");
+        let own = asked.iter().filter(|(of, _)| *of == session);
+        let own: Vec<_> = own.map(|(_, id)| *id).collect();
+        assert_eq!((of(&stage, &session), own.len()), (own, 3));
+        // The next that time brings is the first of those that are left.
+        let next = stage.sessions.deadline();
+        stage.on("session.completed", json!({"session_id": session}));
+        assert!(of(&stage, &session).is_empty());
+        assert!(stage.sessions.deadline().is_none_or(|due| Some(due) > next));
+    }
+    assert_eq!(stage.sessions.open_prompts().count(), 0);
+}
+
+#[test]
 fn texts_that_are_only_shown_are_cut() {
     let mut stage = Stage::new();
     let long = "y".repeat(100_000);
