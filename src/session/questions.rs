@@ -32,7 +32,9 @@ impl Sessions {
         for id in self.open_of(context.key) {
             let stands = self.prompts.get(id).map(|prompt| prompt.standing);
             // Most stand as they will.
-            if !matches!(stands, Some(Standing::LinkLost | Standing::Resumed)) {
+            if stands == Some(standing)
+                || !matches!(stands, Some(Standing::LinkLost | Standing::Resumed))
+            {
                 continue;
             }
             let Some(prompt) = self.prompts.get_mut(id) else {

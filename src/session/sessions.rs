@@ -390,13 +390,14 @@ impl Sessions {
     }
 
     fn find_due(&self) -> Option<Duration> {
-        let counting = self.prompts.values().filter(|prompt| self.counts(prompt));
-        let due = counting.filter_map(|prompt| {
-            let expires = self.expires(prompt)?;
-            let warning = prompt.next_warning();
-            Some(warning.map_or(expires, |(left, _)| expires.saturating_sub(left)))
-        });
-        due.min()
+        self.prompts.values().filter_map(|it| self.due_of(it)).min()
+    }
+
+    /// Gives when time brings something of a question.
+    fn due_of(&self, prompt: &Prompt) -> Option<Duration> {
+        let expires = self.expires(prompt).filter(|_| self.counts(prompt))?;
+        let warning = prompt.next_warning();
+        Some(warning.map_or(expires, |(left, _)| expires.saturating_sub(left)))
     }
 
     /// Gives a number that is another one after each change of a question.
@@ -515,13 +516,12 @@ impl Sessions {
         if self.prompts_due().is_none_or(|due| due > now.monotonic) {
             return;
         }
-        let counting: Vec<Prompt> = self
-            .prompts
-            .values()
-            .filter(|prompt| self.counts(prompt))
-            .cloned()
-            .collect();
-        for prompt in counting {
+        let is_due = |prompt: &&Prompt| {
+            let due = self.due_of(prompt);
+            due.is_some_and(|due| due <= now.monotonic)
+        };
+        let due: Vec<Prompt> = self.prompts.values().filter(is_due).cloned().collect();
+        for prompt in due {
             let Some(expires) = self.expires(&prompt) else {
                 continue;
             };
