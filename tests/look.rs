@@ -118,6 +118,37 @@ fn nothing_hostile_reaches_the_terminal() {
     }
 }
 
+/// What is read may be a pipe that never ends, whatever it is called.
+#[test]
+fn a_finding_is_told_as_it_comes() {
+    let (_, wrong) = spoilt();
+    let first = wrong.split_inclusive('\n').next().unwrap();
+    assert!(first.contains("loud"));
+    let mut calls = vec![vec!["check", "-"], vec!["check", "--json", "-"]];
+    if cfg!(unix) {
+        calls.push(vec!["check", "--json", "/dev/stdin"]);
+    }
+    for call in calls {
+        let mut child = command(&call)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(first.as_bytes()).unwrap();
+        let (told, news) = std::sync::mpsc::channel();
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+        std::thread::spawn(move || told.send(output.next()));
+        let line = news.recv_timeout(std::time::Duration::from_secs(20));
+        assert!(
+            line.unwrap().unwrap().unwrap().contains("urgency"),
+            "{call:?}"
+        );
+        drop(input);
+        child.wait().unwrap();
+    }
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_fault() {
     let mut child = command(&["trace", TOUR])

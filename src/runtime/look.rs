@@ -52,7 +52,7 @@ pub(super) fn check(
                 } else {
                     checker.replaced()
                 };
-                items.append(&mut match report.live {
+                items.append(&mut match report.tells_at_once() {
                     true => checker.line(text),
                     false => checker.one_of_many(text),
                 });
@@ -89,6 +89,11 @@ impl<'a> Report<'a> {
             repeats: Repeats::default(),
             wording,
         }
+    }
+
+    /// Tells whether a finding is written as it comes: the file may be a pipe that never ends.
+    fn tells_at_once(&self) -> bool {
+        self.live || self.json
     }
 
     /// Writes what is to be written of findings at once.
