@@ -321,19 +321,23 @@ impl Recorder {
 }
 
 /// Gives the pitch in hertz: the strongest echo of the sound in itself between 60 and 400 Hz, as the
-/// median over its voiced parts.
+/// median over its voiced parts, of which each begins within the one before: where the first one begins is chance.
 fn pitch(sound: &[i16]) -> f64 {
     let mut pitches = Vec::new();
-    for part in sound.chunks_exact(2048) {
-        let part: Vec<f64> = part.iter().map(|sample| f64::from(*sample)).collect();
+    // Half of the samples tell it as well, in a quarter of the time.
+    let halved: Vec<f64> = sound
+        .chunks_exact(2)
+        .map(|pair| f64::from(pair[0]) + f64::from(pair[1]))
+        .collect();
+    for part in halved.windows(1024).step_by(256) {
         let energy: f64 = part.iter().map(|sample| sample * sample).sum();
         let echo = |lag: usize| -> f64 { part.iter().zip(&part[lag..]).map(|(a, b)| a * b).sum() };
-        let (lag, strength) = (110..735)
+        let (lag, strength) = (55..368)
             .map(|lag| (lag, echo(lag) / energy))
             .max_by(|one, other| one.1.total_cmp(&other.1))
             .unwrap();
         if strength > 0.4 {
-            pitches.push(f64::from(RATE) / lag as f64);
+            pitches.push(f64::from(RATE) / 2.0 / lag as f64);
         }
     }
     pitches.sort_by(f64::total_cmp);
@@ -450,26 +454,46 @@ async fn a_stop_is_silence_within_100_ms() {
     assert!(worst < Duration::from_millis(100), "{silences:?}");
 }
 
-#[tokio::test]
-async fn own_words_sound_higher_than_an_agents() {
-    let rig = Rig::new();
-    let (handle, mut events) = open(rig.surroundings());
-    ready(&mut events).await;
-    let recorder = rig.record();
-    let mut pitches = Vec::new();
-    for (number, mark) in (1..).zip([Mark::Agent, Mark::Own, Mark::Agent]) {
+/// Hears that the program's own words are higher than an agent's, and that an agent's behind them are as before.
+///
+/// The same words are not as high each time, by 3 % on an idle machine, so each are heard several times.
+async fn own_words_are_higher(
+    handle: &VoiceHandle,
+    events: &mut mpsc::Receiver<VoiceEvent>,
+    recorder: &Recorder,
+) {
+    let (mut own, mut agents) = (Vec::new(), Vec::new());
+    for (number, mark) in (1..=7).zip([Mark::Agent, Mark::Own].into_iter().cycle()) {
         let asked = Instant::now();
         handle.speak(Utterance {
             mark,
             ..utterance(number, "Are you sure about our email to Laura?")
         });
-        said(&mut events, number).await;
+        said(events, number).await;
         recorder.recorded(Instant::now(), Duration::from_millis(150));
-        pitches.push(pitch(&recorder.sound(asked)));
+        let pitch = pitch(&recorder.sound(asked));
+        match mark {
+            Mark::Own => own.push(pitch),
+            Mark::Agent => agents.push(pitch),
+        }
     }
-    eprintln!("pitch of agent, own, agent: {pitches:.0?} Hz");
-    assert!(pitches[1] > pitches[0] * 1.05, "{pitches:?}");
-    assert!((pitches[2] / pitches[0] - 1.0).abs() < 0.04, "{pitches:?}");
+    eprintln!("pitch of agent: {agents:.1?}, own: {own:.1?} Hz");
+    let median = |pitches: &[f64]| {
+        let mut pitches = pitches.to_vec();
+        pitches.sort_by(f64::total_cmp);
+        pitches[pitches.len() / 2]
+    };
+    let behind = median(&agents[1..]);
+    assert!(median(&own) > behind * 1.05, "{own:?} {agents:?}");
+    assert!((behind / agents[0] - 1.0).abs() < 0.04, "{agents:?}");
+}
+
+#[tokio::test]
+async fn own_words_sound_higher_than_an_agents() {
+    let rig = Rig::new();
+    let (handle, mut events) = open(rig.surroundings());
+    ready(&mut events).await;
+    own_words_are_higher(&handle, &mut events, &rig.record()).await;
 }
 
 #[tokio::test]
