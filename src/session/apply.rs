@@ -60,8 +60,8 @@ impl Sessions {
             .zip(envelope.timestamp)
             .is_some_and(|(last, stamp)| stamp < last && !before_us);
         session.last_stamp = session.last_stamp.max(envelope.timestamp);
-        if renamed {
-            self.sessions.named_anew();
+        if renamed && let Some(place) = context.place {
+            self.sessions.named_anew(place);
         }
         if earlier {
             self.anomaly(context, AnomalyKind::TimestampDecreased, String::new());
@@ -185,7 +185,8 @@ impl Sessions {
             session.joined = false;
             session.request = event.request_text.as_deref().map(shown);
             session.weigh_rest();
-            self.sessions.named_anew();
+            let place = session.place;
+            self.sessions.named_anew(place);
         }
         self.refresh_phase(context.key);
         context.push(What::SessionStarted(event));

@@ -415,14 +415,6 @@ impl Sessions {
         self.sessions.get(key)
     }
 
-    /// Gives the session that another one is a part of (A.9, pattern 2), while it is remembered.
-    pub fn parent(&self, session: &Session) -> Option<&Session> {
-        let parent = session.parent.as_ref()?;
-        self.sessions
-            .values()
-            .find(|other| other.key.link == session.key.link && other.key.session == *parent)
-    }
-
     /// Gives one question, open or closed, while it is remembered.
     pub fn prompt(&self, id: PromptId) -> Option<&Prompt> {
         self.prompts.get(id)
@@ -451,22 +443,6 @@ impl Sessions {
     /// Gives when a question's time is over, on the monotonic clock.
     pub fn expires(&self, prompt: &Prompt) -> Option<Duration> {
         prompt.expires(self.skew(prompt.key.link))
-    }
-
-    /// Gives a number that changes with everything by which agents and their runs are told apart: which there are, what
-    /// they are called, and what was asked of them.
-    pub fn naming(&self) -> u64 {
-        self.sessions.naming()
-    }
-
-    /// Tells whether what is said has to say of whom: there are several agents, or two runs of one at a time.
-    pub fn several(&self) -> bool {
-        self.sessions.are_several()
-    }
-
-    /// Tells whether any session goes on.
-    pub fn any_goes_on(&self) -> bool {
-        self.sessions.any_goes_on()
     }
 
     /// Gives the counters of what was forgotten.

@@ -3,11 +3,13 @@
 //! Responsibilities: when a name is not enough, and what is put to it then. Not here: what a name from the wire is
 //! made fit by (`naming`), what is proven of it (`trust`).
 
+use std::cell::Ref;
 use std::sync::Arc;
 
 use crate::session::{Session, SessionKey, Sessions};
 
 use super::Announcer;
+use super::namesakes::Namesakes;
 use crate::announce::words::naming::{LONGEST_NAME, is_namesake};
 use crate::announce::words::phrase::Arg;
 
@@ -44,29 +46,17 @@ impl Announcer {
         sessions: &Sessions,
     ) -> String {
         let seen = self.looks.of(agent);
+        let namesakes = self.namesakes(sessions);
         let beside = own.is_some_and(|own| own.beside);
-        // Looked for as far as it takes: of hundreds of runs the first ones mostly tell.
-        let namesakes = || {
-            sessions
-                .iter()
-                .filter(|other| match is_of_agent(other, key) {
-                    true => beside && other.beside && other.key != *key,
-                    false => *other.agent == *agent || self.looks.of(&other.agent) == seen,
-                })
-        };
-        if namesakes().next().is_none() {
+        let others = namesakes.others(key, &seen, beside);
+        if others.all == 0 {
             return self.called(key, agent);
         }
-        let request = |session: &Session| {
-            let request = session.request.as_deref();
-            request.and_then(|request| self.looks.first_words(request))
-        };
-        let words = own.and_then(request).filter(|words| {
-            let seen = self.looks.of(words);
-            let mut others = namesakes().filter_map(request);
-            !others.any(|other| self.looks.of(&other) == seen)
-        });
-        let elsewhere = namesakes().all(|other| other.key.link != key.link);
+        let request = own.and_then(|own| own.request.as_deref());
+        let words = request.and_then(|request| self.looks.first_words(request));
+        let words =
+            words.filter(|words| !namesakes.share_words(key, &seen, beside, &self.looks.of(words)));
+        let elsewhere = others.on_link == 0;
         let (phrase, mark) = match (words, own) {
             (Some(words), _) => ("agent.twin.request", Arg::Name(words.to_string())),
             (None, Some(own)) if !elsewhere => ("agent.twin.run", Arg::own(own.number)),
@@ -79,17 +69,20 @@ impl Announcer {
     /// several share a name, the number of its source, or its id, is added.
     pub fn name_of_agent(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
         let seen = self.looks.of(agent);
-        let mut namesakes = sessions
-            .iter()
-            .filter(|other| !is_of_agent(other, key))
-            .filter(|other| *other.agent == *agent || self.looks.of(&other.agent) == seen)
-            .map(|other| other.key.link)
-            .peekable();
-        if namesakes.peek().is_none() {
+        let others = self.namesakes(sessions).others(key, &seen, false);
+        if others.all == 0 {
             return self.called(key, agent);
         }
-        let (phrase, mark) = self.mark(key, namesakes.all(|link| link != key.link));
+        let (phrase, mark) = self.mark(key, others.on_link == 0);
         self.marked(phrase, self.called(key, agent), mark)
+    }
+
+    /// Gives the counts of those who share a name, as they are now.
+    fn namesakes(&self, sessions: &Sessions) -> Ref<'_, Namesakes> {
+        let mut namesakes = self.namesakes.borrow_mut();
+        namesakes.follow(sessions, &self.looks);
+        drop(namesakes);
+        self.namesakes.borrow()
     }
 
     fn mark(&self, key: &SessionKey, elsewhere: bool) -> (&'static str, Arg) {
@@ -130,11 +123,6 @@ impl Announcer {
         let most = LONGEST_NAME.saturating_sub(whole.saturating_sub(long));
         with(name.chars().take(most).collect(), mark)
     }
-}
-
-/// Tells whether a session is one of the agent that another one is of.
-fn is_of_agent(session: &Session, key: &SessionKey) -> bool {
-    session.key.link == key.link && session.key.agent == key.agent
 }
 
 #[cfg(test)]

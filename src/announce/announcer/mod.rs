@@ -16,6 +16,7 @@ mod fate;
 mod found;
 mod handoff;
 mod last;
+mod namesakes;
 mod outputs;
 mod own;
 mod parts;
@@ -66,6 +67,7 @@ use answerable::Ways;
 
 use draft::Draft;
 use last::Last;
+use namesakes::Namesakes;
 use outputs::{OutputState, Outputs};
 use recent::Recent;
 use shared::Shared;
@@ -83,6 +85,8 @@ pub struct Announcer {
     looks: Looks,
     /// What each session's next announcement is made with.
     last: RefCell<Last>,
+    /// Who shares a name with whom.
+    namesakes: RefCell<Namesakes>,
     manner: Manner,
     settings: AnnounceConfig,
     /// What is not as for all, by source.
@@ -118,6 +122,7 @@ impl Announcer {
             phrases,
             looks: Looks::default(),
             last: RefCell::default(),
+            namesakes: RefCell::default(),
             manner,
             settings,
             own: BTreeMap::new(),
