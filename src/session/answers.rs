@@ -35,27 +35,27 @@ impl Sessions {
         now: Now,
         observer: &mut dyn Observer,
     ) -> bool {
-        let Some(prompt) = self.prompts.get_mut(id) else {
-            return false;
-        };
-        let mut relay = Relay {
-            key: &prompt.key,
-            at: now,
-            // An answer is no event.
-            number: None,
-            subject: Subject::Question(id),
-            observer,
-        };
-        let Ok(to) = prompt.reply.run().observed(event, &mut relay) else {
-            return false;
-        };
-        let given = brings.given.or_else(|| prompt.reply.given().cloned());
-        let how = brings.how.or_else(|| prompt.reply.closing().cloned());
-        let Some(next) = ReplyState::enter(to, given, how) else {
-            return false;
-        };
-        prompt.reply = next;
-        true
+        let stepped = self.prompts.change(id, |prompt| {
+            let mut relay = Relay {
+                key: &prompt.key,
+                at: now,
+                // An answer is no event.
+                number: None,
+                subject: Subject::Question(id),
+                observer,
+            };
+            let Ok(to) = prompt.reply.run().observed(event, &mut relay) else {
+                return false;
+            };
+            let given = brings.given.or_else(|| prompt.reply.given().cloned());
+            let how = brings.how.or_else(|| prompt.reply.closing().cloned());
+            let Some(next) = ReplyState::enter(to, given, how) else {
+                return false;
+            };
+            prompt.reply = next;
+            true
+        });
+        stepped.unwrap_or_default()
     }
 
     fn plain_step(&mut self, id: PromptId, event: QuestionEvent, now: Now) -> bool {
@@ -106,11 +106,13 @@ impl Sessions {
             return 0;
         }
         self.use_token(id);
-        if let Some(prompt) = self.prompts.get_mut(id)
-            && let Some(session) = self.sessions.get_mut(&prompt.key)
-        {
-            prompt.events_at_answer = Some(session.events);
-        }
+        let sessions = &self.sessions;
+        self.prompts.change(id, |prompt| {
+            let session = sessions.get(&prompt.key);
+            prompt.events_at_answer = session
+                .map(|session| session.events)
+                .or(prompt.events_at_answer);
+        });
         // What the agent says next must not be heard as the deed; its words may come before the server's
         // receipt.
         if self.prompts.get(id).is_some_and(Prompt::was_rejected) {
@@ -195,8 +197,7 @@ impl Sessions {
         now: Now,
         observer: &mut dyn Observer,
     ) {
-        self.held.remove(&id);
-        self.prompts.note_change();
+        self.prompts.change(id, |prompt| prompt.held = None);
         let brings = Brings {
             given: None,
             how: Some(how),

@@ -25,9 +25,9 @@ fn guards(prompt: &Prompt, call: &ToolCall) -> bool {
 impl Sessions {
     /// Tells whether a call waits for the person: a question about it is open, and nobody here has answered it.
     pub fn waits_for_person(&self, session: &Session, call: &ToolCall) -> bool {
-        self.open_prompts().any(|prompt| {
-            prompt.key == session.key && prompt.answer().is_none() && guards(prompt, call)
-        })
+        let open = self.prompts.open_of(&session.key);
+        let mut raised = open.filter(|prompt| prompt.held.is_none());
+        raised.any(|prompt| prompt.answer().is_none() && guards(prompt, call))
     }
 
     /// Gives the call that a question is about, where it was called already.
@@ -125,11 +125,11 @@ impl Sessions {
                 irreversible: call.irreversible,
                 risk: call.risk.clone(),
             };
-            if let Some(prompt) = self.prompts.get_mut(id) {
+            self.prompts.change(id, |prompt| {
                 prompt.tool_word = Some(word);
                 prompt.tool = Some(tool);
                 prompt.call_id = call_id;
-            }
+            });
         }
     }
 
@@ -168,10 +168,10 @@ impl Sessions {
     }
 
     fn use_question(&mut self, id: PromptId, tool: &str, call_id: Option<&ToolCallId>) {
-        if let Some(prompt) = self.prompts.get_mut(id) {
+        self.prompts.change(id, |prompt| {
             prompt.tool = Some(tool.to_owned());
             prompt.call_id = call_id.cloned();
-        }
+        });
     }
 
     /// Finds the question about a call that was not running when it was asked: by its call id, else by

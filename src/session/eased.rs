@@ -9,9 +9,7 @@ use super::sessions::Sessions;
 impl Sessions {
     /// Lets a confirmation be accepted in one step, as far as it takes two only for what is not stated.
     pub fn ease(&mut self, id: PromptId) {
-        if let Some(prompt) = self.prompts.get_mut(id) {
-            prompt.eased = true;
-        }
+        self.prompts.change(id, |prompt| prompt.eased = true);
     }
 }
 

@@ -10,18 +10,19 @@
 //! [`MOST_OPEN`] questions of an agent the next ones wait for room; the stream is read on, so that ends,
 //! withdrawals and other agents get through, and what waits is counted, told, and asked in its order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::link::LinkId;
-use crate::protocol::{AgentId, Attached, Now, Urgency};
+use crate::protocol::{Attached, Now, Urgency};
 
 use super::anomaly::Danger;
 use super::change::{Change, What};
 use super::key::{PromptId, SessionKey};
 use super::link::LinkState;
-use super::prompt::{Prompt, Question, ReplyState, Standing};
+use super::prompt::{Prompt, Question, Standing};
 use super::sessions::Sessions;
+use super::tally::{Asker, BESIDES, asker};
 use super::waits::Held;
 
 /// How many questions of one agent may wait for an answer at once: more than anybody answers in a sitting.
@@ -33,16 +34,6 @@ const MOST_AGENT_BYTES: usize = 4 * 1024 * 1024;
 /// How much memory the open questions of one link may take, in bytes: agents' ids are free, so that the
 /// bound of an agent is none by itself.
 const MOST_LINK_BYTES: usize = 16 * 1024 * 1024;
-/// How much memory a question takes besides its texts, in bytes, at least.
-const BESIDES: usize = 1024;
-
-/// Names an agent of a link.
-type Asker = (LinkId, AgentId);
-
-fn asker(key: &SessionKey) -> Asker {
-    (key.link, key.agent.clone())
-}
-
 impl Prompt {
     /// Gives about how much memory it takes, in bytes.
     pub(super) fn weight(&self) -> usize {
@@ -53,7 +44,9 @@ impl Prompt {
 impl Sessions {
     /// Tells whether a question was not raised yet.
     pub(super) fn is_held(&self, id: PromptId) -> bool {
-        self.held.contains_key(&id)
+        self.prompts
+            .get(id)
+            .is_some_and(|prompt| prompt.held.is_some())
     }
 
     /// Tells whether a link's open questions leave memory for one more.
@@ -63,37 +56,11 @@ impl Sessions {
         question: &Question,
         attached: &Attached,
     ) -> bool {
-        let (mut of_link, mut of_agent) = (0_usize, 0_usize);
-        for prompt in self.prompts.values().filter(|prompt| prompt.is_open()) {
-            if prompt.key.link == key.link {
-                let weight = prompt.weight() + BESIDES;
-                of_link += weight;
-                if prompt.key.agent == key.agent {
-                    of_agent += weight;
-                }
-            }
-        }
+        let (of_agent, of_link) = self.prompts.tally().bytes(&asker(key));
         let weight = question.weight() + attached.weight() + BESIDES;
         // One question of an agent is kept whatever its size, as long as the link has memory for it.
         (of_agent == 0 || of_agent + weight <= MOST_AGENT_BYTES)
             && (of_link == 0 || of_link + weight <= MOST_LINK_BYTES)
-    }
-
-    /// Tells whether a question was raised and waits for an answer.
-    fn is_asked(&self, prompt: &Prompt) -> bool {
-        let waits = prompt.is_answerable() && prompt.reply == ReplyState::Unanswered;
-        waits && !self.is_held(prompt.id)
-    }
-
-    /// Counts the questions of each agent that were raised and wait for an answer.
-    fn asked_now(&self) -> BTreeMap<Asker, usize> {
-        let mut counts = BTreeMap::new();
-        for prompt in self.prompts.values() {
-            if self.is_asked(prompt) {
-                *counts.entry(asker(&prompt.key)).or_insert(0) += 1;
-            }
-        }
-        counts
     }
 
     /// Lets a question that has just come wait for room, where its agent has too many; tells whether.
@@ -101,32 +68,27 @@ impl Sessions {
         let Some(prompt) = self.prompts.get(id) else {
             return false;
         };
-        let own = |other: &&Prompt| {
-            other.key.link == prompt.key.link && other.key.agent == prompt.key.agent
-        };
         // It is not held, and so counts itself.
-        let asked = self.prompts.values().filter(own);
-        let full = asked.filter(|own| self.is_asked(own)).count() > MOST_OPEN;
+        let full = self.prompts.tally().asked(&asker(&prompt.key)) > MOST_OPEN;
         if full {
-            self.held.insert(id, Held::Room);
-            self.prompts.note_change();
+            self.hold(id, Held::Room);
         }
         full
     }
 
+    /// Holds a question back.
+    pub(super) fn hold(&mut self, id: PromptId, why: Held) {
+        self.prompts.change(id, |prompt| prompt.held = Some(why));
+    }
+
     /// Counts the questions of an agent that wait for room.
     pub(super) fn waiting_for_room(&self, key: &SessionKey) -> usize {
-        self.held
-            .iter()
-            .filter(|(_, held)| **held == Held::Room)
-            .filter_map(|(id, _)| self.prompts.get(*id))
-            .filter(|prompt| prompt.key.link == key.link && prompt.key.agent == key.agent)
-            .count()
+        self.prompts.tally().room(&asker(key)).len()
     }
 
     /// Raises the questions that need not be held back any more, in the order in which they came.
     pub(super) fn raise_due(&mut self, now: Now, changes: &mut Vec<Change>) {
-        if self.held.is_empty() {
+        if !self.prompts.tally().holds_any() {
             return;
         }
         if self.is_settled() {
@@ -138,43 +100,55 @@ impl Sessions {
             .iter_mut()
             .filter_map(|(id, link)| link.end_burst_if_due(now.monotonic).then_some(*id))
             .collect();
-        let mut asked = self.asked_now();
-        let mut raised = Vec::new();
-        let mut waiting = Vec::new();
-        for (id, held) in &self.held {
-            let Some(prompt) = self.prompts.get(*id) else {
+        let mut asked: BTreeMap<Asker, usize> = BTreeMap::new();
+        let (mut raised, mut waiting) = (Vec::new(), Vec::new());
+        for id in self.due_of_held(&links, now) {
+            let Some(prompt) = self.prompts.get(id) else {
                 continue;
             };
-            let late = now.monotonic >= prompt.opened.monotonic + HELD_AT_MOST;
-            if *held == Held::Replay && !late && !links.contains(&prompt.key.link) {
-                continue;
-            }
-            let count = asked.entry(asker(&prompt.key)).or_insert(0);
+            let whose = asker(&prompt.key);
+            let before = self.prompts.tally().asked(&whose);
+            let count = asked.entry(whose).or_insert(before);
             if *count < MOST_OPEN {
                 *count += 1;
-                raised.push(*id);
+                raised.push(id);
             } else {
-                waiting.push(*id);
+                waiting.push(id);
             }
         }
         for id in waiting {
-            self.held.insert(id, Held::Room);
+            self.hold(id, Held::Room);
         }
         for id in raised {
             self.raise(id, now, changes);
         }
-        let waits_for_room = self.held.values().all(|held| *held == Held::Room);
+        let waits_for_room = self.prompts.tally().replayed().next().is_none();
         self.settled = waits_for_room.then_some(self.prompts.changes());
+    }
+
+    /// Gives the held questions that nothing but room can hold back any longer, in the order in which they came: of those
+    /// that wait for room as many as there may be room for.
+    fn due_of_held(&self, over: &[LinkId], now: Now) -> BTreeSet<PromptId> {
+        let tally = self.prompts.tally();
+        let mut due = BTreeSet::new();
+        for (link, ids) in tally.replayed() {
+            let is_over = over.contains(&link);
+            let is_due = |came: Duration| is_over || now.monotonic >= came + HELD_AT_MOST;
+            let of_link = ids.iter().take_while(|(came, _)| is_due(*came));
+            due.extend(of_link.map(|(_, id)| *id));
+        }
+        for whose in tally.crowded() {
+            let room = MOST_OPEN.saturating_sub(tally.asked(whose));
+            due.extend(tally.room(whose).take(room));
+        }
+        due
     }
 
     /// Tells whether one that is held could be raised, or waits for the end of a replay.
     fn has_room(&self) -> bool {
-        let asked = self.asked_now();
-        let full = |prompt: &Prompt| asked.get(&asker(&prompt.key)) >= Some(&MOST_OPEN);
-        let waits = |(id, held): (&PromptId, &Held)| {
-            *held == Held::Room && self.prompts.get(*id).is_none_or(full)
-        };
-        !self.held.iter().all(waits)
+        let tally = self.prompts.tally();
+        let mut crowded = tally.crowded();
+        tally.replayed().next().is_some() || crowded.any(|whose| tally.asked(whose) < MOST_OPEN)
     }
 
     /// Tells whether no question has changed since those that are held were found to wait for nothing but room.
@@ -183,19 +157,16 @@ impl Sessions {
     }
 
     fn raise(&mut self, id: PromptId, now: Now, changes: &mut Vec<Change>) {
-        self.held.remove(&id);
-        let Some(prompt) = self.prompts.get_mut(id) else {
-            return;
-        };
-        prompt.raised = now.monotonic;
-        let down = self
-            .links
-            .get(&prompt.key.link)
-            .is_some_and(LinkState::is_down);
-        // The connection that brought it broke; the one that is there now may know more.
-        if prompt.standing == Standing::LinkLost && !down {
-            prompt.standing = Standing::Resumed;
-        }
+        let links = &self.links;
+        self.prompts.change(id, |prompt| {
+            prompt.held = None;
+            prompt.raised = now.monotonic;
+            let down = links.get(&prompt.key.link).is_some_and(LinkState::is_down);
+            // The connection that brought it broke; the one that is there now may know more.
+            if prompt.standing == Standing::LinkLost && !down {
+                prompt.standing = Standing::Resumed;
+            }
+        });
         let Some(prompt) = self.prompts.get(id) else {
             return;
         };
@@ -214,39 +185,35 @@ impl Sessions {
         if self.is_settled() {
             return None;
         }
-        let replayed = self
-            .held
-            .iter()
-            .filter(|(_, held)| **held == Held::Replay)
-            .filter_map(|(id, _)| self.prompts.get(*id));
-        let due = |prompt: &Prompt| {
-            let late = prompt.opened.monotonic + HELD_AT_MOST;
-            let over = self
-                .links
-                .get(&prompt.key.link)
-                .and_then(LinkState::burst_ends);
-            over.map_or(late, |over| over.min(late))
-        };
-        replayed.map(due).min()
+        let replayed = self.prompts.tally().replayed();
+        let due = replayed.filter_map(|(link, ids)| {
+            let (came, _) = ids.first()?;
+            let late = *came + HELD_AT_MOST;
+            let over = self.links.get(&link).and_then(LinkState::burst_ends);
+            Some(over.map_or(late, |over| over.min(late)))
+        });
+        due.min()
     }
 
     /// Lets go what is held of a link that is over: replayed questions are raised with their fate
     /// unknown, and those that waited for room are forgotten and counted.
     pub(super) fn let_go(&mut self, link: LinkId) {
-        let held = std::mem::take(&mut self.held);
+        let held: Vec<(PromptId, Held)> = (self.prompts.values())
+            .filter(|prompt| prompt.key.link == link)
+            .filter_map(|prompt| Some((prompt.id, prompt.held?)))
+            .collect();
         for (id, why) in held {
-            let Some(prompt) = self.prompts.get_mut(id) else {
-                continue;
-            };
             match why {
-                _ if prompt.key.link != link => {
-                    self.held.insert(id, why);
+                Held::Replay => {
+                    self.prompts.change(id, |prompt| match prompt.standing {
+                        // Nobody could ever answer it here: it is raised as what it is, when it is due.
+                        Standing::NotAnswerable => {}
+                        Standing::Live | Standing::LinkLost | Standing::Resumed => {
+                            prompt.held = None;
+                            prompt.standing = Standing::Live;
+                        }
+                    });
                 }
-                // Nobody could ever answer it here: it is raised as what it is, when it is due.
-                Held::Replay if prompt.standing == Standing::NotAnswerable => {
-                    self.held.insert(id, why);
-                }
-                Held::Replay => prompt.standing = Standing::Live,
                 Held::Room => {
                     self.prompts.remove(id);
                     self.dropped.unasked += 1;

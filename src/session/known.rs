@@ -14,18 +14,15 @@ use crate::link::LinkId;
 use crate::protocol::{AgentId, SessionId};
 
 use super::context::Context;
+use super::journal::Journal;
 use super::key::SessionKey;
 use super::model::{Phase, Session};
-use super::sessions::Sessions;
 use super::shelf::{Keyed, Names, Shelf};
 
 /// How many bytes all sessions may take: 10,000 of a lively producer have room, and a hostile one can't take more.
 pub(super) const MOST_BYTES: usize = 64 << 20;
 /// How many ended sessions are kept for what still comes of them: whatever runs has a need of its room, they have none.
 const MOST_ENDED: usize = 256;
-
-/// How many of the last changes of names are remembered, for whoever looks at those alone.
-const MOST_RENAMED: usize = 1024;
 
 /// Counts what there is of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -46,10 +43,8 @@ pub(super) struct Forgotten {
 /// Holds the sessions that are followed.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
-    /// How often something changed by which agents and their runs are told apart.
-    naming: u64,
-    /// At which places that was, the last ones.
-    renamed: VecDeque<usize>,
+    /// At which places something changed by which agents and their runs are told apart.
+    naming: Journal<usize>,
     shelf: Shelf<Session>,
     /// Where each stands: agent by agent, in the order in which they began.
     places: BTreeMap<(LinkId, AgentId, u64), usize>,
@@ -77,8 +72,7 @@ impl Default for Known {
             unasked: BTreeSet::new(),
             bytes: 0,
             room: MOST_BYTES,
-            naming: 0,
-            renamed: VecDeque::new(),
+            naming: Journal::default(),
         }
     }
 }
@@ -86,16 +80,12 @@ impl Default for Known {
 impl Known {
     /// Takes note that something changed by which the session at a place is told apart from others.
     pub(super) fn named_anew(&mut self, place: usize) {
-        self.naming += 1;
-        if self.renamed.len() == MOST_RENAMED {
-            self.renamed.pop_front();
-        }
-        self.renamed.push_back(place);
+        self.naming.note(place);
     }
 
     /// Gives how often that was.
     pub(super) fn naming(&self) -> u64 {
-        self.naming
+        self.naming.count()
     }
 
     /// Gives the places at which that was since it had been so often, with what stands there now; `None` where more were than
@@ -104,10 +94,8 @@ impl Known {
         &self,
         naming: u64,
     ) -> Option<impl Iterator<Item = (usize, Option<&Session>)>> {
-        let count = usize::try_from(self.naming.checked_sub(naming)?).ok()?;
-        let first = self.renamed.len().checked_sub(count)?;
-        let places = self.renamed.range(first..);
-        Some(places.map(|place| (*place, self.shelf.at(*place))))
+        let places = self.naming.since(naming)?;
+        Some(places.map(|place| (place, self.shelf.at(place))))
     }
 
     pub(super) fn get(&self, key: &SessionKey) -> Option<&Session> {
@@ -127,7 +115,7 @@ impl Known {
     }
 
     /// Gives the session of a link that has an id, whoever's it is: of several agents' the first.
-    fn of_any_agent(&self, link: LinkId, session: &SessionId) -> Option<&Session> {
+    pub(super) fn of_any_agent(&self, link: LinkId, session: &SessionId) -> Option<&Session> {
         let first = (link, AgentId::from(""));
         let agents = self
             .agents
@@ -383,39 +371,6 @@ impl Known {
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.bytes
-    }
-}
-
-impl Sessions {
-    /// Gives the session that another one is a part of (A.9, pattern 2), while it is remembered.
-    pub fn parent(&self, session: &Session) -> Option<&Session> {
-        self.sessions
-            .of_any_agent(session.key.link, session.parent.as_ref()?)
-    }
-
-    /// Gives a number that changes with everything by which agents and their runs are told apart: which there are, what
-    /// they are called, and what was asked of them.
-    pub fn naming(&self) -> u64 {
-        self.sessions.naming()
-    }
-
-    /// Gives where that was since the number was this one, and the session that stands there now; `None` where it was too
-    /// often to be remembered, and all have to be looked at.
-    pub fn named_since(
-        &self,
-        naming: u64,
-    ) -> Option<impl Iterator<Item = (usize, Option<&Session>)>> {
-        self.sessions.named_since(naming)
-    }
-
-    /// Tells whether what is said has to say of whom: there are several agents, or two runs of one at a time.
-    pub fn several(&self) -> bool {
-        self.sessions.are_several()
-    }
-
-    /// Tells whether any session goes on.
-    pub fn any_goes_on(&self) -> bool {
-        self.sessions.any_goes_on()
     }
 }
 

@@ -8,6 +8,7 @@ use super::context::Context;
 use super::machines::{AgentState, OutputEvent, OutputRun};
 use super::model::{MOST_OUTPUTS, Output};
 use super::observe::Subject;
+use super::prompt::Prompt;
 use super::sessions::Sessions;
 
 impl Sessions {
@@ -75,10 +76,9 @@ impl Sessions {
         } else {
             session.aftermath.take()
         };
-        if let Some(after) = &after
-            && let Some(prompt) = self.prompts.get_mut(after.prompt)
-        {
-            prompt.introduced = true;
+        if let Some(after) = &after {
+            let introduce = |prompt: &mut Prompt| prompt.introduced = true;
+            self.prompts.change(after.prompt, introduce);
         }
         self.implies(context, AgentState::WritingOutput);
         for kind in found {

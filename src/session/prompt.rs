@@ -13,6 +13,7 @@ use crate::protocol::{
 use super::key::{PromptId, SessionKey};
 use super::machines::{QuestionRun, ToolEvent};
 use super::remembered::TokenUse;
+use super::waits::Held;
 
 /// Holds what is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -319,6 +320,8 @@ pub struct Prompt {
     pub tool_word: Option<ToolWord>,
     pub(super) call_id: Option<ToolCallId>,
     pub(super) warned: Warning,
+    /// Why it was not raised yet.
+    pub(super) held: Option<Held>,
     pub(super) perhaps_told: bool,
     /// Whether the agent's words after it were introduced.
     pub(super) introduced: bool,

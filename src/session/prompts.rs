@@ -1,18 +1,26 @@
-//! The questions that are kept, found by their numbers and by whose they are.
+//! The questions that are kept, found by their numbers, by whose they are and by their tokens.
 //!
-//! Responsibilities: which questions are a session's, and a number that changes with every one of them. Not here: what a
-//! question is (`prompt`), and what becomes of it.
+//! Responsibilities: finding a question, and taking note of each change of one. Not here: what a question is (`prompt`), where
+//! it is counted (`tally`), and what becomes of it.
 //!
 //! Mental model: nearly every event is of a session that asks nothing, while thousands of others may. So nobody walks over all
-//! questions for an event: those of its session are known, and what is found out of all stands until one of them changes.
+//! questions for an event or a question: those of its session and token are known, the rest is counted, and what is found out of all
+//! of them stands until one changes.
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 
 use foldhash::HashMap;
+use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 
+use crate::link::LinkId;
+use crate::protocol::ReplyToken;
+
+use super::journal::Journal;
 use super::key::{PromptId, SessionKey};
 use super::prompt::Prompt;
+use super::tally::{Place, Tally};
 
 /// Holds the questions, open and closed.
 #[derive(Debug, Clone, Default)]
@@ -20,47 +28,86 @@ pub(super) struct Prompts {
     all: BTreeMap<PromptId, Prompt>,
     /// Which are of each session, in the order in which they came.
     of: HashMap<SessionKey, SmallVec<[PromptId; 2]>>,
-    changes: u64,
+    /// Which may have a token, by a number that is made of it: the token itself stands in the question.
+    of_token: HashMap<(LinkId, u64), SmallVec<[PromptId; 1]>>,
+    numbers: RandomState,
+    tally: Tally,
+    changes: Journal<PromptId>,
 }
 
 impl Prompts {
     /// Gives a number that is another one after each change of a question.
     pub(super) fn changes(&self) -> u64 {
-        self.changes
+        self.changes.count()
     }
 
-    /// Takes note that something changed that is known of a question beside it.
-    pub(super) fn note_change(&mut self) {
-        self.changes += 1;
+    /// Gives which changed since the number was this one; `None` where they are too many.
+    pub(super) fn changed_since(&self, changes: u64) -> Option<impl Iterator<Item = PromptId>> {
+        self.changes.since(changes)
+    }
+
+    /// Gives where they are counted.
+    pub(super) fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     pub(super) fn insert(&mut self, prompt: Prompt) {
-        self.note_change();
+        self.changes.note(prompt.id);
         let of = self.of.entry(prompt.key.clone()).or_default();
         of.push(prompt.id);
+        if let Some(token) = self.number(&prompt) {
+            self.of_token.entry(token).or_default().push(prompt.id);
+        }
+        self.tally.add(&prompt, Place::of(&prompt));
         self.all.insert(prompt.id, prompt);
     }
 
     pub(super) fn remove(&mut self, id: PromptId) -> Option<Prompt> {
         let prompt = self.all.remove(&id)?;
-        self.note_change();
+        self.changes.note(id);
+        self.tally.take(&prompt, Place::of(&prompt));
         if let Some(of) = self.of.get_mut(&prompt.key) {
             of.retain(|other| *other != id);
             if of.is_empty() {
                 self.of.remove(&prompt.key);
             }
         }
+        if let Some(token) = self.number(&prompt)
+            && let Some(of) = self.of_token.get_mut(&token)
+        {
+            of.retain(|other| *other != id);
+            if of.is_empty() {
+                self.of_token.remove(&token);
+            }
+        }
         Some(prompt)
+    }
+
+    fn number(&self, prompt: &Prompt) -> Option<(LinkId, u64)> {
+        let token = prompt.question.token()?;
+        Some((prompt.key.link, self.numbers.hash_one(token)))
     }
 
     pub(super) fn get(&self, id: PromptId) -> Option<&Prompt> {
         self.all.get(&id)
     }
 
-    /// Gives one to be changed.
-    pub(super) fn get_mut(&mut self, id: PromptId) -> Option<&mut Prompt> {
-        self.note_change();
-        self.all.get_mut(&id)
+    /// Changes one, and gives what that gives; whose it is and what it asks stays.
+    pub(super) fn change<T>(
+        &mut self,
+        id: PromptId,
+        change: impl FnOnce(&mut Prompt) -> T,
+    ) -> Option<T> {
+        let prompt = self.all.get_mut(&id)?;
+        let before = Place::of(prompt);
+        let given = change(prompt);
+        self.changes.note(id);
+        let after = Place::of(prompt);
+        if before != after {
+            self.tally.take(prompt, before);
+            self.tally.add(prompt, after);
+        }
+        Some(given)
     }
 
     /// Gives all, in the order in which they came.
@@ -68,10 +115,21 @@ impl Prompts {
         self.all.values()
     }
 
-    /// Gives all to be changed, in that order.
-    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Prompt> {
-        self.note_change();
-        self.all.values_mut()
+    /// Gives the open ones that were raised, in that order.
+    pub(super) fn raised(&self) -> impl Iterator<Item = &Prompt> {
+        self.tally.raised().filter_map(|id| self.all.get(&id))
+    }
+
+    /// Gives those of a link with a token, in that order.
+    pub(super) fn of_token(
+        &self,
+        link: LinkId,
+        token: &ReplyToken,
+    ) -> impl Iterator<Item = &Prompt> {
+        let ids = self.of_token.get(&(link, self.numbers.hash_one(token)));
+        let ids = ids.map(SmallVec::as_slice).unwrap_or_default();
+        let prompts = ids.iter().filter_map(|id| self.all.get(id));
+        prompts.filter(move |prompt| prompt.question.token() == Some(token))
     }
 
     /// Gives those of a session, in that order.
@@ -92,5 +150,15 @@ impl Prompts {
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.all.len()
+    }
+
+    /// Tells whether each is counted where it would be counted anew.
+    #[cfg(test)]
+    pub(super) fn are_counted(&self) -> bool {
+        let mut anew = Tally::default();
+        for prompt in self.all.values() {
+            anew.add(prompt, Place::of(prompt));
+        }
+        anew == self.tally
     }
 }

@@ -16,6 +16,7 @@ use super::observe::Subject;
 use super::prompt::{Closing, Prompt, Question, ReplyState, Standing, Warning};
 use super::remembered::TokenUse;
 use super::sessions::Sessions;
+use super::tally::asker;
 use super::tokens::Claim;
 use super::waits::Held;
 
@@ -37,27 +38,25 @@ impl Sessions {
             {
                 continue;
             }
-            let Some(prompt) = self.prompts.get_mut(id) else {
-                continue;
-            };
-            match prompt.standing {
+            let shown_again = &mut self.shown_again;
+            self.prompts.change(id, |prompt| match prompt.standing {
                 // What else is replayed may decide it: until that is over it waits.
                 Standing::LinkLost if context.replayed => {
-                    if !self.shown_again.contains(&prompt.id) {
-                        self.shown_again.push(prompt.id);
+                    if !shown_again.contains(&id) {
+                        shown_again.push(id);
                     }
                 }
                 Standing::LinkLost => {
                     prompt.standing = standing;
                     // What was never raised is not answerable again, but for the first time, and soon.
-                    if !self.held.contains_key(&prompt.id) {
-                        revived.push(prompt.id);
+                    if prompt.held.is_none() {
+                        revived.push(id);
                     }
                 }
                 // It was told already that it can be answered again.
                 Standing::Resumed => prompt.standing = standing,
                 Standing::Live | Standing::NotAnswerable => {}
-            }
+            });
         }
         revived
     }
@@ -99,7 +98,7 @@ impl Sessions {
         }
         let mut revived = Vec::new();
         for id in std::mem::take(&mut self.shown_again) {
-            let Some(prompt) = self.prompts.get_mut(id) else {
+            let Some(prompt) = self.prompts.get(id) else {
                 continue;
             };
             if !prompt.is_open() || prompt.standing != Standing::LinkLost {
@@ -110,11 +109,12 @@ impl Sessions {
                 .get_mut(&prompt.key.link)
                 .is_none_or(|link| link.end_burst_if_due(now.monotonic));
             if over {
-                prompt.standing = Standing::Resumed;
                 // What was never raised is not answerable again, but for the first time, and soon.
-                if !self.held.contains_key(&id) {
+                if prompt.held.is_none() {
                     revived.push(id);
                 }
+                let resume = |prompt: &mut Prompt| prompt.standing = Standing::Resumed;
+                self.prompts.change(id, resume);
             } else {
                 self.shown_again.push(id);
             }
@@ -209,15 +209,11 @@ impl Sessions {
     /// Something else happened in a session that should be blocked: its questions may be decided.
     pub(super) fn perhaps_resolved(&mut self, context: &mut Context) {
         let untold = self.prompts.open_of(context.key).filter(|prompt| {
-            !prompt.perhaps_told
-                && !self.held.contains_key(&prompt.id)
-                && !prompt.reply.run().is_delivered()
+            !prompt.perhaps_told && prompt.held.is_none() && !prompt.reply.run().is_delivered()
         });
         let untold: Vec<PromptId> = untold.map(|prompt| prompt.id).collect();
         for id in untold {
-            if let Some(prompt) = self.prompts.get_mut(id) {
-                prompt.perhaps_told = true;
-            }
+            self.prompts.change(id, |prompt| prompt.perhaps_told = true);
             context.push(What::PromptPerhapsResolved(id));
         }
     }
@@ -326,6 +322,7 @@ impl Sessions {
             tool_word: None,
             call_id: None,
             warned: Warning::None,
+            held: None,
             perhaps_told: false,
             introduced: false,
             replayed: context.replayed,
@@ -337,8 +334,7 @@ impl Sessions {
         self.bound_unsure(context);
         self.refresh_phase(context.key);
         if context.replayed {
-            self.held.insert(id, Held::Replay);
-            self.prompts.note_change();
+            self.hold(id, Held::Replay);
         } else if self.waits_for_room(id) {
             let waiting = self.waiting_for_room(context.key);
             context.push(What::QuestionsWaiting { waiting });
@@ -359,33 +355,21 @@ impl Sessions {
     /// Questions that nobody can answer here may have no end of their own; the oldest leave, and it
     /// is told.
     fn bound_unsure(&mut self, context: &mut Context) {
-        let key = context.key.clone();
-        let unanswerable = |prompt: &&Prompt| {
-            prompt.key.link == key.link
-                && prompt.key.agent == key.agent
-                && prompt.is_open()
-                && prompt.answer().is_none()
-                && !prompt.is_answerable()
-        };
-        let unsure: Vec<PromptId> = self
-            .prompts
-            .values()
-            .filter(unanswerable)
-            .map(|prompt| prompt.id)
-            .collect();
-        for id in unsure.iter().rev().skip(MOST_OPEN) {
-            let Some(prompt) = self.prompts.get(*id) else {
+        let unsure = self.prompts.tally().unsure(&asker(context.key));
+        let leave: Vec<PromptId> = unsure.rev().skip(MOST_OPEN).collect();
+        for id in leave {
+            let Some(prompt) = self.prompts.get(id) else {
                 continue;
             };
             // It may be another session's, so the change is not this event's.
             let how = Closing::LinkGone;
             let what = What::PromptClosed {
-                prompt: *id,
+                prompt: id,
                 how: how.clone(),
             };
             let change = self.bare_change(prompt, context.now, what);
-            let was_raised = !self.is_held(*id);
-            self.close(*id, how, context.now, context.observer);
+            let was_raised = !self.is_held(id);
+            self.close(id, how, context.now, context.observer);
             if was_raised {
                 context.add(change);
             }

@@ -1,6 +1,6 @@
 //! All sessions of all links, and the calls by which they change.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -10,19 +10,18 @@ use crate::protocol::{Attached, Decoded, Event, Now, Severity, Unobserved};
 use super::anomaly::{Anomaly, AnomalyKind, Detail};
 use super::change::{Change, What};
 use super::context::Context;
-use super::fate::Fate;
+use super::dues::Dues;
 use super::fingerprint::fingerprint;
 use super::key::{PromptId, SessionKey};
 use super::known::Known;
 use super::link::{LinkState, Meeting};
-use super::machines::{QuestionEvent, QuestionRun};
+use super::machines::QuestionRun;
 use super::model::{Phase, Session};
 use super::observe::Observer;
-use super::prompt::{Closing, Prompt, ReplyState, Standing};
+use super::prompt::{Closing, Prompt, Standing};
 use super::prompts::Prompts;
 use super::remembered::Tokens;
-use super::stepped::Brings;
-use super::waits::{Arrived, Held, Waiting};
+use super::waits::{Arrived, Waiting};
 
 /// How many agents' first departures are remembered.
 const MOST_TOLD: usize = 4096;
@@ -46,13 +45,6 @@ pub struct Dropped {
     pub unasked: u64,
 }
 
-/// Says when time brings the next of a question, and how often questions and what is known of clocks had changed by then.
-#[derive(Debug, Clone, Copy)]
-struct Due {
-    of: (u64, u64),
-    at: Option<Duration>,
-}
-
 /// Holds every session, question and link, and is the only one who changes them.
 #[derive(Debug, Clone, Default)]
 pub struct Sessions {
@@ -61,15 +53,14 @@ pub struct Sessions {
     pub(super) begun: u64,
     pub(super) links: BTreeMap<LinkId, LinkState>,
     pub(super) prompts: Prompts,
-    /// When time brings the next of a question, as far as it was found out.
-    due: Cell<Option<Due>>,
+    /// When time brings something of each question, as far as it was found out.
+    pub(super) dues: RefCell<Dues>,
     /// How often what was learned of a link's clock changed.
-    skewed: u64,
+    pub(super) skewed: u64,
     /// How often questions had changed when no more could be raised, and none waited for the end of a replay.
     pub(super) settled: Option<u64>,
     pub(super) closed: VecDeque<PromptId>,
     pub(super) closed_bytes: usize,
-    pub(super) held: BTreeMap<PromptId, Held>,
     /// Questions of a lost link whose session was in what was replayed on the new one.
     pub(super) shown_again: Vec<PromptId>,
     pub(super) next_prompt: u64,
@@ -139,13 +130,12 @@ impl Sessions {
             }
         }
         let mut unsure = Vec::new();
-        for prompt in self.prompts.values_mut() {
-            if prompt.key.link == link && prompt.is_open() && prompt.standing.reaches() {
-                prompt.standing = Standing::LinkLost;
-                // What is held back was never raised: what is known of it is told when it is.
-                if !self.held.contains_key(&prompt.id) {
-                    unsure.push(prompt.id);
-                }
+        for id in self.open_on(link, Standing::reaches) {
+            let lost = |prompt: &mut Prompt| prompt.standing = Standing::LinkLost;
+            self.prompts.change(id, lost);
+            // What is held back was never raised: what is known of it is told when it is.
+            if !self.is_held(id) {
+                unsure.push(id);
             }
         }
         unsure
@@ -156,19 +146,24 @@ impl Sessions {
     /// `standing` is how sure that is: [`Standing::Live`] where the server knows its own subscription,
     /// [`Standing::Resumed`] where it only took the id of its last event.
     pub fn link_resumed(&mut self, link: LinkId, standing: Standing, now: Now) -> Vec<Change> {
-        let mut answerable = Vec::new();
-        for prompt in self.prompts.values_mut() {
-            if prompt.key.link == link && prompt.is_open() && prompt.standing == Standing::LinkLost
-            {
-                prompt.standing = standing;
-                answerable.push(prompt.clone());
-            }
+        let lost = self.open_on(link, |standing| standing == Standing::LinkLost);
+        for id in &lost {
+            self.prompts
+                .change(*id, |prompt| prompt.standing = standing);
         }
-        answerable
-            .iter()
-            .filter(|prompt| prompt.is_answerable() && !self.is_held(prompt.id))
+        let back = lost.iter().filter_map(|id| self.raised(*id));
+        back.filter(|prompt| prompt.is_answerable())
             .map(|prompt| self.bare_change(prompt, now, What::PromptAnswerable(prompt.id)))
             .collect()
+    }
+
+    /// Gives the open questions of a link whose standing is so.
+    fn open_on(&self, link: LinkId, is_so: impl Fn(Standing) -> bool) -> Vec<PromptId> {
+        let of_it = |prompt: &&Prompt| {
+            prompt.key.link == link && prompt.is_open() && is_so(prompt.standing)
+        };
+        let prompts = self.prompts.values().filter(of_it);
+        prompts.map(|prompt| prompt.id).collect()
     }
 
     /// Takes the news that what a link asks is over without an event that says so. Where a subscription has
@@ -377,32 +372,14 @@ impl Sessions {
             .min()
     }
 
-    /// Gives when time brings the next of a question: found out once, until one changes or another clock is known.
-    fn prompts_due(&self) -> Option<Duration> {
-        let of = (self.prompts.changes(), self.skewed);
-        if let Some(due) = self.due.get().filter(|due| due.of == of) {
-            debug_assert_eq!(due.at, self.find_due());
-            return due.at;
-        }
-        let at = self.find_due();
-        self.due.set(Some(Due { of, at }));
-        at
-    }
-
-    fn find_due(&self) -> Option<Duration> {
-        self.prompts.values().filter_map(|it| self.due_of(it)).min()
-    }
-
-    /// Gives when time brings something of a question.
-    fn due_of(&self, prompt: &Prompt) -> Option<Duration> {
-        let expires = self.expires(prompt).filter(|_| self.counts(prompt))?;
-        let warning = prompt.next_warning();
-        Some(warning.map_or(expires, |(left, _)| expires.saturating_sub(left)))
-    }
-
     /// Gives a number that is another one after each change of a question.
     pub fn asking(&self) -> u64 {
         self.prompts.changes()
+    }
+
+    /// Gives the questions that changed since the number was this one; `None` where they are too many to be remembered.
+    pub fn asked_since(&self, asking: u64) -> Option<impl Iterator<Item = PromptId>> {
+        self.prompts.changed_since(asking)
     }
 
     /// Gives the sessions in a stable order.
@@ -422,16 +399,25 @@ impl Sessions {
 
     /// Gives the raised questions that are open, in the order in which they were asked.
     pub fn open_prompts(&self) -> impl Iterator<Item = &Prompt> {
-        self.prompts
-            .values()
-            .filter(|prompt| prompt.is_open() && !self.is_held(prompt.id))
+        self.prompts.raised()
+    }
+
+    /// Gives those of them that can be answered, in that order.
+    pub fn answerable_prompts(&self) -> impl Iterator<Item = &Prompt> {
+        let answerable = self.prompts.tally().answerable().iter();
+        answerable.filter_map(|id| self.prompts.get(*id))
+    }
+
+    /// Counts those that can be answered, without those that are left out.
+    pub fn answerable_without(&self, left_out: impl Iterator<Item = PromptId>) -> usize {
+        let answerable = self.prompts.tally().answerable();
+        let left_out = left_out.filter(|id| answerable.contains(id));
+        answerable.len() - left_out.count()
     }
 
     /// Gives one question that was raised: what is held back is nobody's business yet.
     pub fn raised(&self, id: PromptId) -> Option<&Prompt> {
-        self.prompts
-            .get(id)
-            .filter(|prompt| !self.is_held(prompt.id))
+        self.prompts.get(id).filter(|prompt| prompt.held.is_none())
     }
 
     /// Counts the actions of a session that the person rejected here.
@@ -443,6 +429,37 @@ impl Sessions {
     /// Gives when a question's time is over, on the monotonic clock.
     pub fn expires(&self, prompt: &Prompt) -> Option<Duration> {
         prompt.expires(self.skew(prompt.key.link))
+    }
+
+    /// Gives the session that another one is a part of (A.9, pattern 2), while it is remembered.
+    pub fn parent(&self, session: &Session) -> Option<&Session> {
+        self.sessions
+            .of_any_agent(session.key.link, session.parent.as_ref()?)
+    }
+
+    /// Gives a number that changes with everything by which agents and their runs are told apart: which there are, what
+    /// they are called, and what was asked of them.
+    pub fn naming(&self) -> u64 {
+        self.sessions.naming()
+    }
+
+    /// Gives where that was since the number was this one, and the session that stands there now; `None` where it was too
+    /// often to be remembered, and all have to be looked at.
+    pub fn named_since(
+        &self,
+        naming: u64,
+    ) -> Option<impl Iterator<Item = (usize, Option<&Session>)>> {
+        self.sessions.named_since(naming)
+    }
+
+    /// Tells whether what is said has to say of whom: there are several agents, or two runs of one at a time.
+    pub fn several(&self) -> bool {
+        self.sessions.are_several()
+    }
+
+    /// Tells whether any session goes on.
+    pub fn any_goes_on(&self) -> bool {
+        self.sessions.any_goes_on()
     }
 
     /// Gives the counters of what was forgotten.
@@ -473,75 +490,6 @@ impl Sessions {
 
     pub(super) fn skew(&self, link: LinkId) -> Option<i64> {
         self.links.get(&link).and_then(LinkState::skew)
-    }
-
-    /// Tells whether a question's time still matters: until it is answered here, and as long as its
-    /// link is lost. After an answer only the agent's events tell the end.
-    fn counts(&self, prompt: &Prompt) -> bool {
-        let matters = match prompt.standing {
-            Standing::Live | Standing::Resumed => {
-                matches!(prompt.reply, ReplyState::Unanswered)
-            }
-            Standing::LinkLost => prompt.is_open(),
-            Standing::NotAnswerable => false,
-        };
-        matters && !self.is_held(prompt.id)
-    }
-
-    fn tick_prompts(&mut self, now: Now, changes: &mut Vec<Change>) {
-        if self.prompts_due().is_none_or(|due| due > now.monotonic) {
-            return;
-        }
-        let is_due = |prompt: &&Prompt| {
-            let due = self.due_of(prompt);
-            due.is_some_and(|due| due <= now.monotonic)
-        };
-        let due: Vec<Prompt> = self.prompts.values().filter(is_due).cloned().collect();
-        for prompt in due {
-            let Some(expires) = self.expires(&prompt) else {
-                continue;
-            };
-            let left = expires.saturating_sub(now.monotonic);
-            let id = prompt.id;
-            if left.is_zero() {
-                if prompt.standing.reaches() {
-                    let nothing = Brings::default();
-                    self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut Unobserved);
-                    if !prompt.accepts_when_silent() {
-                        self.follow(id, Fate::TimedOut);
-                    }
-                    changes.push(self.bare_change(&prompt, now, What::PromptTimedOut(id)));
-                } else {
-                    let link = self.links.get(&prompt.key.link);
-                    let how = if link.is_some_and(LinkState::is_down) {
-                        Closing::LinkGone
-                    } else {
-                        Closing::Unheard
-                    };
-                    self.close(id, how.clone(), now, &mut Unobserved);
-                    let what = What::PromptClosed { prompt: id, how };
-                    changes.push(self.bare_change(&prompt, now, what));
-                }
-            } else if prompt.next_warning().is_some_and(|(at, _)| left <= at) {
-                if let Some(prompt) = self.prompts.get_mut(id) {
-                    // Both may be due at once, when nobody looked for a while: one is told.
-                    while let Some((_, which)) = prompt.next_warning().filter(|(at, _)| left <= *at)
-                    {
-                        prompt.warned = which;
-                    }
-                }
-                if prompt.standing.reaches() {
-                    changes.push(self.bare_change(
-                        &prompt,
-                        now,
-                        What::PromptWarning {
-                            prompt: id,
-                            remaining: left,
-                        },
-                    ));
-                }
-            }
-        }
     }
 
     pub(super) fn bare_change(&self, prompt: &Prompt, now: Now, what: What) -> Change {

@@ -43,11 +43,8 @@ impl Sessions {
             return Claim::Use(TokenUse::Own);
         };
         let holders = || {
-            self.prompts.values().filter(|prompt| {
-                prompt.key.link == key.link
-                    && prompt.is_open()
-                    && prompt.question.token() == Some(token)
-            })
+            let of_token = self.prompts.of_token(key.link, token);
+            of_token.filter(|prompt| prompt.is_open())
         };
         let same = |prompt: &&Prompt| prompt.key == *key && prompt.question.is_same(question);
         if let Some(repeated) = holders().find(same) {
@@ -77,17 +74,23 @@ impl Sessions {
     /// Gives the token of a question that is over to the next one that waits for it.
     pub(super) fn pass_token_on(&mut self, from: PromptId) {
         let shared = TokenUse::Shared { with: from };
-        let wait = self.prompts.values();
+        let Some(prompt) = self.prompts.get(from) else {
+            return;
+        };
+        let Some(token) = prompt.question.token() else {
+            return;
+        };
+        let wait = self.prompts.of_token(prompt.key.link, token);
         let wait = wait.filter(|prompt| prompt.token_use == shared);
         let wait: Vec<PromptId> = wait.map(|prompt| prompt.id).collect();
         let next = wait.first().copied();
         for id in wait {
-            if let Some(prompt) = self.prompts.get_mut(id) {
-                prompt.token_use = match next.filter(|next| *next != id) {
-                    None => TokenUse::UsedBefore,
-                    Some(with) => TokenUse::Shared { with },
-                };
-            }
+            let use_of_it = match next.filter(|next| *next != id) {
+                None => TokenUse::UsedBefore,
+                Some(with) => TokenUse::Shared { with },
+            };
+            self.prompts
+                .change(id, |prompt| prompt.token_use = use_of_it);
         }
         self.freed.extend(next);
     }

@@ -49,8 +49,8 @@ impl App {
     }
 
     fn count_waiting(&self) -> usize {
-        let open = self.sessions.open_prompts();
-        open.filter(|prompt| self.waits(prompt)).count()
+        let left_alone = self.questions.rules.left_alone();
+        self.sessions.answerable_without(left_alone)
     }
 
     /// Gives the question that is shown next, where the shown one is none that can be answered.
@@ -60,7 +60,8 @@ impl App {
             return current;
         }
         let waits = |prompt: &&Prompt| self.waits(prompt);
-        self.sessions.open_prompts().find(waits).map(|it| it.id)
+        let mut answerable = self.sessions.answerable_prompts();
+        answerable.find(waits).map(|it| it.id)
     }
 
     /// Says of which questions something is found out.
@@ -118,11 +119,8 @@ impl App {
 
     /// A question was raised: ring, notify, and let it be shown if none is.
     pub(in crate::app) fn question_opened(&mut self, id: PromptId, now: Now) {
-        let others = self.sessions.open_prompts();
-        let others = others
-            .filter(|prompt| prompt.is_answerable())
-            .any(|prompt| prompt.id != id);
-        if others {
+        let others = self.sessions.answerable_without([id].into_iter());
+        if others > 0 {
             self.questions.note_change(now.monotonic);
         }
         if matches!(self.doing, Doing::Quitting | Doing::Leaving(_)) {

@@ -78,11 +78,20 @@ impl Known {
 
     /// Keeps what is about open questions only.
     pub(super) fn keep(&mut self, is_open: impl Fn(PromptId) -> bool) {
-        if self.heard.is_empty() && self.written.is_empty() && self.parts.is_empty() {
-            return;
-        }
         self.heard.retain(|id, _| is_open(*id));
         self.written.retain(|id, _| is_open(*id));
         self.parts.retain(|id, _| is_open(*id));
+    }
+
+    /// Gives of how many questions something is known, at most.
+    pub(super) fn len(&self) -> usize {
+        self.heard.len() + self.written.len() + self.parts.len()
+    }
+
+    /// Forgets a question that is open no more.
+    pub(super) fn forget(&mut self, id: PromptId) {
+        self.heard.remove(&id);
+        self.written.remove(&id);
+        self.parts.remove(&id);
     }
 }

@@ -28,13 +28,16 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use crate::app::effect::Noticed;
-use crate::session::PromptId;
+use crate::session::{Prompt, PromptId, Sessions};
 
 use calls::Calls;
 use known::Known;
 use rules::Rules;
 use shown::Shown;
 use under_way::UnderWay;
+
+/// How much may be known of questions that are over before it is looked for.
+const FEW: usize = 64;
 
 /// A bare answer in a line is refused for this long after the questions changed.
 const CHANGED: Duration = Duration::from_secs(2);
@@ -58,6 +61,8 @@ pub(super) struct Questions {
     waiting: Cell<Option<(Asking, usize)>>,
     /// Of how many changes of questions it is known which are still open.
     kept: u64,
+    /// How much is known of questions before all of it is looked at again.
+    most_known: usize,
 }
 
 /// Says of which questions something was found out: how often they changed, and which of them are left alone.
@@ -141,12 +146,39 @@ impl Questions {
         self.calls.retitle();
     }
 
-    /// Keeps what is known of open questions only; `asking` says how often questions have changed.
-    fn keep(&mut self, asking: u64, is_open: impl Fn(PromptId) -> bool) {
-        if std::mem::replace(&mut self.kept, asking) == asking {
-            return;
+    /// Keeps what is known of open questions only.
+    fn keep(&mut self, sessions: &Sessions) {
+        let is_open = |id: PromptId| sessions.prompt(id).is_some_and(Prompt::is_open);
+        let kept = std::mem::replace(&mut self.kept, sessions.asking());
+        let changed = sessions.asked_since(kept);
+        // Something may be learned of a question that was over before, by a line that tells of it.
+        match changed.filter(|_| self.known.len() <= self.most_known) {
+            Some(changed) => {
+                for id in changed.filter(|id| !is_open(*id)) {
+                    self.known.forget(id);
+                    self.rules.forget(id);
+                }
+            }
+            None => {
+                self.known.keep(is_open);
+                self.rules.keep(is_open);
+                self.most_known = 2 * self.known.len() + FEW;
+            }
         }
-        self.known.keep(&is_open);
-        self.rules.keep(&is_open);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_learned_of_questions_that_are_over_is_forgotten_by_and_by() {
+        let (mut questions, sessions) = (Questions::default(), Sessions::default());
+        for n in 1..=1000 {
+            questions.known.wrote(PromptId(n), false, Duration::ZERO);
+            questions.keep(&sessions);
+            assert!(questions.known.len() <= FEW);
+        }
     }
 }

@@ -39,6 +39,11 @@ impl Rules {
         self.left.contains(&id)
     }
 
+    /// Gives the questions that a rule leaves alone.
+    pub(super) fn left_alone(&self) -> impl Iterator<Item = PromptId> {
+        self.left.iter().copied()
+    }
+
     /// Gives a number that is another one after each change of which questions are left alone.
     pub(super) fn leaving(&self) -> u64 {
         self.changes
@@ -51,13 +56,17 @@ impl Rules {
 
     /// Keeps what is about open questions only.
     pub(super) fn keep(&mut self, is_open: impl Fn(PromptId) -> bool) {
-        if self.left.is_empty() && self.answered.is_empty() && self.unanswered.is_empty() {
-            return;
-        }
         let left = self.left.len();
         self.left.retain(|id| is_open(*id));
         self.changes += u64::from(self.left.len() != left);
         self.answered.retain(|id| is_open(*id));
         self.unanswered.retain(|id| is_open(*id));
+    }
+
+    /// Forgets a question that is open no more.
+    pub(super) fn forget(&mut self, id: PromptId) {
+        self.changes += u64::from(self.left.remove(&id));
+        self.answered.remove(&id);
+        self.unanswered.remove(&id);
     }
 }

@@ -98,11 +98,10 @@ impl App {
     /// Gives the number of a question where others are open, too; else nobody need hear it.
     fn number_among_several(&self, prompt: &Prompt) -> Arg {
         let open = self.sessions.open_prompts();
-        let others = open.filter(|other| other.id != prompt.id).count();
-        Arg::own(if others == 0 {
-            String::new()
-        } else {
-            prompt.id.0.to_string()
+        let mut others = open.filter(|other| other.id != prompt.id);
+        Arg::own(match others.next() {
+            None => String::new(),
+            Some(_) => prompt.id.0.to_string(),
         })
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::announce::{About, Announcement, Arg, Kind, Manner};
 use crate::protocol::Now;
-use crate::session::{Prompt, PromptId};
+use crate::session::Prompt;
 
 use super::arming::Senses;
 use super::known::Heard;
@@ -58,9 +58,7 @@ impl App {
                 self.questions.known.said(id, now.monotonic);
             }
         }
-        let sessions = &self.sessions;
-        let is_open = |id: PromptId| sessions.prompt(id).is_some_and(Prompt::is_open);
-        self.questions.keep(sessions.asking(), is_open);
+        self.questions.keep(&self.sessions);
     }
 
     /// The person pressed the stop key: they know that a question is there.

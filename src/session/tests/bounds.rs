@@ -375,7 +375,8 @@ fn a_replayed_question_that_nobody_answers_here_stays_so_when_its_link_is_over()
     stage.sessions.link_connected(LINK, stage.now);
     stage.put(LINK, &old);
     let id = PromptId(1);
-    stage.sessions.prompts.get_mut(id).unwrap().standing = Standing::NotAnswerable;
+    let unreachable = |prompt: &mut Prompt| prompt.standing = Standing::NotAnswerable;
+    stage.sessions.prompts.change(id, unreachable).unwrap();
     stage.sessions.link_over(LINK, stage.now);
     assert_eq!(
         stage.sessions.open_prompts().count(),
@@ -408,4 +409,96 @@ fn what_hardly_ever_changes_is_weighed_when_it_does() {
         anew.weigh_rest();
         assert_eq!(session.weight, anew.weigh(), "behind {name}");
     }
+}
+
+#[test]
+fn hundreds_of_questions_are_counted_as_a_walk_finds_them_and_asked_in_their_order() {
+    let mut stage = Stage::new();
+    stage.sessions.add_link(LinkId(1), true);
+    let mut dice = 7_u64;
+    let mut roll = |sides: u64| {
+        dice = dice
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 33) % sides
+    };
+    let mut last: std::collections::BTreeMap<_, PromptId> = std::collections::BTreeMap::new();
+    let mut old = Vec::new();
+    let (mut raised, mut waited, mut most) = (0, 0, 0);
+    for step in 0..3000 {
+        let link = LinkId(usize::from(roll(4) == 0));
+        let what = match roll(100) {
+            0..88 => {
+                let asked = stage.event(
+                    "awaiting.clarification",
+                    json!({
+                        "question": format!("Which {step}?"), "reply_token": format!("rpl_{}", roll(3000)),
+                        "timeout_seconds": 2000 + roll(300), "urgency": "critical",
+                        "session_id": format!("sess_{}", roll(40)), "producer": {"agent_id": format!("a{}", roll(3))},
+                    }),
+                );
+                old.push((link, asked.clone()));
+                stage.put(link, &asked)
+            }
+            88..91 => {
+                let happened = ["session.completed", "session.started", "state.changed"];
+                let kind = happened[usize::try_from(roll(3)).unwrap()];
+                let event = stage.event(
+                    kind,
+                    json!({
+                        "session_id": format!("sess_{}", roll(40)), "producer": {"agent_id": format!("a{}", roll(3))},
+                        "from_state": "awaiting_input", "to_state": "thinking",
+                    }),
+                );
+                stage.put(link, &event)
+            }
+            91..97 => stage.wait(roll(400)),
+            97 => {
+                // It comes back and replays some of what it had asked.
+                stage.sessions.link_lost(link, stage.now);
+                stage.wait(3000);
+                stage.sessions.link_connected(link, stage.now);
+                let mut what = Vec::new();
+                for (of, asked) in old.iter().rev().take(40).rev() {
+                    if *of == link && roll(2) == 0 {
+                        let mut again = asked.clone();
+                        again["event_id"] = json!(format!("evt_again_{step}_{}", what.len()));
+                        again["reply_token"] = json!(format!("rpl_again_{step}_{}", roll(1000)));
+                        what.extend(stage.put(link, &again));
+                    }
+                }
+                what
+            }
+            98 if roll(4) == 0 => {
+                stage.sessions.link_over(link, stage.now);
+                stage.sessions.link_connected(link, stage.now);
+                Vec::new()
+            }
+            _ => {
+                let open = stage.sessions.open_prompts().find(|it| it.is_answerable());
+                if let Some(id) = open.map(|prompt| prompt.id) {
+                    stage.answer(id, Decision::Reject);
+                }
+                stage.wait(1)
+            }
+        };
+        assert!(stage.sessions.counts_are_true(), "step {step}");
+        for what in what {
+            match what {
+                What::PromptOpened(id) => {
+                    raised += 1;
+                    let whose = stage.sessions.prompt(id).unwrap().key.clone();
+                    let before = last.insert((whose.link, whose.agent), id);
+                    assert!(before < Some(id), "{before:?} was asked before {id:?}");
+                }
+                What::QuestionsWaiting { waiting } => waited += waiting,
+                _ => {}
+            }
+        }
+        most = most.max(stage.sessions.open_prompts().count());
+    }
+    assert!(
+        raised > 500 && waited > 500 && most > 200,
+        "{raised} {waited} {most}"
+    );
 }

@@ -192,6 +192,7 @@ proptest! {
             }
             witness.hear(&changes)?;
             witness.check(&stage.sessions)?;
+            prop_assert!(stage.sessions.counts_are_true());
             if let Some(deadline) = stage.sessions.deadline() && deadline <= stage.now.monotonic {
                 let changes = stage.sessions.tick(stage.now);
                 witness.hear(&changes)?;

@@ -1,0 +1,138 @@
+//! What time brings of questions: warnings, an end that nobody tells.
+//!
+//! Responsibilities: when that is, and what is due then. Not here: how much time a question has (`prompt`), what becomes of one
+//! whose time is over (`answers`).
+
+use std::cell::Ref;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::protocol::{Now, Unobserved};
+
+use super::change::{Change, What};
+use super::dues::Dues;
+use super::fate::Fate;
+use super::key::PromptId;
+use super::link::LinkState;
+use super::machines::QuestionEvent;
+use super::prompt::{Closing, Prompt, ReplyState, Standing};
+use super::sessions::Sessions;
+use super::stepped::Brings;
+
+impl Sessions {
+    /// Gives when time brings the next of a question.
+    pub(super) fn prompts_due(&self) -> Option<Duration> {
+        self.dues().first()
+    }
+
+    /// Gives when time brings something of each question, as it is now.
+    fn dues(&self) -> Ref<'_, Dues> {
+        let changes = self.prompts.changes();
+        let mut dues = self.dues.borrow_mut();
+        if dues.of_changes() != (changes, self.skewed) {
+            let (known, skewed) = dues.of_changes();
+            let changed = self.prompts.changed_since(known);
+            match changed.filter(|_| skewed == self.skewed) {
+                Some(changed) => {
+                    for id in changed {
+                        let prompt = self.prompts.get(id);
+                        dues.set(id, prompt.and_then(|prompt| self.due_of(prompt)));
+                    }
+                }
+                None => {
+                    *dues = Dues::default();
+                    for prompt in self.prompts.values() {
+                        dues.set(prompt.id, self.due_of(prompt));
+                    }
+                }
+            }
+            dues.are_of(changes, self.skewed);
+        }
+        drop(dues);
+        self.dues.borrow()
+    }
+
+    /// Gives when time brings something of a question.
+    fn due_of(&self, prompt: &Prompt) -> Option<Duration> {
+        let expires = self.expires(prompt).filter(|_| Self::counts(prompt))?;
+        let warning = prompt.next_warning();
+        Some(warning.map_or(expires, |(left, _)| expires.saturating_sub(left)))
+    }
+
+    /// Tells whether what is known of all questions together is what a walk over them finds.
+    #[cfg(test)]
+    pub(super) fn counts_are_true(&self) -> bool {
+        let due = self.prompts.values().filter_map(|it| self.due_of(it));
+        self.prompts.are_counted() && self.prompts_due() == due.min()
+    }
+
+    /// Tells whether a question's time still matters: until it is answered here, and as long as its
+    /// link is lost. After an answer only the agent's events tell the end.
+    fn counts(prompt: &Prompt) -> bool {
+        let matters = match prompt.standing {
+            Standing::Live | Standing::Resumed => {
+                matches!(prompt.reply, ReplyState::Unanswered)
+            }
+            Standing::LinkLost => prompt.is_open(),
+            Standing::NotAnswerable => false,
+        };
+        matters && prompt.held.is_none()
+    }
+
+    /// Brings what is due of questions.
+    pub(super) fn tick_prompts(&mut self, now: Now, changes: &mut Vec<Change>) {
+        if self.prompts_due().is_none_or(|due| due > now.monotonic) {
+            return;
+        }
+        let due: BTreeSet<PromptId> = self.dues().until(now.monotonic).collect();
+        let due = due
+            .into_iter()
+            .filter_map(|id| self.prompts.get(id).cloned());
+        let due: Vec<Prompt> = due.collect();
+        for prompt in due {
+            let Some(expires) = self.expires(&prompt) else {
+                continue;
+            };
+            let left = expires.saturating_sub(now.monotonic);
+            let id = prompt.id;
+            if left.is_zero() {
+                if prompt.standing.reaches() {
+                    let nothing = Brings::default();
+                    self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut Unobserved);
+                    if !prompt.accepts_when_silent() {
+                        self.follow(id, Fate::TimedOut);
+                    }
+                    changes.push(self.bare_change(&prompt, now, What::PromptTimedOut(id)));
+                } else {
+                    let link = self.links.get(&prompt.key.link);
+                    let how = if link.is_some_and(LinkState::is_down) {
+                        Closing::LinkGone
+                    } else {
+                        Closing::Unheard
+                    };
+                    self.close(id, how.clone(), now, &mut Unobserved);
+                    let what = What::PromptClosed { prompt: id, how };
+                    changes.push(self.bare_change(&prompt, now, what));
+                }
+            } else if prompt.next_warning().is_some_and(|(at, _)| left <= at) {
+                self.prompts.change(id, |prompt| {
+                    // Both may be due at once, when nobody looked for a while: one is told.
+                    while let Some((_, which)) = prompt.next_warning().filter(|(at, _)| left <= *at)
+                    {
+                        prompt.warned = which;
+                    }
+                });
+                if prompt.standing.reaches() {
+                    changes.push(self.bare_change(
+                        &prompt,
+                        now,
+                        What::PromptWarning {
+                            prompt: id,
+                            remaining: left,
+                        },
+                    ));
+                }
+            }
+        }
+    }
+}
