@@ -231,6 +231,8 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Bench(wanted) => {
             let request = bench::Request {
                 sessions: wanted.sessions as usize,
+                agents: wanted.agents as usize,
+                questions: wanted.questions.unwrap_or_default() as usize,
                 events: wanted.events as usize,
                 paced: Duration::from_secs(wanted.seconds.into()),
                 json: wanted.json,

@@ -1,7 +1,7 @@
 //! Events as agents send them when they are busy: of ten, six are pieces of text, two are states, two are tools.
 //!
 //! Responsibilities: the texts of such a flood, in turn from each of its sessions, begun before anything else is said of
-//! them; marks by which one of its events is found again in what was written. Not here: how fast it comes and by which way.
+//! them; questions of further sessions that stay open; marks by which one of its events is found again in what was written. Not here: how fast it comes and by which way.
 
 use std::time::Duration;
 
@@ -34,6 +34,10 @@ pub struct Flood {
     said: Vec<usize>,
     /// How many of them go on after their start.
     busy: usize,
+    /// Of how many agents all sessions are.
+    agents: usize,
+    /// How many further sessions ask something and wait.
+    asking: usize,
     /// The time between two events of a session.
     apart: Duration,
     made: usize,
@@ -47,6 +51,8 @@ impl Flood {
             start,
             said: vec![0; sessions],
             busy: sessions,
+            agents: 1,
+            asking: 0,
             apart: Duration::from_millis(1),
             made: 0,
         }
@@ -59,12 +65,52 @@ impl Flood {
         Self { busy, ..self }
     }
 
+    /// Has the sessions be of so many agents, in turn.
+    #[must_use]
+    pub fn with_agents(self, agents: usize) -> Self {
+        let agents = agents.max(1);
+        Self { agents, ..self }
+    }
+
+    /// Has so many further sessions ask something before anything goes on, and wait for the answer.
+    #[must_use]
+    pub fn with_asking(self, asking: usize) -> Self {
+        Self { asking, ..self }
+    }
+
+    /// Counts the events before anything goes on: each session's start, and what those that ask say of it.
+    pub fn opening(&self) -> usize {
+        self.said.len() + 3 * self.asking
+    }
+
     /// Has the events carry the times of so many a second, all sessions together.
     #[must_use]
     pub fn at_rate(self, a_second: u32) -> Self {
         let busy = u32::try_from(self.busy).unwrap_or(u32::MAX);
         let apart = Duration::from_secs(1) * busy / a_second.max(1);
         Self { apart, ..self }
+    }
+
+    /// Gives an event before anything goes on: of which session, its number in there, its name and the fields that say it.
+    fn open(&self, at: usize) -> (usize, usize, &'static str, String) {
+        let sessions = self.said.len();
+        let Some(asked) = at.checked_sub(sessions + self.asking) else {
+            let words = r#""summary_normal":"Checking the code.","request_text":"Check the code.""#;
+            return (at, 0, "session.started", words.to_owned());
+        };
+        let session = sessions + asked / 2;
+        match asked % 2 {
+            0 => {
+                let words = r#""from_state":"idle","to_state":"awaiting_input","summary_terse":"Waits.","summary_normal":"Waiting for you.""#;
+                (session, 1, "state.changed", words.to_owned())
+            }
+            _ => {
+                let words = format!(
+                    r#""action":"Write file {asked}","consequence":"The file is replaced.","risk_level":"low","irreversible":false,"timeout_seconds":86400,"default_decision":"reject","reply_token":"rpl_{session:032x}","summary_normal":"It asks for file {asked}.""#
+                );
+                (session, 2, "awaiting.confirmation", words)
+            }
+        }
     }
 
     /// Gives the name of what a session does at one of its turns, and the fields that say it.
@@ -112,22 +158,30 @@ impl Iterator for Flood {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {
-        let (session, number, (name, words)) = match self.made.checked_sub(self.said.len()) {
-            None => {
-                let words =
-                    r#""summary_normal":"Checking the code.","request_text":"Check the code.""#;
-                (self.made, 0, ("session.started", words.to_owned()))
-            }
+        let (session, number, name, words) = match self.made.checked_sub(self.opening()) {
+            None => self.open(self.made),
             Some(at) => {
                 let (session, nth) = (at % self.busy, at / self.busy);
-                (session, nth + 1, self.turn(session, nth))
+                let (name, words) = self.turn(session, nth);
+                (session, nth + 1, name, words)
             }
+        };
+        let (id, agent) = match self.agents {
+            1 => Default::default(),
+            agents => (
+                format!("-{}", session % agents),
+                format!(" {}", session % agents),
+            ),
+        };
+        let urgency = match name {
+            "awaiting.confirmation" => "critical",
+            _ => "normal",
         };
         self.made += 1;
         let since = self.apart * u32::try_from(number).unwrap_or(u32::MAX);
         let stamp = self.start.saturating_add(since).unwrap_or(self.start);
         Some(format!(
-            r#"{{"@context":"https://aaep-protocol.org/context/v1","aaep_version":"1.0.0","type":"aaep:agent.{name}","event_id":"evt_{:032x}","session_id":"sess_{session:032x}","sequence_number":{number},"timestamp":"{stamp:.3}","producer":{{"agent_id":"flood-agent","agent_version":"1.0.0","agent_name":"Flood Agent"}},"urgency":"normal","localization_hints":{{"primary_language":"en-US","text_direction":"ltr"}},{words}}}"#,
+            r#"{{"@context":"https://aaep-protocol.org/context/v1","aaep_version":"1.0.0","type":"aaep:agent.{name}","event_id":"evt_{:032x}","session_id":"sess_{session:032x}","sequence_number":{number},"timestamp":"{stamp:.3}","producer":{{"agent_id":"flood-agent{id}","agent_version":"1.0.0","agent_name":"Flood Agent{agent}"}},"urgency":"{urgency}","localization_hints":{{"primary_language":"en-US","text_direction":"ltr"}},{words}}}"#,
             self.made
         ))
     }
@@ -203,6 +257,31 @@ mod tests {
             busy.into_iter()
                 .all(|event| event.contains(&format!("sess_{:032x}", 0)))
         );
+    }
+
+    #[test]
+    fn those_that_ask_are_of_the_same_agents_wait_and_break_no_rule() {
+        let flood = Flood::new(5, start()).with_agents(3).with_asking(4);
+        assert_eq!(flood.opening(), 17);
+        let mut known = Sessions::default();
+        known.add_link(LinkId(0), true);
+        let now = Now {
+            monotonic: Duration::ZERO,
+            wall: start(),
+        };
+        for (at, event) in flood.take(17 + 200).enumerate() {
+            let decoded = decode(&event).unwrap();
+            assert!(decoded.findings.is_empty(), "{:?}", decoded.findings);
+            let changes = known.apply(LinkId(0), decoded, now);
+            let breaks = |change: &&Change| matches!(change.what, What::Anomaly(_));
+            assert_eq!(changes.iter().find(breaks), None);
+            let open = known.open_prompts().count();
+            assert_eq!(open, at.saturating_sub(8).min(8) / 2, "event {at}");
+        }
+        let agents = known.iter().map(|session| session.agent.to_string());
+        let agents: std::collections::BTreeSet<String> = agents.collect();
+        let named = ["Flood Agent 0", "Flood Agent 1", "Flood Agent 2"];
+        assert_eq!(agents, named.map(str::to_owned).into());
     }
 
     #[test]

@@ -44,12 +44,24 @@ const FACE: [&str; 4] = ["--face", "linear", "--voice", "none"];
 pub struct Request {
     /// How many sessions take turns.
     pub sessions: usize,
-    /// How many events they send, their starts among them; at least one for each session.
+    /// Of how many agents they are.
+    pub agents: usize,
+    /// How many further sessions ask something and wait meanwhile.
+    pub questions: usize,
+    /// How many events there are, the starts and questions among them.
     pub events: usize,
     /// For how long events come at a steady rate while their way is timed, and for how long none comes.
     pub paced: Duration,
     /// Whether JSON is written, one object a line.
     pub json: bool,
+}
+
+impl Request {
+    fn flood(&self, start: Timestamp) -> Flood {
+        Flood::new(self.sessions, start)
+            .with_agents(self.agents)
+            .with_asking(self.questions)
+    }
 }
 
 /// Says how it ended.
@@ -150,26 +162,36 @@ struct Bench {
 impl Bench {
     fn measure(&self) -> Result<(), Unmeasured> {
         let Request {
-            sessions, events, ..
+            sessions,
+            agents,
+            questions,
+            events,
+            ..
         } = self.request;
-        let events = events.max(sessions);
-        let ctrl = [
+        let events = events.max(self.request.flood(Timestamp::UNIX_EPOCH).opening());
+        let several = |count: usize, few: usize| match count > few {
+            true => count.to_string(),
+            false => String::new(),
+        };
+        let args = [
             ("events", Arg::Own(events.to_string())),
             ("sessions", Arg::Own(sessions.to_string())),
+            ("agents", Arg::Own(several(agents, 1))),
+            ("questions", Arg::Own(several(questions, 0))),
         ];
         if !self.request.json {
-            self.write(&self.words.text("bench.begins", &ctrl))?;
+            self.write(&self.words.text("bench.begins", &args))?;
         }
         let settings = self.place.file("no-settings.toml");
         files::create_for_owner(&settings)?;
         let settings = settings.to_string_lossy().into_owned();
         let file = self.place.file("flood.jsonl");
-        self.lay(&file, sessions, events)?;
+        self.lay(&file, events)?;
         let told = |way, ran: Ran| {
             let cost = Cost {
                 way,
                 events,
-                sessions,
+                request: self.request.clone(),
                 ran,
             };
             self.tell(&cost.text(&self.words), &cost.json())
@@ -206,10 +228,10 @@ impl Bench {
     }
 
     /// Makes the events as a recording. None of them is of a time to come.
-    fn lay(&self, file: &Path, sessions: usize, events: usize) -> Result<(), Unmeasured> {
-        let length = u64::try_from(events / sessions).unwrap_or_default();
+    fn lay(&self, file: &Path, events: usize) -> Result<(), Unmeasured> {
+        let length = u64::try_from(events / self.request.sessions.max(1)).unwrap_or_default();
         let start = Timestamp::now().saturating_sub(Duration::from_millis(length));
-        let flood = Flood::new(sessions, start.unwrap_or(Timestamp::UNIX_EPOCH));
+        let flood = self.request.flood(start.unwrap_or(Timestamp::UNIX_EPOCH));
         let mut out = BufWriter::new(files::create_for_owner(file)?);
         for event in flood.take(events) {
             if self.over.load(Ordering::Acquire) {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::child::Child;
-use super::flood::{Flood, mark_in, marked};
+use super::flood::{mark_in, marked};
 use super::report::Latency;
 use super::served::Server;
 use super::{FACE, Request, Unmeasured};
@@ -28,8 +28,8 @@ pub(super) fn time(
     child: impl Fn(&[&str]) -> Child,
 ) -> Result<Latency, Unmeasured> {
     let sent = Arc::new(Mutex::new(Vec::new()));
-    let (marks, sessions, length) = (Arc::clone(&sent), request.sessions, request.paced);
-    let server = Server::start(move |out| send(out, sessions, length, &marks), None)?;
+    let (marks, wanted) = (Arc::clone(&sent), request.clone());
+    let server = Server::start(move |out| send(out, &wanted, &marks), None)?;
     let mut times = Vec::new();
     let watched = child(&["watch", &server.url, "--config", settings, "--retries", "0"]);
     let on_line = |line: &str| {
@@ -50,25 +50,20 @@ pub(super) fn time(
 }
 
 /// Writes events one at a time, each when it is due, and keeps when each result of a tool was written.
-fn send(
-    out: &mut TcpStream,
-    sessions: usize,
-    length: Duration,
-    marks: &Mutex<Vec<Instant>>,
-) -> io::Result<()> {
-    let mut flood = Flood::new(sessions, Timestamp::now())
-        .with_busy(BUSY)
-        .at_rate(RATE);
-    let mut starts = String::new();
+fn send(out: &mut TcpStream, wanted: &Request, marks: &Mutex<Vec<Instant>>) -> io::Result<()> {
+    let flood = wanted.flood(Timestamp::now());
+    let mut flood = flood.with_busy(BUSY).at_rate(RATE);
+    let mut before = String::new();
     // Whoever is there already is no part of the rate.
-    for start in flood.by_ref().take(sessions) {
-        starts.push_str(&format!("data: {start}\n\n"));
+    let opening = flood.opening();
+    for event in flood.by_ref().take(opening) {
+        before.push_str(&format!("data: {event}\n\n"));
     }
-    out.write_all(starts.as_bytes())?;
+    out.write_all(before.as_bytes())?;
     let began = Instant::now() + SETTLING;
     for (at, event) in (0..).zip(flood) {
         let due = Duration::from_secs(1) / RATE * at;
-        if due > length {
+        if due > wanted.paced {
             break;
         }
         std::thread::sleep((began + due).saturating_duration_since(Instant::now()));

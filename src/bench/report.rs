@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::Request;
 use super::child::Ran;
 use crate::announce::{Arg, Phrases};
 
@@ -43,7 +44,7 @@ impl Way {
 pub(super) struct Cost {
     pub(super) way: Way,
     pub(super) events: usize,
-    pub(super) sessions: usize,
+    pub(super) request: Request,
     pub(super) ran: Ran,
 }
 
@@ -87,7 +88,9 @@ impl Cost {
         json!({
             "part": self.way.name(),
             "events": self.events,
-            "sessions": self.sessions,
+            "sessions": self.request.sessions,
+            "agents": self.request.agents,
+            "questions": self.request.questions,
             "seconds": self.ran.took.as_secs_f64(),
             "events_per_second": self.rate().round(),
             "processor_us_per_event": self.each(),
@@ -278,7 +281,14 @@ mod tests {
         Cost {
             way: Way::Socket,
             events: 1000,
-            sessions: 1,
+            request: Request {
+                sessions: 1,
+                agents: 1,
+                questions: 0,
+                events: 1000,
+                paced: Duration::ZERO,
+                json: true,
+            },
             ran: ran(spent, whole),
         }
     }

@@ -8,6 +8,12 @@ pub struct Measuring {
     /// How many sessions send in turn
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = count::<10_000>)]
     pub sessions: u32,
+    /// Of how many agents they are, each with some of the sessions
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count::<10_000>)]
+    pub agents: u32,
+    /// How many further sessions ask something and wait meanwhile
+    #[arg(long, value_name = "N", value_parser = count::<10_000>)]
+    pub questions: Option<u32>,
     /// How many events they send
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = count::<1_000_000>)]
     pub events: u32,
