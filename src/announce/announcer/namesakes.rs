@@ -59,8 +59,12 @@ impl Namesakes {
         }
         match sessions.named_since(self.naming) {
             Some(changed) => {
+                // A session begins by several changes: it is counted as it is now.
+                let mut counted = None;
                 for (place, session) in changed {
-                    self.count(place, session, looks);
+                    if counted.replace(place) != Some(place) {
+                        self.count(place, session, looks);
+                    }
                 }
             }
             None => {
