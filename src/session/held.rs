@@ -68,8 +68,9 @@ impl Sessions {
         let Some(prompt) = self.prompts.get(id) else {
             return false;
         };
-        // It is not held, and so counts itself.
-        let full = self.prompts.tally().asked(&asker(&prompt.key)) > MOST_OPEN;
+        let (tally, whose) = (self.prompts.tally(), asker(&prompt.key));
+        // It is not held, and so counts itself. None is asked before those that came before it.
+        let full = tally.asked(&whose) > MOST_OPEN || tally.room(&whose).len() > 0;
         if full {
             self.hold(id, Held::Room);
         }
@@ -122,8 +123,7 @@ impl Sessions {
         for id in raised {
             self.raise(id, now, changes);
         }
-        let waits_for_room = self.prompts.tally().replayed().next().is_none();
-        self.settled = waits_for_room.then_some(self.prompts.changes());
+        self.settled = (!self.has_room()).then_some(self.prompts.changes());
     }
 
     /// Gives the held questions that nothing but room can hold back any longer, in the order in which they came: of those
@@ -138,17 +138,25 @@ impl Sessions {
             due.extend(of_link.map(|(_, id)| *id));
         }
         for whose in tally.crowded() {
-            let room = MOST_OPEN.saturating_sub(tally.asked(whose));
-            due.extend(tally.room(whose).take(room));
+            due.extend(tally.room(whose).take(self.room_of(whose)));
         }
         due
+    }
+
+    /// Counts for how many more questions of an agent there is room. While its link is down there is none: nobody could
+    /// answer them.
+    fn room_of(&self, whose: &Asker) -> usize {
+        match self.links.get(&whose.0).is_some_and(LinkState::is_down) {
+            true => 0,
+            false => MOST_OPEN.saturating_sub(self.prompts.tally().asked(whose)),
+        }
     }
 
     /// Tells whether one that is held could be raised, or waits for the end of a replay.
     fn has_room(&self) -> bool {
         let tally = self.prompts.tally();
         let mut crowded = tally.crowded();
-        tally.replayed().next().is_some() || crowded.any(|whose| tally.asked(whose) < MOST_OPEN)
+        tally.replayed().next().is_some() || crowded.any(|whose| self.room_of(whose) > 0)
     }
 
     /// Tells whether no question has changed since those that are held were found to wait for nothing but room.

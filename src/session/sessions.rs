@@ -105,6 +105,8 @@ impl Sessions {
         if let Some(state) = self.links.get_mut(&link) {
             state.connected(now);
         }
+        // What waited for room while nobody could have answered it may have some now.
+        self.settled = None;
     }
 
     /// Takes the news that a link is down, and gives the open questions whose fate is now unknown.

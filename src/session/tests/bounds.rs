@@ -365,6 +365,33 @@ fn what_waits_for_room_is_over_with_its_subscription() {
 }
 
 #[test]
+fn what_waits_for_room_waits_on_while_its_link_is_down() {
+    let mut stage = Stage::new();
+    stage.start();
+    for n in 0..200 {
+        stage.on(
+            "awaiting.clarification",
+            json!({"question": format!("Which {n}?"), "reply_token": format!("rpl_{n}"), "timeout_seconds": 300, "urgency": "critical"}),
+        );
+    }
+    stage.sessions.link_lost(LINK, stage.now);
+    for _ in 0..3 {
+        stage.wait(1000);
+        assert_eq!(stage.sessions.open_prompts().count(), 64);
+    }
+    stage.sessions.link_connected(LINK, stage.now);
+    stage.sessions.link_resumed(LINK, Standing::Live, stage.now);
+    let first = stage.sessions.open_prompts().next().unwrap().id;
+    stage.answer(first, Decision::Reject);
+    stage.wait(1);
+    assert_eq!(
+        stage.sessions.answerable_prompts().count(),
+        64,
+        "the next one has its room"
+    );
+}
+
+#[test]
 fn a_replayed_question_that_nobody_answers_here_stays_so_when_its_link_is_over() {
     let mut stage = Stage::new();
     let old = stage.event(
