@@ -2,6 +2,15 @@
 
 use super::*;
 
+fn ask_many(stage: &mut Stage, count: usize) {
+    for n in 0..count {
+        stage.on(
+            "awaiting.clarification",
+            json!({"question": format!("Which {n}?"), "reply_token": format!("rpl_{n}"), "timeout_seconds": 300, "urgency": "critical"}),
+        );
+    }
+}
+
 #[test]
 fn everything_a_stranger_can_grow_is_bounded() {
     let mut stage = Stage::new();
@@ -340,12 +349,7 @@ fn a_question_that_leaves_at_the_bound_is_told_to_be_closed() {
 fn what_waits_for_room_is_over_with_its_subscription() {
     let mut stage = Stage::new();
     stage.start();
-    for n in 0..70 {
-        stage.on(
-            "awaiting.clarification",
-            json!({"question": format!("Which {n}?"), "reply_token": format!("rpl_{n}"), "timeout_seconds": 300, "urgency": "critical"}),
-        );
-    }
+    ask_many(&mut stage, 70);
     assert_eq!(stage.sessions.open_prompts().count(), 64);
     let told = stage.sessions.over(LINK, &Closing::Unsubscribed, stage.now);
     assert_eq!(told.len(), 64, "what was never raised is not told");
@@ -368,12 +372,7 @@ fn what_waits_for_room_is_over_with_its_subscription() {
 fn what_waits_for_room_waits_on_while_its_link_is_down() {
     let mut stage = Stage::new();
     stage.start();
-    for n in 0..200 {
-        stage.on(
-            "awaiting.clarification",
-            json!({"question": format!("Which {n}?"), "reply_token": format!("rpl_{n}"), "timeout_seconds": 300, "urgency": "critical"}),
-        );
-    }
+    ask_many(&mut stage, 200);
     stage.sessions.link_lost(LINK, stage.now);
     for _ in 0..3 {
         stage.wait(1000);
