@@ -68,15 +68,14 @@ impl Turn {
         let end = self.end.take().unwrap_or(End::Gone);
         self.asking = None;
         self.close_output(teller, now, out);
-        let running: Vec<(String, String)> = self
+        let running: Vec<String> = self
             .calls
             .values()
             .filter(|call| call.stage == Stage::Told)
-            .map(|call| (call.tool(), call.key.clone()))
+            .map(|call| call.key.clone())
             .collect();
-        for (tool, key) in running {
-            let fields = json!({"tool": tool, "tool_call_id": key, "status": written::NOT_STATED});
-            self.event("tool.completed", fields, teller, now, out);
+        for key in running {
+            self.leave_open(&key, teller, now, out);
         }
         self.enter("thinking", teller, now, out);
         if self.left_out > 0 {

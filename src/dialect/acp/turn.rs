@@ -382,6 +382,40 @@ impl Turn {
         }
     }
 
+    /// Takes the word that a call was declined; gives its title where that is news to the person.
+    pub fn declined(
+        &mut self,
+        key: &str,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Option<String> {
+        let call = self.calls.get(key)?;
+        let (stage, title) = (call.stage, call.title());
+        if stage == Stage::Told {
+            self.leave_open(key, teller, now, out);
+            self.enter("thinking", teller, now, out);
+        }
+        self.forget(key);
+        // Whoever rejected it here knows; one that ran already stays told.
+        let here = stage == Stage::Rejected || stage == Stage::Told && self.rejected;
+        (!here).then_some(title)
+    }
+
+    /// Tells that a call ended of which its agent does not say how.
+    pub(super) fn leave_open(
+        &mut self,
+        key: &str,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if let Some(call) = self.calls.get(key) {
+            let fields = json!({"tool": call.tool(), "tool_call_id": call.key, "status": written::NOT_STATED});
+            self.event("tool.completed", fields, teller, now, out);
+        }
+    }
+
     /// Takes a call for over, of which nothing more is told.
     pub fn forget(&mut self, key: &str) {
         self.calls.remove(key);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::dialect::acp::call;
-use crate::dialect::acp::call::{Stage, first};
+use crate::dialect::acp::call::first;
 use crate::dialect::acp::permission::{Permission, Sending};
 use crate::dialect::acp::read::{CallNews, Status, text};
 use crate::dialect::rpc::{self, Id};
@@ -436,22 +436,15 @@ impl Thread {
         {
             self.decided_elsewhere(true, now, out);
         }
-        let Some((turn, _)) = self.turn(None, now, out) else {
+        let Some((turn, teller)) = self.turn(None, now, out) else {
             return;
         };
         turn.waiting.retain(|waiting| waiting.call != key);
-        let call = turn.calls.get(&key);
-        let told = call.map(|call| (call.stage, call.title()));
-        turn.forget(&key);
-        match told {
-            // Whoever rejected it here knows.
-            Some((Stage::Rejected, _)) | None => {}
-            Some((_, title)) => {
-                let title = Word::Agent(title);
-                out.push(Out::Tell(
-                    Phrase::new("codex.declined").with("title", title),
-                ));
-            }
+        if let Some(title) = turn.declined(&key, teller, now, out) {
+            let title = Word::Agent(title);
+            out.push(Out::Tell(
+                Phrase::new("codex.declined").with("title", title),
+            ));
         }
     }
 

@@ -202,6 +202,38 @@ fn what_another_client_answers_is_decided_elsewhere() {
 }
 
 #[test]
+fn a_running_call_that_is_declined_ends_once_and_who_rejected_it_is_told_nothing() {
+    let runs = || {
+        let mut run = Run::in_turn();
+        run.item("item/started", "u", touch("c", "inProgress"));
+        run.after(Duration::from_secs(2));
+        assert_eq!(run.count("tool.invoked"), 1);
+        run
+    };
+    let declined = |run: &mut Run| {
+        run.item("item/completed", "u", touch("c", "declined"));
+        assert_eq!(run.count("tool.completed"), 1);
+        run.begins("v", "go on");
+        assert_eq!(run.count("tool.completed"), 1, "once");
+        assert!(run.faults.is_empty(), "{:?}", run.faults);
+    };
+    let mut elsewhere = runs();
+    declined(&mut elsewhere);
+    assert_eq!(elsewhere.told, ["codex.declined"]);
+    let mut here = runs();
+    here.asks(json!(0), "c");
+    here.decide(1, "reject", None);
+    here.written(1, true);
+    here.resolved(json!(0));
+    declined(&mut here);
+    assert!(
+        here.told.is_empty(),
+        "who rejected it knows: {:?}",
+        here.told
+    );
+}
+
+#[test]
 fn a_reason_goes_to_the_agent_behind_the_rejection() {
     let mut run = Run::in_turn();
     run.asks(json!(0), "c");
