@@ -5,14 +5,13 @@ use std::path::PathBuf;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::app::{App, Input};
 use crate::dialect;
 use crate::hooks::door::Door;
-use crate::link::{Call, Cause, Fault, Frame, LastWords, LinkEvent, LinkId, Stream, Way};
-use crate::transport::file::{self, Line};
+use crate::link::{Call, Cause, Fault, LastWords, LinkEvent, LinkId, Stream, Way};
+use crate::transport::file;
 use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Listening, Source};
 
 use super::look::shown;
@@ -26,9 +25,6 @@ const WAITING: usize = 1024;
 /// the first is taken.
 const TOGETHER: usize = 32;
 const TOGETHER_BYTES: u32 = 64 * 1024;
-
-/// How many lines of a recording are read ahead.
-const READ_AHEAD: usize = 64;
 
 /// The status of an answer to a request that came in.
 const TAKEN: u16 = 200;
@@ -323,65 +319,31 @@ fn pause(
 
 /// Plays a recording at its own pace, by the timestamps of its events.
 async fn play(path: PathBuf, speed: Option<f64>, limit: usize, sink: LinkSink) {
-    let tell = async |event: LinkEvent| sink.put(event).await.is_ok();
-    // A pipe may be silent for as long as it likes, and a far disk for a while.
-    let (put, mut lines) = mpsc::channel(READ_AHEAD);
-    std::thread::spawn(move || {
-        match file::lines(&path, limit) {
-            Ok(lines) => {
-                let opened = put.blocking_send(Ok(None)).is_ok();
-                // It fails when nobody listens any more.
-                let _ = opened
-                    && lines
-                        .map(|line| Ok(Some(line)))
-                        .all(|line| put.blocking_send(line).is_ok());
-            }
-            Err(fault) => {
-                let _ = put.blocking_send(Err(fault));
-            }
-        }
-    });
     let mut before: Option<jiff::Timestamp> = None;
-    while let Some(line) = lines.recv().await {
-        let line = match line {
-            Ok(Some(line)) => line,
-            Ok(None) => {
-                tell(LinkEvent::Connected).await;
-                continue;
-            }
-            Err(fault) => {
-                tell(LinkEvent::Failed { fault }).await;
+    // A pipe may be silent for as long as it likes, and a far disk for a while.
+    let mut news = file::news(path, limit);
+    while let Some(mut read) = news.recv().await {
+        // Where nobody waits for the time between two events, it is not read.
+        if speed.is_none() {
+            if sink.put_all(&mut read).await.is_err() {
                 return;
             }
-        };
-        let event = match line {
-            Ok(Line::Text(text)) => {
-                // Where nobody waits for the time between two events, it is not read.
-                let paced = speed.and_then(|_| dialect::read(dialect::bare(&text)).ok());
-                let stamp = paced.and_then(|decoded| decoded.envelope.timestamp);
+            continue;
+        }
+        for event in read {
+            if let LinkEvent::Frame(frame) = &event {
+                let decoded = dialect::read(dialect::bare(&frame.text)).ok();
+                let stamp = decoded.and_then(|decoded| decoded.envelope.timestamp);
                 if let Some(pause) = pause(speed, before, stamp) {
                     tokio::time::sleep(pause).await;
                 }
                 before = before.max(stamp);
-                LinkEvent::Frame(Frame::of(text))
             }
-            Ok(Line::TooLong) => LinkEvent::Dropped {
-                fault: Fault::TooLarge { limit },
-                count: 1,
-            },
-            Err(error) => {
-                tell(LinkEvent::Failed {
-                    fault: Fault::Unusable(Cause::FileBroke { why: error.kind() }),
-                })
-                .await;
+            if sink.put(event).await.is_err() {
                 return;
             }
-        };
-        if !tell(event).await {
-            return;
         }
     }
-    tell(LinkEvent::Ended).await;
 }
 
 #[cfg(test)]
@@ -392,7 +354,7 @@ mod tests {
     use super::*;
     use crate::app::{LineSource, Setup, SourceSetup, Until, VoiceWish};
     use crate::bench::Flood;
-    use crate::link::Receipt;
+    use crate::link::{Frame, Receipt};
 
     fn app() -> App {
         let source = |name: &str| SourceSetup {

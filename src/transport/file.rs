@@ -6,171 +6,117 @@
 //! Reading blocks, and standard input may block for ever, so it happens in a detached thread: the
 //! program can end while that thread waits, which a task on the runtime's own threads would prevent.
 
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use memchr::memchr;
 use tokio::sync::mpsc;
 
-use super::follow::Follow;
+use super::follow::{Follow, News};
+use super::framing::{Framer, Piece};
 use super::halves::{Poster, Reader};
 use super::opened::open_file;
 use super::sink::LinkSink;
 use crate::link::{Cause, Fault, Frame, LinkEvent, Receipt, Undelivered};
 
-/// How many lines the reading thread may be ahead. Each may be as large as the bound of a frame, so
+/// How many reads the reading thread may be ahead. A line may be as large as the bound of a frame, so
 /// there are few.
-const LINES_AHEAD: usize = 2;
-
-/// The mark that some editors put before the first line.
-const BOM: &[u8] = b"\xEF\xBB\xBF";
+const READS_AHEAD: usize = 2;
 
 /// Is one line of a source, without its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
+pub(super) enum Line {
     /// A line that is not blank; invalid UTF-8 is replaced.
     Text(String),
-    /// A line beyond the bound; its rest is skipped when the next one is asked for.
+    /// A line beyond the bound, whose rest is passed over.
     TooLong,
 }
 
-/// Reads the lines of a source: blank ones and a mark at the start are skipped, a last line without
+impl Line {
+    fn of(piece: Piece) -> Option<Self> {
+        match piece {
+            Piece::Message(text) => Some(Self::Text(text)),
+            Piece::TooLarge => Some(Self::TooLong),
+            // A stream of lines is never in neither framing, and has no lengths.
+            Piece::Neither | Piece::OutOfStep => None,
+        }
+    }
+}
+
+/// Reads the lines of a source: blank ones and a mark before one are passed over, a last line without
 /// an end counts, and none is longer than the bound.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub(super) struct Lines<R> {
     source: R,
-    limit: usize,
-    place: LineState,
+    framer: Framer,
+    place: Place,
 }
 
-/// Says where the next byte stands.
+/// Says how far a source has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LineState {
-    Start,
-    LineStart,
-    InTooLong,
-    Over,
+enum Place {
+    Open,
+    Ended,
+    Broken,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: Read> Lines<R> {
     /// Reads from `source`; `limit` is the longest line, in bytes.
-    pub fn new(source: R, limit: usize) -> Self {
+    pub(super) fn new(source: R, limit: usize) -> Self {
         Self {
             source,
-            limit,
-            place: LineState::Start,
+            framer: Framer::lines(limit),
+            place: Place::Open,
         }
     }
 
-    /// Reads up to the end of a line into `kept`, at most one byte more than the bound.
-    fn read_line(&mut self, kept: &mut Vec<u8>) -> io::Result<Stop> {
-        loop {
-            let bytes = match self.source.fill_buf() {
-                Ok(bytes) => bytes,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            if bytes.is_empty() {
-                return Ok(Stop::Over);
-            }
-            // A carriage return before the line's end is no part of the line: room for it too.
-            let most = self.limit.saturating_add(1 + BOM.len());
-            let room = most.saturating_sub(kept.len());
-            match memchr(b'\n', bytes) {
-                Some(end) if end <= room => {
-                    kept.extend_from_slice(&bytes[..end]);
-                    self.source.consume(end + 1);
-                    return Ok(Stop::Newline);
-                }
-                None if bytes.len() <= room => {
-                    kept.extend_from_slice(bytes);
-                    let taken = bytes.len();
-                    self.source.consume(taken);
-                }
-                Some(_) | None => return Ok(Stop::Full),
-            }
-        }
+    /// Gives the next line where one was read already, or was the last.
+    fn at_hand(&mut self) -> Option<Line> {
+        let piece = match self.framer.piece() {
+            None if self.place == Place::Ended => self.framer.rest(),
+            piece => piece,
+        };
+        piece.and_then(Line::of)
     }
 
-    /// Passes over the rest of a line that is too long.
-    fn skip_line(&mut self) -> io::Result<Stop> {
+    /// Reads what is there, waiting for it.
+    fn read(&mut self) -> io::Result<()> {
         loop {
-            let bytes = match self.source.fill_buf() {
-                Ok(bytes) => bytes,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            if bytes.is_empty() {
-                return Ok(Stop::Over);
-            }
-            let end = memchr(b'\n', bytes);
-            let taken = end.map_or(bytes.len(), |end| end + 1);
-            self.source.consume(taken);
-            if end.is_some() {
-                return Ok(Stop::Newline);
-            }
-        }
-    }
-
-    fn advance(&mut self) -> io::Result<Option<Line>> {
-        loop {
-            match self.place {
-                LineState::Over => return Ok(None),
-                LineState::InTooLong => match self.skip_line()? {
-                    Stop::Over => self.place = LineState::Over,
-                    Stop::Newline | Stop::Full => self.place = LineState::LineStart,
-                },
-                LineState::Start | LineState::LineStart => {
-                    let mut kept = Vec::new();
-                    let stop = self.read_line(&mut kept)?;
-                    if self.place == LineState::Start && kept.starts_with(BOM) {
-                        kept.drain(..BOM.len());
-                    }
-                    if kept.last() == Some(&b'\r') {
-                        kept.pop();
-                    }
-                    self.place = match stop {
-                        Stop::Over => LineState::Over,
-                        Stop::Newline => LineState::LineStart,
-                        Stop::Full => LineState::InTooLong,
-                    };
-                    if stop == Stop::Full || kept.len() > self.limit {
-                        return Ok(Some(Line::TooLong));
-                    }
-                    if !kept.trim_ascii().is_empty() {
-                        // Nearly all are good, which is seen faster by itself.
-                        let text = String::from_utf8(kept).unwrap_or_else(|bad| {
-                            String::from_utf8_lossy(bad.as_bytes()).into_owned()
-                        });
-                        return Ok(Some(Line::Text(text)));
-                    }
+            let room = self.framer.room();
+            let kept = room.len();
+            room.resize(room.capacity(), 0);
+            let read = self.source.read(&mut room[kept..]);
+            room.truncate(kept + read.as_ref().map_or(0, |read| *read));
+            match read {
+                Ok(0) => self.place = Place::Ended,
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    self.place = Place::Broken;
+                    return Err(error);
                 }
             }
+            return Ok(());
         }
     }
 }
 
-/// Says what stopped a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stop {
-    /// The line's end, which is passed.
-    Newline,
-    /// The end of the source.
-    Over,
-    /// The bound.
-    Full,
-}
-
-impl<R: BufRead> Iterator for Lines<R> {
+impl<R: Read> Iterator for Lines<R> {
     type Item = io::Result<Line>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.advance().transpose().inspect(|item| {
-            if item.is_err() {
-                self.place = LineState::Over;
+        loop {
+            if let Some(line) = self.at_hand() {
+                return Some(Ok(line));
             }
-        })
+            if self.place != Place::Open {
+                return None;
+            }
+            if let Err(error) = self.read() {
+                return Some(Err(error));
+            }
+        }
     }
 }
 
@@ -178,8 +124,14 @@ impl<R: BufRead> Iterator for Lines<R> {
 ///
 /// # Errors
 /// [`Fault::Unusable`], when the file is not there, is a folder or may not be read.
-pub fn lines(path: &Path, limit: usize) -> Result<Lines<BufReader<File>>, Fault> {
-    open_file(path).map(|file| Lines::new(BufReader::new(file), limit))
+pub(super) fn lines(path: &Path, limit: usize) -> Result<Lines<File>, Fault> {
+    open_file(path).map(|file| Lines::new(file, limit))
+}
+
+/// Reads a file to its end, no further ahead than is taken. What a read brought comes at once: waking whoever takes it
+/// costs more than taking a line.
+pub fn news(path: PathBuf, limit: usize) -> mpsc::Receiver<VecDeque<LinkEvent>> {
+    read_ahead(Input::Path(path), limit)
 }
 
 /// Reads a file or standard input to its end, or a file for as long as it grows.
@@ -239,70 +191,80 @@ impl Reader for FileReader {
         {
             return;
         }
-        let (news, mut taken) = mpsc::channel(LINES_AHEAD);
-        let Self { input, limit } = self;
-        let thread = std::thread::Builder::new()
-            .name("hearken-lines".to_owned())
-            .spawn(move || {
-                // An error here says that the link was closed: there is nobody to read for.
-                let _ = pump(input, limit, &news);
-            });
-        if thread.is_err() {
-            let fault = Fault::Other(Cause::NoReader);
-            let _ = sink.put(LinkEvent::Failed { fault }).await;
-            return;
-        }
-        while let Some(event) = taken.recv().await {
-            if sink.put(event).await.is_err() {
+        let mut news = read_ahead(self.input, self.limit);
+        while let Some(mut read) = news.recv().await {
+            if sink.put_all(&mut read).await.is_err() {
                 return;
             }
         }
     }
 }
 
-type News = mpsc::Sender<LinkEvent>;
-type Told = Result<(), mpsc::error::SendError<LinkEvent>>;
+type Told = Result<(), mpsc::error::SendError<VecDeque<LinkEvent>>>;
+
+/// Reads in a thread, which ends where nobody takes the news any more.
+fn read_ahead(input: Input, limit: usize) -> mpsc::Receiver<VecDeque<LinkEvent>> {
+    let (news, taken) = mpsc::channel(READS_AHEAD);
+    let own = news.clone();
+    let thread = std::thread::Builder::new()
+        .name("hearken-lines".to_owned())
+        .spawn(move || {
+            // An error here says that the link was closed: there is nobody to read for.
+            let _ = pump(input, limit, &own);
+        });
+    if thread.is_err() {
+        let fault = Fault::Other(Cause::NoReader);
+        // There is room: nothing was said yet.
+        let _ = news.try_send([LinkEvent::Failed { fault }].into());
+    }
+    taken
+}
 
 fn pump(input: Input, limit: usize, news: &News) -> Told {
     match input {
         Input::Path(path) => match lines(&path, limit) {
             Ok(lines) => tell(lines, limit, news),
-            Err(fault) => news.blocking_send(LinkEvent::Failed { fault }),
+            Err(fault) => news.blocking_send([LinkEvent::Failed { fault }].into()),
         },
         Input::Growing(path) => {
             let mut follow = Follow::new(path, news.clone());
             match follow.appear() {
-                Ok(true) => tell(Lines::new(BufReader::new(follow), limit), limit, news),
+                Ok(true) => tell(Lines::new(follow, limit), limit, news),
                 Ok(false) => Ok(()),
-                Err(fault) => news.blocking_send(LinkEvent::Failed { fault }),
+                Err(fault) => news.blocking_send([LinkEvent::Failed { fault }].into()),
             }
         }
         Input::Stdin => tell(Lines::new(io::stdin().lock(), limit), limit, news),
         #[cfg(test)]
-        Input::Given(stream) => tell(Lines::new(BufReader::new(stream), limit), limit, news),
+        Input::Given(stream) => tell(Lines::new(stream, limit), limit, news),
     }
 }
 
-fn tell<R: BufRead>(lines: Lines<R>, limit: usize, news: &News) -> Told {
-    news.blocking_send(LinkEvent::Connected)?;
-    for line in lines {
-        let event = match line {
-            Ok(Line::Text(text)) => LinkEvent::Frame(Frame::of(text)),
-            Ok(Line::TooLong) => LinkEvent::Dropped {
-                fault: Fault::TooLarge { limit },
-                count: 1,
-            },
-            Err(error) => LinkEvent::Failed {
-                fault: Fault::Unusable(Cause::FileBroke { why: error.kind() }),
-            },
-        };
-        let over = matches!(event, LinkEvent::Failed { .. });
-        news.blocking_send(event)?;
-        if over {
-            return Ok(());
+fn tell<R: Read>(mut lines: Lines<R>, limit: usize, news: &News) -> Told {
+    news.blocking_send([LinkEvent::Connected].into())?;
+    let mut read = VecDeque::new();
+    while lines.place == Place::Open {
+        let broke = lines.read().err();
+        while let Some(line) = lines.at_hand() {
+            read.push_back(match line {
+                Line::Text(text) => LinkEvent::Frame(Frame::of(text)),
+                Line::TooLong => LinkEvent::Dropped {
+                    fault: Fault::TooLarge { limit },
+                    count: 1,
+                },
+            });
+        }
+        read.extend(broke.map(|error| LinkEvent::Failed {
+            fault: Fault::Unusable(Cause::FileBroke { why: error.kind() }),
+        }));
+        if lines.place == Place::Ended {
+            read.push_back(LinkEvent::Ended);
+        }
+        if !read.is_empty() {
+            news.blocking_send(std::mem::take(&mut read))?;
         }
     }
-    news.blocking_send(LinkEvent::Ended)
+    Ok(())
 }
 
 /// Takes no replies.

@@ -6,6 +6,7 @@
 //! It looks again every [`POLL`] instead of asking the system for news: that works on every file
 //! system, network ones included, and costs one question to the system.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -24,6 +25,9 @@ const POLL: Duration = Duration::from_millis(100);
 /// How many bytes of the beginning and of the end of what was read are remembered, to know the file again:
 /// more than an event has before its id and its time.
 const REMEMBERED: usize = 1024;
+
+/// Takes the news of what is read in a thread, those of a read at once.
+pub(super) type News = mpsc::Sender<VecDeque<LinkEvent>>;
 
 /// Remembers what was read of a file.
 #[derive(Debug, Default)]
@@ -71,7 +75,7 @@ impl Known {
 #[derive(Debug)]
 pub(super) struct Follow {
     path: PathBuf,
-    news: mpsc::Sender<LinkEvent>,
+    news: News,
     place: FileState,
 }
 
@@ -86,7 +90,7 @@ enum FileState {
 }
 
 impl Follow {
-    pub(super) fn new(path: PathBuf, news: mpsc::Sender<LinkEvent>) -> Self {
+    pub(super) fn new(path: PathBuf, news: News) -> Self {
         Self {
             path,
             news,
@@ -127,10 +131,10 @@ impl Follow {
     fn tell(&self, why: Cause) {
         let fault = Fault::Other(why);
         // Nobody there to be told is noticed where it matters, at the next look.
-        let _ = self.news.blocking_send(LinkEvent::Lost {
-            fault,
-            retry_in: POLL,
-        });
+        let retry_in = POLL;
+        let _ = self
+            .news
+            .blocking_send([LinkEvent::Lost { fault, retry_in }].into());
     }
 
     /// Looks whether the file at the path is still the one that is read, from where it is read.
@@ -157,7 +161,7 @@ impl Follow {
         };
         self.place = FileState::Between { file };
         self.tell(why);
-        let _ = self.news.blocking_send(LinkEvent::Connected);
+        let _ = self.news.blocking_send([LinkEvent::Connected].into());
         Ok(())
     }
 }

@@ -362,7 +362,8 @@ impl Framer {
         }
         let line = std::mem::take(&mut self.kept);
         self.searched = 0;
-        let line = line.strip_suffix(b"\r").unwrap_or(&line);
+        let line = line.strip_prefix(BOM).unwrap_or(&line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         match line.len() {
             _ if line.trim_ascii().is_empty() => None,
             length if length > self.limit => Some(Piece::TooLarge),

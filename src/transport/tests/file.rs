@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-use std::io::{self, BufReader, Cursor, Read, Write};
+use std::io::{self, Cursor, Read, Write};
 use std::path::PathBuf;
 
 use proptest::prelude::*;
@@ -40,8 +40,18 @@ fn text(line: &str) -> Line {
     Line::Text(line.to_owned())
 }
 
-fn read(bytes: &[u8], limit: usize, buffer: usize) -> Vec<Line> {
-    let source = BufReader::with_capacity(buffer, Cursor::new(bytes.to_vec()));
+/// Gives no more at once than so many bytes.
+struct Pieces<'a>(&'a [u8], usize);
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let most = room.len().min(self.1);
+        self.0.read(&mut room[..most])
+    }
+}
+
+fn read(bytes: &[u8], limit: usize, most: usize) -> Vec<Line> {
+    let source = Pieces(bytes, most);
     Lines::new(source, limit).map(Result::unwrap).collect()
 }
 
@@ -53,7 +63,7 @@ fn lines_are_what_a_person_would_call_lines() {
         (b"a\nb\r\n\nc", vec![text("a"), text("b"), text("c")]),
         (
             b"\xEF\xBB\xBFa\n\xEF\xBB\xBFb\n",
-            vec![text("a"), text("\u{FEFF}b")],
+            vec![text("a"), text("b")],
         ),
         (b"\xEF\xBB\xBF", vec![]),
         (b"a\xFFb\n", vec![text("a\u{FFFD}b")]),
@@ -95,7 +105,7 @@ fn a_read_error_is_told_once() {
             Err(io::Error::other("broken"))
         }
     }
-    let mut lines = Lines::new(BufReader::new(Cursor::new("a\n").chain(Broken)), 100);
+    let mut lines = Lines::new(Cursor::new("a\nb").chain(Broken), 100);
     assert_eq!(lines.next().unwrap().unwrap(), text("a"));
     assert!(lines.next().unwrap().is_err());
     assert!(lines.next().is_none());
