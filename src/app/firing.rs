@@ -41,19 +41,10 @@ impl App {
         }
     }
 
-    /// Tells whether a timer is due.
-    fn is_due(&self, timer: Timer, now: Duration) -> bool {
-        // What is due is known sooner than when: this one is asked with every event of a stream.
-        if timer == Timer::Stream {
-            return self.announcer.is_due(now);
-        }
-        self.due(timer).is_some_and(|at| now >= at)
-    }
-
     /// Fires what is due in a turn; `alone` where no other fact has come.
     pub(super) fn fire(&mut self, turn: Turn, alone: bool, now: Now) {
         for timer in turn.timers() {
-            let due = || self.is_due(*timer, now.monotonic);
+            let due = || self.due(*timer).is_some_and(|at| now.monotonic >= at);
             let fires = match timer.fired() {
                 Fired::Due => due(),
                 Fired::Always => true,

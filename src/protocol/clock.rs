@@ -20,10 +20,39 @@ impl Now {
         let signed = jiff::SignedDuration::try_from(later).unwrap_or(jiff::SignedDuration::MAX);
         Self {
             monotonic: self.monotonic.saturating_add(later),
-            wall: self
-                .wall
-                .checked_add(signed)
+            wall: jiff::Timestamp::from_duration(self.wall.as_duration().saturating_add(signed))
                 .unwrap_or(jiff::Timestamp::MAX),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_clocks_go_on_and_end_at_the_end_of_time() {
+        for (wall, later, wanted) in [
+            (
+                "2026-12-31T23:59:59.5Z",
+                Duration::from_millis(750),
+                "2027-01-01T00:00:00.25Z",
+            ),
+            (
+                "1969-12-31T23:59:59.5Z",
+                Duration::from_nanos(1),
+                "1969-12-31T23:59:59.500000001Z",
+            ),
+        ] {
+            let now = Now {
+                monotonic: Duration::from_secs(1),
+                wall: wall.parse().unwrap(),
+            };
+            let then = now.after(later);
+            assert_eq!(then.monotonic, now.monotonic + later);
+            assert_eq!(then.wall, wanted.parse().unwrap());
+            assert_eq!(now.after(Duration::MAX).wall, jiff::Timestamp::MAX);
         }
     }
 }

@@ -3,8 +3,9 @@
 //! Responsibilities: a place for each, and finding it. Not here: their order, and how many there may be.
 //!
 //! Mental model: an event looks up what it is about a dozen times, so what was found last is remembered. Of thousands
-//! that take turns few are near in memory, so what is searched holds places and nothing else, and the key is looked
-//! at where it stands. Things stay where they are put, in blocks: nothing is copied when more come.
+//! that take turns few are near in memory, so what is searched holds places and numbers made of keys, and a key is looked
+//! at where it stands, only where its number is the one. Things stay where they are put, in blocks: nothing is copied
+//! when more come, nor looked at.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, Hash};
@@ -42,11 +43,18 @@ impl<K: Hash + Eq> Names<K> for K {
 pub(crate) struct Shelf<T> {
     blocks: Vec<Box<[Option<T>]>>,
     free: Vec<usize>,
-    /// In a short form, so that those of thousands are near at hand.
-    places: HashTable<u32>,
+    places: HashTable<Place>,
     numbers: RandomState,
     /// Where the one was that was found last.
     last: Cell<usize>,
+}
+
+/// Says where a thing stands, in a short form, so that those of thousands are near at hand.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// What its key makes.
+    number: u32,
+    at: u32,
 }
 
 impl<T> Default for Shelf<T> {
@@ -73,11 +81,16 @@ impl<T: Keyed> Shelf<T> {
     }
 
     fn find(&self, name: &impl Names<T::Key>) -> Option<usize> {
-        let number = self.numbers.hash_one(name);
-        let is_it = |place: &u32| self.stands_at(long(*place), name);
-        let place = long(*self.places.find(number, is_it)?);
+        let number = self.number(name);
+        let is_it = |place: &Place| place.number == number && self.stands_at(long(place.at), name);
+        let place = long(self.places.find(spread(number), is_it)?.at);
         self.last.set(place);
         Some(place)
+    }
+
+    fn number(&self, name: &impl Hash) -> u32 {
+        let number = self.numbers.hash_one(name);
+        (number ^ (number >> 32)) as u32
     }
 
     #[inline]
@@ -113,17 +126,15 @@ impl<T: Keyed> Shelf<T> {
 
     /// Takes in a thing whose key stands nowhere; gives its place.
     pub(crate) fn put(&mut self, thing: T) -> usize {
-        let number = self.numbers.hash_one(thing.key());
+        let number = self.number(thing.key());
         let place = self.free_place();
         if let Some(slot) = slot(&mut self.blocks, place) {
             *slot = Some(thing);
         }
-        let (blocks, numbers) = (&self.blocks, &self.numbers);
-        let again = |place: &u32| {
-            let thing = at(blocks, long(*place));
-            thing.map_or(0, |thing: &T| numbers.hash_one(thing.key()))
-        };
-        self.places.insert_unique(number, short(place), again);
+        let at = short(place);
+        let new = Place { number, at };
+        self.places
+            .insert_unique(spread(number), new, |place| spread(place.number));
         self.last.set(place);
         place
     }
@@ -141,10 +152,10 @@ impl<T: Keyed> Shelf<T> {
     /// Takes a thing out; gives the place at which it stood as well.
     pub(crate) fn take(&mut self, key: &T::Key) -> Option<(usize, T)> {
         let place = self.place(key)?;
-        let number = self.numbers.hash_one(key);
+        let number = spread(self.number(key));
         if let Ok(found) = self
             .places
-            .find_entry(number, |other| long(*other) == place)
+            .find_entry(number, |other| long(other.at) == place)
         {
             found.remove();
         }
@@ -160,6 +171,12 @@ impl<T: Keyed> Shelf<T> {
             .flat_map(|block| block.iter_mut())
             .flatten()
     }
+}
+
+/// Spreads a number over all the bits by which a table sorts.
+#[inline]
+fn spread(number: u32) -> u64 {
+    u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// Gives a place in its short form: memory ends long before there are so many.

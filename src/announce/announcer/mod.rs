@@ -327,14 +327,9 @@ impl Announcer {
         told
     }
 
-    /// Gives the monotonic time at which [`Announcer::tick`] has something to do.
+    /// Gives the monotonic time at which [`Announcer::tick`] may have something to do.
     pub fn deadline(&self) -> Option<Duration> {
         self.outputs.deadline()
-    }
-
-    /// Tells whether [`Announcer::tick`] has something to do.
-    pub fn is_due(&self, now: Duration) -> bool {
-        self.outputs.is_due(now)
     }
 
     /// Looks at the output of an event that is told soon, so that it is near by then.

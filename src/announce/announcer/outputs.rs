@@ -22,8 +22,6 @@ use crate::protocol::{AgentId, OutputId, SessionId, TextDirection, Urgency};
 const MOST_BYTES: usize = 48 << 20;
 /// How many complete outputs are kept, so that what comes late is known to be late.
 const MOST_COMPLETE: usize = 256;
-/// How many are looked at for the time at which something will be said; behind them it is looked anew.
-const MOST_LOOKED: usize = 8;
 /// What one takes beside what is counted: its places in lists and what reads its text.
 const AROUND: usize = 512;
 
@@ -292,24 +290,12 @@ impl Outputs {
 
     /// Tells whether it is time to look at any.
     pub(super) fn is_due(&self, now: Duration) -> bool {
-        self.due.first().is_some_and(|(due, _)| *due <= now)
+        self.deadline().is_some_and(|due| due <= now)
     }
 
-    /// Gives when there is something to do if nothing more comes before.
+    /// Gives when it is time to look at one.
     pub(super) fn deadline(&self) -> Option<Duration> {
-        let mut first: Option<Duration> = None;
-        for (looked, (stands, place)) in self.due.iter().enumerate() {
-            if first.is_some_and(|first| first <= *stands) {
-                break;
-            }
-            let says = |slot: &&Slot| slot.state.coalescer.deadline().is_some();
-            let own = match looked < MOST_LOOKED {
-                true => self.shelf.at(*place).filter(says).and_then(|slot| slot.due),
-                false => Some(*stands),
-            };
-            first = first.into_iter().chain(own).min();
-        }
-        first
+        self.due.first().map(|(due, _)| *due)
     }
 
     /// Takes one at which it is time to look; it is not looked at again before more of it comes.
@@ -419,10 +405,9 @@ mod tests {
                     wanted[which] = state.coalescer.looked_at();
                 }
                 outputs.note(places[which]);
-                // Whoever waits for the deadline misses none that says something.
-                let says = places.iter().filter_map(|place| outputs.at_mut(*place)?.coalescer.deadline());
-                let first = says.min();
-                assert!(first.is_none_or(|first| outputs.deadline().is_some_and(|at| at <= first)));
+                // Whoever waits for the deadline misses none.
+                let first = wanted.iter().flatten().min();
+                assert!(first.is_none_or(|first| outputs.deadline().is_some_and(|at| at <= *first)));
             }
         }
     }

@@ -43,7 +43,17 @@ pub(super) fn is_worth(text: &str) -> bool {
 
 /// Gives the place after the last clause in the text, if one has ended.
 pub(super) fn clause(text: &str) -> Option<usize> {
-    let (start, text) = window(text, open_from(text));
+    last_clause(window(text, open_from(text)))
+}
+
+/// Gives the place at which a pause cuts: after the last clause, else before the last, perhaps unfinished, word, if
+/// enough words come before it.
+pub(super) fn pause(text: &str) -> Option<usize> {
+    let near = window(text, open_from(text));
+    last_clause(near).or_else(|| last_word(near))
+}
+
+fn last_clause((start, text): (usize, &str)) -> Option<usize> {
     let mut later: Option<char> = None;
     for (at, c) in text.char_indices().rev() {
         let after = at + c.len_utf8();
@@ -74,9 +84,7 @@ pub(super) fn clause(text: &str) -> Option<usize> {
     None
 }
 
-/// Gives the place before the last, perhaps unfinished, word, if enough words come before it.
-pub(super) fn word(text: &str) -> Option<usize> {
-    let (start, text) = window(text, open_from(text));
+fn last_word((start, text): (usize, &str)) -> Option<usize> {
     let (at, space) = text.char_indices().rev().find(|(_, c)| c.is_whitespace())?;
     has_words(&text[..at], WORDS).then_some(start + at + space.len_utf8())
 }
@@ -176,9 +184,10 @@ mod tests {
 
     #[test]
     fn words_alone_are_said_only_when_there_are_some() {
-        assert_eq!(word("let me look at th"), Some(15));
-        assert_eq!(word("let me"), None);
-        assert_eq!(word("a b c"), None);
+        assert_eq!(pause("let me look at th"), Some(15));
+        assert_eq!(pause("let me"), None);
+        assert_eq!(pause("a b c"), None);
+        assert_eq!(pause("well, let me look at th"), Some(6), "a clause");
     }
 
     #[test]

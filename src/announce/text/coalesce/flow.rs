@@ -312,8 +312,7 @@ impl Coalescer {
             return None;
         }
         let clause = |text: &str| {
-            clause::clause(text)
-                .or_else(|| clause::word(text))
+            clause::pause(text)
                 .filter(|&place| !splits_cluster(pending, place))
                 .map(Flush::Clause)
         };

@@ -301,9 +301,8 @@ impl Coalescer {
 
     /// Gives what is said because the stream has paused until `now`.
     pub fn flush_due(&mut self, now: Duration) -> Vec<Piece> {
-        match self.deadline() {
-            Some(deadline) if deadline <= now => {}
-            Some(_) | None => return Vec::new(),
+        if self.patient_until().is_none_or(|until| now < until) {
+            return Vec::new();
         }
         match self.flush_place() {
             Some(Flush::Sentence) => {
@@ -311,21 +310,15 @@ impl Coalescer {
                 self.end_here(boundary);
             }
             Some(Flush::Clause(place)) => self.cut(place, Boundary::Clause),
-            None => {}
+            None => return Vec::new(),
         }
         // One flush a pause: what is left waits for more text.
         self.last = None;
         self.release()
     }
 
-    /// Says when [`Coalescer::flush_due`] has something to do, if nothing more comes before.
-    pub fn deadline(&self) -> Option<Duration> {
-        let until = self.patient_until()?;
-        self.flush_place()?;
-        Some(until)
-    }
-
-    /// Says when there may be something to do: what would be said is not looked for before.
+    /// Says when [`Coalescer::flush_due`] may have something to do, if nothing more comes before: what would be said is
+    /// not looked for until then.
     pub fn looked_at(&self) -> Option<Duration> {
         self.patient_until().filter(|_| self.may_flush())
     }

@@ -133,18 +133,16 @@ fn a_doubted_hint_is_believed_after_a_long_silence() {
         c.push(say("All tests passed", Hint::Sentence), T0)
             .is_empty()
     );
-    assert_eq!(c.deadline(), Some(ms(2700)));
     assert_eq!(c.looked_at(), Some(ms(2700)));
     assert!(c.flush_due(ms(900)).is_empty());
     assert_eq!(texts(&c.flush_due(ms(2700))), ["All tests passed"]);
-    assert_eq!(c.deadline(), None);
+    assert_eq!(c.looked_at(), None);
 }
 
 #[test]
 fn explicit_none_waits_for_a_hint_or_the_end() {
     let mut c = fresh();
     assert!(c.push(say("One. Two. Thr", Hint::None), T0).is_empty());
-    assert_eq!(c.deadline(), None);
     assert!(c.flush_due(ms(10_000)).is_empty());
     assert!(c.push(say("ee. Fo", Hint::None), T0).is_empty());
     let pieces = c.push(say("ur five ", Hint::Word), T0);
@@ -174,7 +172,7 @@ fn a_pause_says_the_clause_and_never_half_a_word() {
         c.push(say("I looked at the file, and it se", Hint::Absent), T0)
             .is_empty()
     );
-    assert_eq!(c.deadline(), Some(ms(900)));
+    assert_eq!(c.looked_at(), Some(ms(900)));
     assert!(c.flush_due(ms(899)).is_empty());
     let pieces = c.flush_due(ms(900));
     assert_eq!(texts(&pieces), ["I looked at the file, "]);
@@ -255,7 +253,7 @@ fn low_load_waits_for_the_whole_and_high_takes_clauses() {
         ..Settings::default()
     });
     assert!(c.push(say("One. Two.", Hint::Sentence), T0).is_empty());
-    assert_eq!(c.deadline(), None);
+    assert_eq!(c.looked_at(), None);
     assert!(c.flush_due(ms(60_000)).is_empty());
     let end = Chunk {
         complete: true,
@@ -541,7 +539,7 @@ proptest! {
         for (text, position, hint, complete, language) in &chunks {
             now += ms(700);
             c.flush_due(now);
-            c.deadline();
+            c.looked_at();
             c.push(Chunk { text, position: *position, hint: *hint, complete: *complete, language: language.as_deref().map(Arc::from).as_ref() }, now);
         }
         c.close();

@@ -19,7 +19,15 @@ pub(in crate::announce::text) struct Span {
 /// Finds the inline code of a line: as many backticks close as opened (CommonMark 6.1). Backticks
 /// without a partner are none. The time is nearly linear whatever stands there.
 pub(in crate::announce::text) fn spans(line: &str) -> Vec<Span> {
-    let runs = runs(line);
+    pairs(&runs(line))
+}
+
+/// Pairs the runs of backticks of a line.
+fn pairs(runs: &[Range<usize>]) -> Vec<Span> {
+    if runs.is_empty() {
+        // Of nearly all lines.
+        return Vec::new();
+    }
     let mut by_length: Vec<usize> = (0..runs.len()).collect();
     by_length.sort_by_key(|at| runs[*at].len());
     let mut partners = vec![None; runs.len()];
@@ -46,13 +54,14 @@ pub(in crate::announce::text) fn spans(line: &str) -> Vec<Span> {
 
 /// Gives where the inline code begins that has no end yet, on a line that still arrives.
 pub(in crate::announce::text) fn unclosed(line: &str) -> Option<usize> {
-    let spans = spans(line);
-    let stray = |run: &Range<usize>| {
+    let runs = runs(line);
+    let spans = pairs(&runs);
+    let stray = |run: &&Range<usize>| {
         !spans
             .iter()
             .any(|span| span.start <= run.start && run.end <= span.end)
     };
-    runs(line).into_iter().find(stray).map(|run| run.start)
+    runs.iter().find(stray).map(|run| run.start)
 }
 
 /// How many backticks in a row are counted while they arrive; more open nothing that a person would read.
@@ -74,7 +83,7 @@ fn runs(line: &str) -> Vec<Range<usize>> {
     let bytes = line.as_bytes();
     let mut runs = Vec::new();
     let mut at = 0;
-    while let Some(ahead) = bytes[at..].iter().position(|&b| b == b'`') {
+    while let Some(ahead) = line[at..].find('`') {
         let start = at + ahead;
         let length = bytes[start..].iter().take_while(|&&b| b == b'`').count();
         at = start + length;
