@@ -20,6 +20,10 @@ use super::opened::open_file;
 use super::sink::LinkSink;
 use crate::link::{Cause, Fault, Frame, LinkEvent, Receipt, Undelivered};
 
+/// How many bytes are read at once, at most: of a long line that comes in small pieces, no more room than that is made ready
+/// for each.
+const AT_ONCE: usize = 16 * 1024;
+
 /// How many reads the reading thread may be ahead. A line may be as large as the bound of a frame, so
 /// there are few.
 const READS_AHEAD: usize = 2;
@@ -85,7 +89,7 @@ impl<R: Read> Lines<R> {
         loop {
             let room = self.framer.room();
             let kept = room.len();
-            room.resize(room.capacity(), 0);
+            room.resize(room.capacity().min(kept + AT_ONCE), 0);
             let read = self.source.read(&mut room[kept..]);
             room.truncate(kept + read.as_ref().map_or(0, |read| *read));
             match read {
