@@ -176,16 +176,15 @@ impl Turn {
             self.rejected = !sending.allows;
         }
         let mut runs = false;
-        if let Some(call) = self
-            .calls
-            .get_mut(&key)
-            .filter(|it| it.stage != Stage::Told)
-        {
-            runs = sending.allows && call.status == Status::InProgress;
-            call.stage = match sending.allows {
-                true => Stage::Allowed,
-                false => Stage::Rejected,
-            };
+        if let Some(call) = self.calls.get_mut(&key) {
+            call.rejected = !sending.allows;
+            if call.stage != Stage::Told {
+                runs = sending.allows && call.status == Status::InProgress;
+                call.stage = match sending.allows {
+                    true => Stage::Allowed,
+                    false => Stage::Rejected,
+                };
+            }
         }
         let to = if sending.allows {
             "calling_tool"

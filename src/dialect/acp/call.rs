@@ -48,6 +48,8 @@ pub struct Call {
     pub key: String,
     /// How far it is heard.
     pub stage: Stage,
+    /// Whether the person's last answer about it rejected it; it may have been told by then.
+    pub rejected: bool,
     /// Where it is, as its agent says.
     pub status: Status,
     /// The edits that it makes.
@@ -77,6 +79,7 @@ impl Call {
         Self {
             key: key.to_owned(),
             stage: Stage::Unsaid,
+            rejected: false,
             status: Status::Pending,
             edits: Vec::new(),
             output: Brought::default(),

@@ -391,15 +391,15 @@ impl Turn {
         out: &mut Vec<Out>,
     ) -> Option<String> {
         let call = self.calls.get(key)?;
-        let (stage, title) = (call.stage, call.title());
-        if stage == Stage::Told {
+        // Whoever rejected it here knows.
+        let is_known = call.rejected || call.stage == Stage::Rejected;
+        let (is_told, title) = (call.stage == Stage::Told, call.title());
+        if is_told {
             self.leave_open(key, teller, now, out);
             self.enter("thinking", teller, now, out);
         }
         self.forget(key);
-        // Whoever rejected it here knows; one that ran already stays told.
-        let here = stage == Stage::Rejected || stage == Stage::Told && self.rejected;
-        (!here).then_some(title)
+        (!is_known).then_some(title)
     }
 
     /// Tells that a call ended of which its agent does not say how.

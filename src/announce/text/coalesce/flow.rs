@@ -290,7 +290,19 @@ impl Coalescer {
             || self.settings.policy == Policy::WholeOutput
             || !self.line.is_empty()
             || self.segmenter.in_block()
-            || self.segmenter.pending().is_empty())
+            || self.free() == 0)
+    }
+
+    /// Gives how many bytes of the pending text nothing holds.
+    fn free(&self) -> usize {
+        let pending = self.segmenter.pending().len();
+        match self.held {
+            Some((from, _)) => {
+                let start = self.came - pending as u64;
+                from.saturating_sub(start).min(pending as u64) as usize
+            }
+            None => pending,
+        }
     }
 
     /// Says what a pause would make of the pending text, if anything.
@@ -300,11 +312,7 @@ impl Coalescer {
             return None;
         }
         let pending = segmenter.pending();
-        let start = self.came - pending.len() as u64;
-        let free = match self.held {
-            Some((from, _)) => from.saturating_sub(start).min(pending.len() as u64) as usize,
-            None => pending.len(),
-        };
+        let free = self.free();
         let whole = free == pending.len();
         // A lone return may be the first half of a line's end.
         let text = pending[..free].trim_end_matches('\r');

@@ -143,6 +143,7 @@ fn a_doubted_hint_is_believed_after_a_long_silence() {
 fn explicit_none_waits_for_a_hint_or_the_end() {
     let mut c = fresh();
     assert!(c.push(say("One. Two. Thr", Hint::None), T0).is_empty());
+    assert_eq!(c.looked_at(), None);
     assert!(c.flush_due(ms(10_000)).is_empty());
     assert!(c.push(say("ee. Fo", Hint::None), T0).is_empty());
     let pieces = c.push(say("ur five ", Hint::Word), T0);

@@ -203,34 +203,34 @@ fn what_another_client_answers_is_decided_elsewhere() {
 
 #[test]
 fn a_running_call_that_is_declined_ends_once_and_who_rejected_it_is_told_nothing() {
-    let runs = || {
+    // What is rejected here, if anything, whether another call runs behind that, and what is told.
+    for (rejected, goes_on, told) in [
+        (None, false, &["codex.declined"] as &[&str]),
+        (Some("c"), false, &[]),
+        (Some("c"), true, &[]),
+        (Some("d"), false, &["codex.declined"]),
+    ] {
         let mut run = Run::in_turn();
         run.item("item/started", "u", touch("c", "inProgress"));
         run.after(Duration::from_secs(2));
         assert_eq!(run.count("tool.invoked"), 1);
-        run
-    };
-    let declined = |run: &mut Run| {
+        if let Some(call) = rejected {
+            run.asks(json!(0), call);
+            run.decide(1, "reject", None);
+            run.written(1, true);
+            run.resolved(json!(0));
+        }
+        if goes_on {
+            run.item("item/started", "u", touch("e", "inProgress"));
+            run.after(Duration::from_secs(2));
+        }
         run.item("item/completed", "u", touch("c", "declined"));
         assert_eq!(run.count("tool.completed"), 1);
+        assert_eq!(run.told, told, "{rejected:?}, {goes_on}");
         run.begins("v", "go on");
-        assert_eq!(run.count("tool.completed"), 1, "once");
+        assert_eq!(run.count("tool.completed"), 1 + usize::from(goes_on));
         assert!(run.faults.is_empty(), "{:?}", run.faults);
-    };
-    let mut elsewhere = runs();
-    declined(&mut elsewhere);
-    assert_eq!(elsewhere.told, ["codex.declined"]);
-    let mut here = runs();
-    here.asks(json!(0), "c");
-    here.decide(1, "reject", None);
-    here.written(1, true);
-    here.resolved(json!(0));
-    declined(&mut here);
-    assert!(
-        here.told.is_empty(),
-        "who rejected it knows: {:?}",
-        here.told
-    );
+    }
 }
 
 #[test]
