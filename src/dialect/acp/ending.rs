@@ -70,9 +70,9 @@ impl Turn {
         self.close_output(teller, now, out);
         let running: Vec<String> = self
             .calls
-            .values()
-            .filter(|call| call.stage == Stage::Told)
-            .map(|call| call.key.clone())
+            .iter()
+            .filter(|(_, call)| call.stage == Stage::Told)
+            .map(|(key, _)| key.clone())
             .collect();
         for key in running {
             self.leave_open(&key, teller, now, out);

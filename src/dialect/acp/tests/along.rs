@@ -436,6 +436,25 @@ proptest! {
 }
 
 #[test]
+fn a_call_that_is_made_again_ends_with_its_agent() {
+    let mut ears = Ears::new();
+    ears.prompt("s");
+    let made = |status: &str| json!({"sessionUpdate": "tool_call", "toolCallId": "0", "title": "t", "status": status});
+    ears.update("s", made("completed"));
+    ears.asks("s", &json!(0), "0");
+    ears.decide(1, "accept", None);
+    ears.became(1, Decided::Here);
+    ears.update("s", made("in_progress"));
+    ears.news();
+    ears.with(|along, now, out| along.gone(now, out));
+    assert_eq!(
+        ears.news(),
+        ["tool.completed", "thinking", "session.errored"]
+    );
+    assert!(ears.faults.is_empty(), "{:?}", ears.faults);
+}
+
+#[test]
 fn an_answer_that_was_missed_breaks_no_conversation() {
     let mut ears = Ears::new();
     ears.prompt("s");
