@@ -206,8 +206,8 @@ impl App {
     pub fn look_ahead<'a>(&self, inputs: impl Iterator<Item = &'a Input>) {
         for input in inputs {
             if let Input::Event { link, read, .. } = input {
-                self.sessions.look_at(*link, read);
-                self.announcer.look_at(*link, read);
+                let session = self.sessions.look_at(*link, read);
+                self.announcer.look_at(*link, read, session);
             }
         }
     }

@@ -125,11 +125,16 @@ impl Known {
         agents.find_map(|(_, agent)| self.shelf.get(&(link, agent, session)))
     }
 
-    /// Looks at the session of what is named, where it is known.
-    pub(super) fn look_at(&self, link: LinkId, agent: &AgentId, session: &SessionId) {
-        if let Some(session) = self.shelf.get(&(link, agent, session)) {
-            session.look_at();
-        }
+    /// Looks at the session of what is named, and gives it where it is known.
+    pub(super) fn look_at(
+        &self,
+        link: LinkId,
+        agent: &AgentId,
+        session: &SessionId,
+    ) -> Option<&Session> {
+        let session = self.shelf.get(&(link, agent, session))?;
+        session.look_at();
+        Some(session)
     }
 
     pub(super) fn get_mut(&mut self, key: &SessionKey) -> Option<&mut Session> {

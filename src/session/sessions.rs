@@ -239,11 +239,11 @@ impl Sessions {
         over
     }
 
-    /// Looks at the session of an event that is applied soon, so that it is near by then.
-    pub fn look_at(&self, link: LinkId, decoded: &Decoded) {
+    /// Looks at the session of an event that is applied soon, so that it is near by then; gives it where it is known.
+    pub fn look_at(&self, link: LinkId, decoded: &Decoded) -> Option<&Session> {
         let envelope = &decoded.envelope;
         self.sessions
-            .look_at(link, &envelope.producer.agent_id, &envelope.session_id);
+            .look_at(link, &envelope.producer.agent_id, &envelope.session_id)
     }
 
     /// Applies one event and gives what changed.

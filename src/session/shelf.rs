@@ -2,10 +2,11 @@
 //!
 //! Responsibilities: a place for each, and finding it. Not here: their order, and how many there may be.
 //!
-//! Mental model: an event looks up what it is about a dozen times, so what was found last is remembered. Of thousands
-//! that take turns few are near in memory, so what is searched holds places and numbers made of keys, and a key is looked
-//! at where it stands, only where its number is the one. Things stay where they are put, in blocks: nothing is copied
-//! when more come, nor looked at.
+//! Mental model: an event looks up what it is about a dozen times, so what was found last is remembered, and what was
+//! found behind it: a lot of events is looked at ahead and then taken, in the same order. Of thousands that take turns
+//! few are near in memory, so what is searched holds places and numbers made of keys, and a key is looked at where it
+//! stands, only where its number is the one. Things stay where they are put, in blocks: nothing is copied when more come,
+//! nor looked at.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, Hash};
@@ -47,6 +48,8 @@ pub(crate) struct Shelf<T> {
     numbers: RandomState,
     /// Where the one was that was found last.
     last: Cell<usize>,
+    /// Of each place, where the one was that was found behind it.
+    behind: Vec<Cell<u32>>,
 }
 
 /// Says where a thing stands, in a short form, so that those of thousands are near at hand.
@@ -65,6 +68,7 @@ impl<T> Default for Shelf<T> {
             places: HashTable::new(),
             numbers: RandomState::default(),
             last: Cell::new(0),
+            behind: Vec::new(),
         }
     }
 }
@@ -81,11 +85,18 @@ impl<T: Keyed> Shelf<T> {
     }
 
     fn find(&self, name: &impl Names<T::Key>) -> Option<usize> {
+        let behind = self.behind.get(self.last.get())?;
+        let guess = long(behind.get());
+        if self.stands_at(guess, name) {
+            self.last.set(guess);
+            return Some(guess);
+        }
         let number = self.number(name);
         let is_it = |place: &Place| place.number == number && self.stands_at(long(place.at), name);
-        let place = long(self.places.find(spread(number), is_it)?.at);
-        self.last.set(place);
-        Some(place)
+        let at = self.places.find(spread(number), is_it)?.at;
+        behind.set(at);
+        self.last.set(long(at));
+        Some(long(at))
     }
 
     fn number(&self, name: &impl Hash) -> u32 {
@@ -144,6 +155,7 @@ impl<T: Keyed> Shelf<T> {
             let first = self.blocks.len() * BLOCK;
             let block = std::iter::repeat_with(|| None).take(BLOCK);
             self.blocks.push(block.collect());
+            self.behind.resize(first + BLOCK, Cell::new(0));
             self.free.extend((first + 1..first + BLOCK).rev());
             first
         })

@@ -138,8 +138,10 @@ impl Announcer {
     ) -> Draft {
         let mut summary = self.summary(change, &event.summary, Kind::SessionStarted);
         // "Started." by itself tells nothing that the start does not; the next longer words do.
-        if self.tells_only_the_start(&summary) {
+        let mut is_bare = self.tells_only_the_start(&summary);
+        if is_bare {
             summary = self.summary_at(change, &event.summary, Verbosity::Normal);
+            is_bare = self.tells_only_the_start(&summary);
         }
         let agent = self.agent_name(&change.key, &change.agent, sessions);
         let key = match &summary {
@@ -158,7 +160,7 @@ impl Announcer {
                 summary = Arg::Agent(marked, language.clone());
                 "session.started.named"
             }
-            Arg::Agent(..) if !self.tells_only_the_start(&summary) => "session.started",
+            Arg::Agent(..) if !is_bare => "session.started",
             Arg::Agent(..)
             | Arg::Own(_)
             | Arg::Sounding { .. }
@@ -351,6 +353,13 @@ fn shortened(whole: &[Segment], short: &[Segment]) -> Vec<Segment> {
 
 /// Tells whether a text begins with the agent's name, as it is seen.
 pub(super) fn names(text: &str, agent: &str) -> bool {
+    // Most that do have it to the letter.
+    if let Some(behind) = text.strip_prefix(agent)
+        && behind.starts_with(' ')
+        && agent.ends_with(|last: char| last.is_ascii_alphanumeric())
+    {
+        return true;
+    }
     if begin_otherwise(text, agent) {
         return false;
     }

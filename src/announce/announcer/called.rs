@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::session::{Session, SessionKey, Sessions};
 
 use super::Announcer;
+use super::last::Apart;
 use super::namesakes::Namesakes;
 use crate::announce::words::naming::{LONGEST_NAME, is_namesake};
 use crate::announce::words::phrase::Arg;
@@ -26,55 +27,63 @@ impl Announcer {
     /// is called an agent's. A name that a key stands for and that nothing proved is called unproven.
     pub fn agent_name(&self, key: &SessionKey, agent: &Arc<str>, sessions: &Sessions) -> Arc<str> {
         let Some(own) = sessions.get(key) else {
-            return self.found_name(key, agent, None, sessions).into();
+            return self.name_of_agent(key, agent, sessions).into();
         };
         let naming = sessions.naming();
         if let Some(known) = self.last.borrow().name(naming, own, agent) {
             return known;
         }
-        let name: Arc<str> = self.found_name(key, agent, Some(own), sessions).into();
+        let apart = self.apart(key, agent, Some(own), sessions);
+        let found = |apart: &Apart| self.named(key, agent, apart, own.number);
         let mut last = self.last.borrow_mut();
-        last.keep_name(naming, own, agent, Arc::clone(&name));
-        name
-    }
-
-    fn found_name(
-        &self,
-        key: &SessionKey,
-        agent: &str,
-        own: Option<&Session>,
-        sessions: &Sessions,
-    ) -> String {
-        let seen = self.looks.of(agent);
-        let namesakes = self.namesakes(sessions);
-        let beside = own.is_some_and(|own| own.beside);
-        let others = namesakes.others(key, &seen, beside);
-        if others.all == 0 {
-            return self.called(key, agent);
-        }
-        let request = own.and_then(|own| own.request.as_deref());
-        let words = request.and_then(|request| self.looks.first_words(request));
-        let words =
-            words.filter(|words| !namesakes.share_words(key, &seen, beside, &self.looks.of(words)));
-        let elsewhere = others.on_link == 0;
-        let (phrase, mark) = match (words, own) {
-            (Some(words), _) => ("agent.twin.request", Arg::Name(words.to_string())),
-            (None, Some(own)) if !elsewhere => ("agent.twin.run", Arg::own(own.number)),
-            (None, Some(_) | None) => self.mark(key, elsewhere),
-        };
-        self.marked(phrase, self.called(key, agent), mark)
+        last.name_apart(naming, own, agent, apart, found)
     }
 
     /// Gives the name by which a person tells an agent from all others, whichever of its runs is meant: where
     /// several share a name, the number of its source, or its id, is added.
     pub fn name_of_agent(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
+        let apart = self.apart(key, agent, None, sessions);
+        self.named(key, agent, &apart, 0)
+    }
+
+    /// Finds by what an agent, or a run of it, is told from all others.
+    fn apart(
+        &self,
+        key: &SessionKey,
+        agent: &str,
+        own: Option<&Session>,
+        sessions: &Sessions,
+    ) -> Apart {
         let seen = self.looks.of(agent);
-        let others = self.namesakes(sessions).others(key, &seen, false);
+        let namesakes = self.namesakes(sessions);
+        let beside = own.is_some_and(|own| own.beside);
+        let others = namesakes.others(key, &seen, beside);
         if others.all == 0 {
-            return self.called(key, agent);
+            return Apart::Name;
         }
-        let (phrase, mark) = self.mark(key, others.on_link == 0);
-        self.marked(phrase, self.called(key, agent), mark)
+        let request = own.and_then(|own| own.request.as_deref());
+        let words = request.and_then(|request| self.looks.first_words(request));
+        let words =
+            words.filter(|words| !namesakes.share_words(key, &seen, beside, &self.looks.of(words)));
+        // On one source its number would tell nothing.
+        match (words, own) {
+            (Some(words), _) => Apart::Words(words),
+            (None, _) if others.on_link == 0 => Apart::Source,
+            (None, Some(_)) => Apart::Run,
+            (None, None) => Apart::Id,
+        }
+    }
+
+    fn named(&self, key: &SessionKey, agent: &str, apart: &Apart, run: u64) -> String {
+        let name = self.called(key, agent);
+        let (phrase, mark) = match apart {
+            Apart::Name => return name,
+            Apart::Words(words) => ("agent.twin.request", Arg::Name(words.to_string())),
+            Apart::Run => ("agent.twin.run", Arg::own(run)),
+            Apart::Source => ("agent.twin.source", Arg::own(key.link.0 + 1)),
+            Apart::Id => ("agent.twin.id", Arg::Name(key.agent.as_str().to_owned())),
+        };
+        self.marked(phrase, name, mark)
     }
 
     /// Gives the counts of those who share a name, as they are now.
@@ -83,14 +92,6 @@ impl Announcer {
         namesakes.follow(sessions, &self.looks);
         drop(namesakes);
         self.namesakes.borrow()
-    }
-
-    fn mark(&self, key: &SessionKey, elsewhere: bool) -> (&'static str, Arg) {
-        // On one source its number would tell nothing.
-        match elsewhere {
-            true => ("agent.twin.source", Arg::own(key.link.0 + 1)),
-            false => ("agent.twin.id", Arg::Name(key.agent.as_str().to_owned())),
-        }
     }
 
     /// Gives what an agent is called where nobody shares its name.

@@ -29,18 +29,45 @@ struct Known {
     name: Option<Name>,
 }
 
-/// Says by which name a session is told, for as long as nothing changes that it was made of: finding one out may take a
-/// look at thousands of sessions, and each announcement has one.
+/// Says by which name a session is told, for as long as nothing changes that it was made of: to find one takes longer than
+/// to look it up, and each announcement has one.
 #[derive(Debug)]
 struct Name {
-    /// What it was made of ([`Sessions::naming`](crate::session::Sessions::naming)).
+    /// As of when it was found ([`Sessions::naming`](crate::session::Sessions::naming)).
     naming: u64,
     /// What its agent calls itself.
     agent: Arc<str>,
+    apart: Apart,
     told: Arc<str>,
 }
 
+/// Says by what a run of an agent is told apart from others beside its agent's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Apart {
+    /// By nothing: nobody shares it.
+    Name,
+    /// By the first words of what it was asked for.
+    Words(Arc<str>),
+    /// By its own number.
+    Run,
+    /// By the number of its source.
+    Source,
+    /// By its agent's id.
+    Id,
+}
+
 impl Last {
+    /// Looks at what is known of a session.
+    pub(super) fn look_at(&self, session: &Session) {
+        if let Some(known) = self.of(session) {
+            let told = known
+                .name
+                .as_ref()
+                .and_then(|name| name.told.as_bytes().first());
+            std::hint::black_box((known.said, told.copied()));
+        }
+    }
+
     /// Gives the name of a session whose agent calls itself so, if it is known.
     pub(super) fn name(
         &self,
@@ -53,21 +80,34 @@ impl Last {
         is_it.then(|| Arc::clone(&name.told))
     }
 
-    /// Takes a name that was found.
-    pub(super) fn keep_name(
+    /// Gives the name of a session that is told apart so: the one it had, if it was told apart so before, or else what
+    /// `found` finds.
+    pub(super) fn name_apart(
         &mut self,
         naming: u64,
         session: &Session,
         agent: &Arc<str>,
-        told: Arc<str>,
-    ) {
-        if let Some(known) = self.of_mut(session) {
-            known.name = Some(Name {
-                naming,
-                agent: Arc::clone(agent),
-                told,
-            });
+        apart: Apart,
+        found: impl FnOnce(&Apart) -> String,
+    ) -> Arc<str> {
+        let Some(known) = self.of_mut(session) else {
+            return found(&apart).into();
+        };
+        if let Some(name) = &mut known.name
+            && name.apart == apart
+            && are_one(&name.agent, agent)
+        {
+            name.naming = naming;
+            return Arc::clone(&name.told);
         }
+        let told: Arc<str> = found(&apart).into();
+        known.name = Some(Name {
+            naming,
+            agent: Arc::clone(agent),
+            apart,
+            told: Arc::clone(&told),
+        });
+        told
     }
 
     /// Forgets all names, because something changed that no session knows of.

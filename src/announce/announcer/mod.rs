@@ -49,7 +49,7 @@ use jiff::Timestamp;
 use smallvec::SmallVec;
 
 use crate::protocol::{AgentId, Attached, Decoded, Event, Now, OutputId, OutputStreaming, Urgency};
-use crate::session::{Change, Fate, LinkId, PromptId, SessionKey, Sessions, What};
+use crate::session::{Change, Fate, LinkId, PromptId, Session, SessionKey, Sessions, What};
 
 use crate::announce::announcement::{
     About, Aloud, Announcement, Class, Cue, Facts, Kind, Tool, Topic,
@@ -332,8 +332,11 @@ impl Announcer {
         self.outputs.deadline()
     }
 
-    /// Looks at the output of an event that is told soon, so that it is near by then.
-    pub fn look_at(&self, link: LinkId, decoded: &Decoded) {
+    /// Looks at what an event is told with soon, of its session and its output, so that it is near by then.
+    pub fn look_at(&self, link: LinkId, decoded: &Decoded, session: Option<&Session>) {
+        if let Some(session) = session {
+            self.last.borrow().look_at(session);
+        }
         if let Event::OutputStreaming(event) = &decoded.event {
             let envelope = &decoded.envelope;
             let session = (link, &envelope.producer.agent_id, &envelope.session_id);

@@ -29,7 +29,7 @@ enum Group {
 }
 
 /// The groups of one session.
-type Groups = SmallVec<[Group; 2]>;
+type Groups = Box<[Group]>;
 
 /// Counts those from whom a session has to be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Namesakes {
         let Some(known) = self.known.get_mut(place) else {
             return;
         };
-        for group in known.drain(..) {
+        for group in std::mem::take(known) {
             if let Some(count) = self.counts.get_mut(&group) {
                 *count -= 1;
                 if *count == 0 {
@@ -95,7 +95,12 @@ impl Namesakes {
         if let Some(session) = session {
             *known = groups(session, looks);
             for group in known.iter() {
-                *self.counts.entry(group.clone()).or_insert(0) += 1;
+                match self.counts.get_mut(group) {
+                    Some(count) => *count += 1,
+                    None => {
+                        self.counts.insert(group.clone(), 1);
+                    }
+                }
             }
         }
     }
@@ -141,7 +146,7 @@ fn groups(session: &Session, looks: &Looks) -> Groups {
     let (link, agent) = (session.key.link, || session.key.agent.clone());
     let look = looks.of(&session.agent);
     let name = || Arc::clone(&look);
-    let mut groups = Groups::new();
+    let mut groups = SmallVec::<[Group; 7]>::new();
     groups.push(Group::Name(name()));
     groups.push(Group::NameOnLink(name(), link));
     groups.push(Group::NameOfAgent(name(), link, agent()));
@@ -162,7 +167,7 @@ fn groups(session: &Session, looks: &Looks) -> Groups {
             groups.push(Group::WordsBeside(words, link, agent()));
         }
     }
-    groups
+    groups.into_boxed_slice()
 }
 
 #[cfg(test)]

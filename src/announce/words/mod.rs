@@ -9,6 +9,7 @@ pub(super) mod because;
 pub(super) mod departure;
 #[cfg(test)]
 mod digest;
+mod filled;
 pub(super) mod language;
 pub(super) mod naming;
 pub(super) mod phrase;

@@ -47,15 +47,19 @@ pub fn answer_of(text: &str, unnamed: &str) -> String {
 /// Tells at a glance that a name can stand in the program's own words as it is, which most can; what this says no to,
 /// a closer look may leave as it is all the same.
 pub fn stands_as_it_is(name: &str) -> bool {
-    let ends = name.starts_with(' ') || name.ends_with(' ');
-    let mut pairs = name.as_bytes().windows(2);
-    is_plain(name, LONGEST_NAME) && !ends && pairs.all(|pair| pair != b"  ")
+    let mut before = b' ';
+    let goes_on =
+        |b: u8| is_plain_sign(b) && (std::mem::replace(&mut before, b), b) != (b' ', b' ');
+    (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(goes_on) && before != b' '
 }
 
 /// Tells whether a text of one line has ASCII letters, digits and spaces, and what joins words.
 fn is_plain(text: &str, longest: usize) -> bool {
-    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'-' | b'_');
-    (1..=longest).contains(&text.len()) && text.bytes().all(is_plain)
+    (1..=longest).contains(&text.len()) && text.bytes().all(is_plain_sign)
+}
+
+fn is_plain_sign(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-' | b'_')
 }
 
 fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
@@ -145,24 +149,34 @@ pub fn looks_like(one: &str, other: &str) -> bool {
     of_plain(one).eq(of_plain(other))
 }
 
-/// Tells whether it is seen at their first letters that two texts have not the same [`look`].
+/// How much of two texts is compared to see that they begin otherwise.
+const FIRST_SEEN: usize = 8;
+
+/// Tells whether it is seen at their first letters that two texts have not the same [`look`], nor one of them and what
+/// the other begins with.
 pub fn begin_otherwise(one: &str, other: &str) -> bool {
-    let first = |text: &str| match text.trim_start().as_bytes() {
-        // What is behind a letter may belong to it, or have it taken out, where it is no sign of ASCII.
-        [letter, b' '..0x7f, ..] if letter.is_ascii_alphanumeric() => {
-            seen(letter.to_ascii_lowercase()).and_then(|seen| seen.bytes().next())
-        }
-        _ => None,
+    // What is behind a letter may belong to it, or have it taken out, where it is no sign of ASCII.
+    let is_plain = |pair: &&[u8]| pair.iter().all(|b| (b' '..0x7f).contains(b));
+    let begin = |text| str::as_bytes(str::trim_start(text)).windows(2);
+    let first = |text| {
+        seen_of(
+            begin(text)
+                .take_while(is_plain)
+                .filter_map(|pair| pair.first()),
+        )
     };
-    first(one)
-        .zip(first(other))
-        .is_some_and(|(one, other)| one != other)
+    let mut pairs = first(one).zip(first(other)).take(FIRST_SEEN);
+    pairs.any(|(one, other)| one != other)
 }
 
 /// Gives the look of a text of ASCII signs that can be seen, sign by sign.
 fn of_plain(text: &str) -> impl Iterator<Item = u8> {
-    let letters = text.bytes().filter(u8::is_ascii_alphanumeric);
-    let letters = letters.map(|letter| letter.to_ascii_lowercase());
+    seen_of(text.as_bytes().iter())
+}
+
+fn seen_of<'a>(signs: impl Iterator<Item = &'a u8>) -> impl Iterator<Item = u8> {
+    let letters = signs.filter(|sign| sign.is_ascii_alphanumeric());
+    let letters = letters.map(u8::to_ascii_lowercase);
     letters
         .take(LONGEST_NAME)
         .flat_map(|letter| seen(letter).unwrap_or_default().bytes())

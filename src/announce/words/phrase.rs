@@ -1,13 +1,10 @@
 //! Every sentence that the program says in its own name, from a phrase file.
 //!
-//! Responsibilities: reading what the build made of the file, picking a level, filling in arguments, and keeping the
-//! program's words and an agent's words apart as [`Segment`]s. Not here: which phrase is said when
-//! (`announcer`).
+//! Responsibilities: reading what the build made of the file, and picking a phrase and its level. Not here: putting
+//! arguments into it (`filled`), which phrase is said when (`announcer`).
 //!
-//! Mental model: a phrase is a run of literals, arguments and optional parts. It stays the text that was built in, and is
-//! taken apart as it is said: of a thousand, few are said in a run. Literals and the program's own arguments become segments
-//! with [`Mark::Own`], an agent's text becomes a segment of its own with [`Mark::Agent`], so that a voice can mark whose
-//! words they are. Arguments are put in once: braces inside an agent's text mean nothing.
+//! Mental model: a phrase stays the text that was built in, and is taken apart as it is said: of a thousand, few are said
+//! in a run.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,15 +19,14 @@ use memchr::memchr;
 use crate::config::Verbosity;
 
 pub use super::arg::{Arg, Args};
+use super::filled::Filled;
 use super::language;
-use super::naming::{answer_of, name_of, words_of};
+use super::naming::{answer_of, name_of};
 use super::places::places;
-use super::segment::{Segment, join};
-use super::template::{Part, parts};
+use super::segment::Segment;
 use super::tongue::Tongue;
 use crate::announce::text::normalise::{Pronunciation, Words};
-use crate::announce::text::speakable::{self, Lexicon, Profile};
-use crate::announce::words::segment::Mark;
+use crate::announce::text::speakable::Lexicon;
 
 // The phrase files, as the build found them: a file in `assets` is all that a language takes.
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
@@ -266,162 +262,24 @@ impl Phrases {
         args: &Args<'_>,
         now: Option<Timestamp>,
     ) -> Vec<Segment> {
-        let Some(leveled) = self.file.find(key) else {
-            return vec![Segment::own(key)];
-        };
-        let mut builder = Builder {
-            lexicon: &self.lexicon,
-            keys: &self.keys,
-            now,
-            segments: Vec::with_capacity(USUAL_SEGMENTS),
-            own: String::new(),
-            own_spoken: None,
-        };
-        builder.fill(leveled.at(level), args);
-        builder.finish()
+        match self.file.find(key) {
+            Some(leveled) => self.filled(leveled.at(level), args, now).into_segments(),
+            None => vec![Segment::own(key)],
+        }
+    }
+
+    fn filled(&self, phrase: &str, args: &Args<'_>, now: Option<Timestamp>) -> Filled<'_> {
+        let mut filled = Filled::new(&self.lexicon, &self.keys, now);
+        filled.fill(phrase, args);
+        filled
     }
 
     /// Fills in a phrase that consists of the program's own words only, as plain text.
     pub fn text(&self, key: &str, args: &Args<'_>) -> String {
-        join(&self.say(key, Verbosity::Normal, args))
-    }
-}
-
-/// How many segments most phrases become.
-const USUAL_SEGMENTS: usize = 2;
-/// How many bytes of the program's own words stand together at most in most phrases.
-const USUAL_WORDS: usize = 64;
-
-struct Builder<'a> {
-    lexicon: &'a Lexicon,
-    keys: &'a BTreeMap<String, String>,
-    now: Option<Timestamp>,
-    segments: Vec<Segment>,
-    own: String,
-    /// The same as it sounds, from where it sounds otherwise.
-    own_spoken: Option<String>,
-}
-
-impl<'a> Builder<'a> {
-    fn unnamed(&self) -> &'a str {
-        &self.lexicon.words().unnamed
-    }
-
-    fn fill(&mut self, phrase: &str, args: &Args<'_>) {
-        let find = |name: &str| {
-            args.iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, arg)| arg)
+        let Some(leveled) = self.file.find(key) else {
+            return key.to_owned();
         };
-        for part in parts(phrase) {
-            match part {
-                Part::Literal(text) => self.literal(text),
-                Part::Key { command, key } => {
-                    self.key(self.keys.get(command).map_or(key, String::as_str));
-                }
-                Part::Typed(text) => self.key(text),
-                Part::Arg(name) => match find(name) {
-                    Some(Arg::Own(text)) => self.put(text),
-                    Some(Arg::Sounding { text, spoken }) => {
-                        self.put_sounding(text, spoken);
-                    }
-                    Some(Arg::Name(text)) => {
-                        self.put(&name_of(text, self.unnamed()));
-                    }
-                    Some(Arg::Tool(text)) => {
-                        self.put(&words_of(text, self.unnamed()));
-                    }
-                    Some(Arg::Agent(text, language)) => {
-                        self.foreign(text, language.clone(), Profile::Prose)
-                    }
-                    Some(Arg::Exact(text, language)) => {
-                        self.foreign(text, language.clone(), Profile::Exact)
-                    }
-                    None => {}
-                },
-                Part::Plural { arg, one, many } => {
-                    let is_one = matches!(find(arg), Some(Arg::Own(text)) if text == "1");
-                    self.put(if is_one { one } else { many });
-                }
-                Part::Optional(inner) => {
-                    let whole = |part: Part<'_>| match part {
-                        Part::Arg(name) => find(name).is_some_and(|arg| !arg.is_empty()),
-                        Part::Literal(_)
-                        | Part::Key { .. }
-                        | Part::Typed(_)
-                        | Part::Plural { .. }
-                        | Part::Optional(_) => true,
-                    };
-                    if parts(inner).all(whole) {
-                        self.fill(inner, args);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds words of the phrase; a stop that what they follow has already is not said twice.
-    fn literal(&mut self, text: &str) {
-        let stopped = match (self.own.is_empty(), self.segments.last()) {
-            (false, _) => self.own.ends_with(['.', '!', '?', '…', '。', '؟', '।']),
-            // Joining gives a stop to what has none.
-            (true, before) => before.is_some(),
-        };
-        let rest = text.strip_prefix('.').filter(|_| stopped);
-        self.put(rest.unwrap_or(text));
-    }
-
-    fn put(&mut self, text: &str) {
-        if self.own.capacity() == 0 {
-            self.own.reserve(USUAL_WORDS);
-        }
-        self.own.push_str(text);
-        if let Some(spoken) = &mut self.own_spoken {
-            spoken.push_str(text);
-        }
-    }
-
-    fn put_sounding(&mut self, text: &str, spoken: &str) {
-        let own = &self.own;
-        (self.own_spoken.get_or_insert_with(|| own.clone())).push_str(spoken);
-        self.own.push_str(text);
-    }
-
-    /// Adds a key, which has a name of its own by ear.
-    fn key(&mut self, key: &str) {
-        self.put_sounding(key, &self.lexicon.key(key));
-    }
-
-    fn flush_own(&mut self) {
-        let text = self.own.trim();
-        // Only stops between two agents' texts are left over from optional parts.
-        if text.chars().any(char::is_alphanumeric) {
-            let spoken = self.own_spoken.as_deref().unwrap_or(&self.own);
-            let spoken = self.lexicon.pronounce(spoken.trim());
-            let segment = Segment::new(Mark::Own, text, &spoken);
-            self.segments.push(segment);
-        }
-        self.own.clear();
-        self.own_spoken = None;
-    }
-
-    fn foreign(&mut self, text: &str, language: Option<Arc<str>>, profile: Profile) {
-        self.flush_own();
-        let clean = speakable::one_line(text);
-        let shown = match profile {
-            Profile::Exact => self.lexicon.name_directions(&clean).into_owned(),
-            Profile::Prose => clean,
-        };
-        if !shown.is_empty() {
-            let spoken = self.lexicon.speak(text, profile, self.now);
-            let segment = Segment::new(Mark::Agent, shown, &spoken).language(language);
-            self.segments.push(segment);
-        }
-    }
-
-    fn finish(mut self) -> Vec<Segment> {
-        self.flush_own();
-        self.segments
+        (self.filled(leveled.at(Verbosity::Normal), args, None)).into_text()
     }
 }
 
@@ -429,7 +287,8 @@ impl<'a> Builder<'a> {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::super::digest::digest;
-    use super::super::segment::join_spoken;
+    use super::super::segment::{Mark, join, join_spoken};
+    use super::super::template::{Part, parts};
     use super::*;
 
     fn phrases(text: &str) -> Phrases {

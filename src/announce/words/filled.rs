@@ -1,0 +1,199 @@
+//! A phrase with its arguments filled in.
+//!
+//! Responsibilities: putting the words of a phrase and its arguments together, and keeping the program's words and an
+//! agent's words apart as [`Segment`]s. Not here: which phrase it is (`phrase`), taking it apart (`template`).
+//!
+//! Mental model: a phrase is a run of literals, arguments and optional parts. Literals and the program's own arguments
+//! become segments with [`Mark::Own`], an agent's text becomes a segment of its own with [`Mark::Agent`], so that a voice
+//! can mark whose words they are. Arguments are put in once: braces inside an agent's text mean nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::arg::{Arg, Args};
+use super::naming::{name_of, words_of};
+use super::segment::{Mark, Segment, join};
+use super::template::{Part, parts};
+use crate::announce::text::speakable::{self, Lexicon, Profile};
+
+/// How many segments most phrases become.
+const USUAL_SEGMENTS: usize = 2;
+/// How many bytes of the program's own words stand together at most in most phrases.
+const USUAL_WORDS: usize = 64;
+
+/// Holds what is filled in of a phrase.
+pub(super) struct Filled<'a> {
+    lexicon: &'a Lexicon,
+    keys: &'a BTreeMap<String, String>,
+    now: Option<Timestamp>,
+    segments: Vec<Segment>,
+    own: String,
+    /// The same as it sounds, from where it sounds otherwise.
+    own_spoken: Option<String>,
+}
+
+impl<'a> Filled<'a> {
+    pub(super) fn new(
+        lexicon: &'a Lexicon,
+        keys: &'a BTreeMap<String, String>,
+        now: Option<Timestamp>,
+    ) -> Self {
+        Self {
+            lexicon,
+            keys,
+            now,
+            segments: Vec::new(),
+            own: String::new(),
+            own_spoken: None,
+        }
+    }
+
+    fn unnamed(&self) -> &'a str {
+        &self.lexicon.words().unnamed
+    }
+
+    /// Puts in a phrase.
+    pub(super) fn fill(&mut self, phrase: &str, args: &Args<'_>) {
+        let find = |name: &str| {
+            args.iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, arg)| arg)
+        };
+        for part in parts(phrase) {
+            match part {
+                Part::Literal(text) => self.literal(text),
+                Part::Key { command, key } => {
+                    self.key(self.keys.get(command).map_or(key, String::as_str));
+                }
+                Part::Typed(text) => self.key(text),
+                Part::Arg(name) => match find(name) {
+                    Some(Arg::Own(text)) => self.put(text),
+                    Some(Arg::Sounding { text, spoken }) => {
+                        self.put_sounding(text, spoken);
+                    }
+                    Some(Arg::Name(text)) => {
+                        self.put(&name_of(text, self.unnamed()));
+                    }
+                    Some(Arg::Tool(text)) => {
+                        self.put(&words_of(text, self.unnamed()));
+                    }
+                    Some(Arg::Agent(text, language)) => {
+                        self.foreign(text, language.clone(), Profile::Prose)
+                    }
+                    Some(Arg::Exact(text, language)) => {
+                        self.foreign(text, language.clone(), Profile::Exact)
+                    }
+                    None => {}
+                },
+                Part::Plural { arg, one, many } => {
+                    let is_one = matches!(find(arg), Some(Arg::Own(text)) if text == "1");
+                    self.put(if is_one { one } else { many });
+                }
+                Part::Optional(inner) => {
+                    let whole = |part: Part<'_>| match part {
+                        Part::Arg(name) => find(name).is_some_and(|arg| !arg.is_empty()),
+                        Part::Literal(_)
+                        | Part::Key { .. }
+                        | Part::Typed(_)
+                        | Part::Plural { .. }
+                        | Part::Optional(_) => true,
+                    };
+                    if parts(inner).all(whole) {
+                        self.fill(inner, args);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds words of the phrase; a stop that what they follow has already is not said twice.
+    fn literal(&mut self, text: &str) {
+        let stopped = match (self.own.is_empty(), self.segments.last()) {
+            (false, _) => self.own.ends_with(['.', '!', '?', '…', '。', '؟', '।']),
+            // Joining gives a stop to what has none.
+            (true, before) => before.is_some(),
+        };
+        let rest = text.strip_prefix('.').filter(|_| stopped);
+        self.put(rest.unwrap_or(text));
+    }
+
+    fn put(&mut self, text: &str) {
+        if self.own.capacity() == 0 {
+            self.own.reserve(USUAL_WORDS);
+        }
+        self.own.push_str(text);
+        if let Some(spoken) = &mut self.own_spoken {
+            spoken.push_str(text);
+        }
+    }
+
+    fn put_sounding(&mut self, text: &str, spoken: &str) {
+        let own = &self.own;
+        (self.own_spoken.get_or_insert_with(|| own.clone())).push_str(spoken);
+        self.own.push_str(text);
+    }
+
+    /// Adds a key, which has a name of its own by ear.
+    fn key(&mut self, key: &str) {
+        self.put_sounding(key, &self.lexicon.key(key));
+    }
+
+    /// Gives the program's own words since the last segment; none where only stops between two agents' texts are left over
+    /// from optional parts.
+    fn own_words(&self) -> &str {
+        let text = self.own.trim();
+        match text.chars().any(char::is_alphanumeric) {
+            true => text,
+            false => "",
+        }
+    }
+
+    fn push(&mut self, segment: Segment) {
+        if self.segments.capacity() == 0 {
+            self.segments.reserve_exact(USUAL_SEGMENTS);
+        }
+        self.segments.push(segment);
+    }
+
+    fn flush_own(&mut self) {
+        let text = self.own_words();
+        if !text.is_empty() {
+            let spoken = self.own_spoken.as_deref().unwrap_or(&self.own);
+            let spoken = self.lexicon.pronounce(spoken.trim());
+            let segment = Segment::new(Mark::Own, text, &spoken);
+            self.push(segment);
+        }
+        self.own.clear();
+        self.own_spoken = None;
+    }
+
+    fn foreign(&mut self, text: &str, language: Option<Arc<str>>, profile: Profile) {
+        self.flush_own();
+        let clean = speakable::one_line(text);
+        let shown = match profile {
+            Profile::Exact => self.lexicon.name_directions(&clean).into_owned(),
+            Profile::Prose => clean,
+        };
+        if !shown.is_empty() {
+            let spoken = self.lexicon.speak(text, profile, self.now);
+            let segment = Segment::new(Mark::Agent, shown, &spoken).language(language);
+            self.push(segment);
+        }
+    }
+
+    /// Gives the words, each speaker's apart.
+    pub(super) fn into_segments(mut self) -> Vec<Segment> {
+        self.flush_own();
+        self.segments
+    }
+
+    /// Gives the words as plain text; how they sound is not asked.
+    pub(super) fn into_text(self) -> String {
+        match self.segments.is_empty() {
+            true => self.own_words().to_owned(),
+            false => join(&self.into_segments()),
+        }
+    }
+}
