@@ -372,3 +372,28 @@ pub(super) fn names(text: &str, agent: &str) -> bool {
     let begin = text.get(..end).unwrap_or_default();
     looks_like(begin.trim().trim_end_matches([':', ',', '.']), agent)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_names_an_agent_where_it_begins_with_its_name_as_it_is_seen() {
+        for (text, agent, wanted) in [
+            ("Mailer run 2 began", "Mailer run 2", true),
+            ("Mailer run 2", "Mailer run 2", true),
+            ("Mailer run 2: began", "Mailer run 2", true),
+            ("mailer  RUN 2, began", "Mailer run 2", true),
+            ("M\u{430}iler run 2 began", "Mailer run 2", true),
+            ("Mailer run 21 began", "Mailer run 2", false),
+            ("Mailer runs", "Mailer run 2", false),
+            ("Mailman began", "Mailer", false),
+            ("Mailer? Yes", "Mailer?", true),
+            ("Began.", "", false),
+            (" began", "", false),
+            ("", "Mailer", false),
+        ] {
+            assert_eq!(names(text, agent), wanted, "{text:?} {agent:?}");
+        }
+    }
+}

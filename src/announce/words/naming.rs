@@ -48,8 +48,11 @@ pub fn answer_of(text: &str, unnamed: &str) -> String {
 /// a closer look may leave as it is all the same.
 pub fn stands_as_it_is(name: &str) -> bool {
     let mut before = b' ';
-    let goes_on =
-        |b: u8| is_plain_sign(b) && (std::mem::replace(&mut before, b), b) != (b' ', b' ');
+    let goes_on = |b: u8| {
+        let is_second_space = before == b' ' && b == b' ';
+        before = b;
+        is_plain_sign(b) && !is_second_space
+    };
     (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(goes_on) && before != b' '
 }
 
@@ -155,18 +158,16 @@ const FIRST_SEEN: usize = 8;
 /// Tells whether it is seen at their first letters that two texts have not the same [`look`], nor one of them and what
 /// the other begins with.
 pub fn begin_otherwise(one: &str, other: &str) -> bool {
+    let mut pairs = first_seen(one).zip(first_seen(other));
+    pairs.any(|(one, other)| one != other)
+}
+
+fn first_seen(text: &str) -> impl Iterator<Item = u8> {
     // What is behind a letter may belong to it, or have it taken out, where it is no sign of ASCII.
     let is_plain = |pair: &&[u8]| pair.iter().all(|b| (b' '..0x7f).contains(b));
-    let begin = |text| str::as_bytes(str::trim_start(text)).windows(2);
-    let first = |text| {
-        seen_of(
-            begin(text)
-                .take_while(is_plain)
-                .filter_map(|pair| pair.first()),
-        )
-    };
-    let mut pairs = first(one).zip(first(other)).take(FIRST_SEEN);
-    pairs.any(|(one, other)| one != other)
+    let pairs = text.trim_start().as_bytes().windows(2);
+    let letters = pairs.take_while(is_plain).filter_map(|pair| pair.first());
+    seen_of(letters).take(FIRST_SEEN)
 }
 
 /// Gives the look of a text of ASCII signs that can be seen, sign by sign.
