@@ -14,6 +14,7 @@ mod aftermath;
 mod anomaly;
 mod answers;
 mod apply;
+mod calls;
 mod change;
 mod consent;
 mod context;

@@ -1,18 +1,17 @@
 //! The state of one session.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-use foldhash::{HashMap, HashMapExt};
 use smallvec::SmallVec;
 
 use crate::protocol::{Attached, OutputId, Producer, Progress, RiskLevel, SessionId, ToolCallId};
 
+use super::calls::Calls;
 use super::fate::Aftermath;
 use super::key::{PromptId, SessionKey};
 use super::machines::{AgentStates, Lifecycle, OutputRun, ToolRun};
@@ -22,8 +21,6 @@ use super::waits::UNASKED_AFTER;
 pub(super) const MOST_TOOLS: usize = 256;
 /// How many outputs a session keeps; completed ones leave first.
 pub(super) const MOST_OUTPUTS: usize = 64;
-/// How many used call ids are remembered to notice a second use.
-pub(super) const MOST_CALL_IDS: usize = 512;
 /// How much of a text is kept that is only shown, in characters: more than any screen has room for,
 /// little enough for thousands of sessions of a hostile producer.
 pub(super) const LONGEST_SHOWN: usize = 2000;
@@ -194,9 +191,7 @@ pub struct Session {
     pub version: Option<String>,
     /// The session that this one is a part of, where the producer says so (A.9, pattern 2).
     pub parent: Option<SessionId>,
-    pub(super) calls: HashMap<ToolCallId, ToolRun>,
-    /// Their ids, oldest first.
-    pub(super) calls_in_order: VecDeque<ToolCallId>,
+    pub(super) calls: Calls,
     pub(super) invocations: u64,
     /// When it is looked for a call of it that nobody was asked about.
     pub(super) looked_for: Option<Duration>,
@@ -244,7 +239,7 @@ impl Session {
             self.loaded,
             self.aftermath.is_some(),
             self.number,
-            self.calls_in_order.len(),
+            self.calls.len(),
         ));
     }
 
@@ -271,8 +266,7 @@ impl Session {
             joined,
             events: 0,
             outputs: SmallVec::new(),
-            calls: HashMap::new(),
-            calls_in_order: VecDeque::new(),
+            calls: Calls::default(),
             numbering: Numbering::Unknown,
             unfilled: 0,
             last_stamp: None,
@@ -338,7 +332,7 @@ impl Session {
             let tools: usize = tools
                 .map(|call| call.tool.len() + of(call.call_id.as_ref()))
                 .sum();
-            let calls: usize = self.calls.keys().map(|id| 2 * id.as_str().len()).sum();
+            let calls: usize = self.calls.ids().map(|id| id.as_str().len()).sum();
             let outputs = self.outputs.iter().filter_map(|(id, _)| id.as_ref());
             let outputs: usize = outputs.map(|id| id.as_str().len()).sum();
             self.loaded = tools + calls + outputs + self.plan.weight();
@@ -365,7 +359,7 @@ impl Session {
     pub(super) fn weigh_rest(&mut self) {
         let texts = [&self.request, &self.model, &self.version];
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-        self.rest = texts + 4 * size_of::<ToolCallId>() * self.calls.len();
+        self.rest = texts + 2 * size_of::<(ToolCallId, ToolRun)>() * self.calls.len();
     }
 
     /// Gives the epoch that it is in; see the field.

@@ -7,7 +7,7 @@ use super::change::What;
 use super::context::Context;
 use super::key::{PromptId, SessionKey};
 use super::machines::{AgentState, ToolEvent, ToolRun};
-use super::model::{Consent, MOST_CALL_IDS, MOST_TOOLS, Session, ToolCall};
+use super::model::{Consent, MOST_TOOLS, Session, ToolCall};
 use super::observe::Subject;
 use super::prompt::{Closing, Prompt};
 use super::sessions::Sessions;
@@ -15,26 +15,17 @@ use super::sessions::Sessions;
 impl Session {
     /// Gives where the call of an id is, as far as it is remembered.
     fn run_of(&self, id: Option<&ToolCallId>) -> ToolRun {
-        id.and_then(|id| self.calls.get(id))
-            .map_or(ToolRun::Absent, |run| *run)
+        id.and_then(|id| self.calls.run(id))
+            .unwrap_or(ToolRun::Absent)
     }
 
     /// Remembers where the call of an id is.
     fn remember_run(&mut self, id: Option<&ToolCallId>, run: ToolRun) {
         let Some(id) = id else { return };
-        if let Some(known) = self.calls.get_mut(id) {
-            *known = run;
-            return;
+        if self.calls.put(id, run) {
+            self.loaded += id.as_str().len();
+            self.weigh_rest();
         }
-        self.loaded += 2 * id.as_str().len();
-        self.calls.insert(id.clone(), run);
-        self.calls_in_order.push_back(id.clone());
-        if self.calls_in_order.len() > MOST_CALL_IDS
-            && let Some(oldest) = self.calls_in_order.pop_front()
-        {
-            self.calls.remove(&oldest);
-        }
-        self.weigh_rest();
     }
 }
 

@@ -1,0 +1,156 @@
+//! Where the last calls of a session's tools are, by their ids.
+//!
+//! Responsibilities: finding one by its id, and how many are remembered. Not here: what may follow what (`machines`), what it
+//! means (`tools`).
+//!
+//! Mental model: most sessions have few calls, and there are thousands of sessions. So each call is held once, in their
+//! order, and what is searched is a number made of its id.
+
+use std::collections::VecDeque;
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+use super::machines::ToolRun;
+use crate::protocol::ToolCallId;
+
+/// How many calls are remembered, to notice a second use of an id.
+const MOST: usize = 512;
+
+/// Remembers the last calls of a session.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Calls {
+    /// Oldest first.
+    known: VecDeque<(ToolCallId, ToolRun)>,
+    /// Which one each is of all that there were.
+    places: HashTable<u32>,
+    /// How many were forgotten.
+    forgotten: u32,
+    numbers: RandomState,
+}
+
+impl PartialEq for Calls {
+    fn eq(&self, other: &Self) -> bool {
+        // How they are found says nothing.
+        self.known == other.known
+    }
+}
+
+impl Calls {
+    /// Gives how many there are.
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Gives their ids, oldest first.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &ToolCallId> {
+        self.known.iter().map(|(id, _)| id)
+    }
+
+    /// Gives where a call is, as far as it is remembered.
+    pub(super) fn run(&self, id: &ToolCallId) -> Option<ToolRun> {
+        let at = self.find(id)?;
+        self.known.get(at).map(|(_, run)| *run)
+    }
+
+    /// Remembers where a call is; tells whether it was not known before. The oldest one is forgotten where there are too many.
+    pub(super) fn put(&mut self, id: &ToolCallId, run: ToolRun) -> bool {
+        if let Some((_, known)) = self.find(id).and_then(|at| self.known.get_mut(at)) {
+            *known = run;
+            return false;
+        }
+        if self.known.len() >= MOST {
+            self.forget_oldest();
+        }
+        if self.known.is_empty() {
+            // Thousands of lists with room for four are large.
+            self.known.reserve_exact(1);
+        }
+        self.known.push_back((id.clone(), run));
+        let Self {
+            known,
+            places,
+            forgotten,
+            numbers,
+        } = self;
+        let number = |id: &ToolCallId| numbers.hash_one(id);
+        let place = forgotten.wrapping_add(u32::try_from(known.len() - 1).unwrap_or(u32::MAX));
+        places.insert_unique(number(id), place, |place| {
+            known
+                .get(index(*place, *forgotten))
+                .map_or(0, |(id, _)| number(id))
+        });
+        true
+    }
+
+    fn find(&self, id: &ToolCallId) -> Option<usize> {
+        // The end of a call mostly follows its beginning.
+        if let Some((last, _)) = self.known.back()
+            && last == id
+        {
+            return Some(self.known.len() - 1);
+        }
+        let is_it = |place: &u32| {
+            let known = self.known.get(index(*place, self.forgotten));
+            known.is_some_and(|(known, _)| known == id)
+        };
+        let place = self.places.find(self.numbers.hash_one(id), is_it)?;
+        Some(index(*place, self.forgotten))
+    }
+
+    fn forget_oldest(&mut self) {
+        let Some((oldest, _)) = self.known.pop_front() else {
+            return;
+        };
+        let place = self.forgotten;
+        let number = self.numbers.hash_one(&oldest);
+        if let Ok(found) = self.places.find_entry(number, |other| *other == place) {
+            found.remove();
+        }
+        self.forgotten = self.forgotten.wrapping_add(1);
+    }
+}
+
+/// Gives where the one stands that was this one of all.
+fn index(place: u32, forgotten: u32) -> usize {
+    place.wrapping_sub(forgotten) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(n: usize) -> ToolCallId {
+        format!("call_{n}").into()
+    }
+
+    #[test]
+    fn the_last_calls_are_found_and_the_oldest_forgotten() {
+        let mut calls = Calls {
+            // Nearly as many as can be counted were there before.
+            forgotten: u32::MAX - 300,
+            ..Calls::default()
+        };
+        for n in 0..3 * MOST {
+            assert_eq!(calls.run(&id(n)), None);
+            assert!(calls.put(&id(n), ToolRun::Running));
+            assert!(!calls.put(&id(n), ToolRun::Succeeded));
+            let first = (n + 1).saturating_sub(MOST);
+            assert_eq!(calls.len(), n + 1 - first);
+            assert_eq!(calls.run(&id(n)), Some(ToolRun::Succeeded));
+            assert_eq!(calls.run(&id(first)), Some(ToolRun::Succeeded));
+            if first > 0 {
+                assert_eq!(calls.run(&id(first - 1)), None);
+            }
+        }
+        assert!(calls.ids().cloned().eq((2 * MOST..3 * MOST).map(id)));
+        assert_eq!(calls.places.len(), MOST);
+        assert!(
+            calls
+                .known
+                .iter()
+                .all(|(id, run)| calls.run(id) == Some(*run))
+        );
+    }
+}
