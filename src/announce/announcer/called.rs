@@ -3,6 +3,7 @@
 //! Responsibilities: when a name is not enough, and what is put to it then. Not here: what a name from the wire is
 //! made fit by (`naming`), what is proven of it (`trust`).
 
+use std::borrow::Cow;
 use std::cell::Ref;
 use std::sync::Arc;
 
@@ -56,19 +57,17 @@ impl Announcer {
     ) -> Apart {
         let seen = self.looks.of(agent);
         let namesakes = self.namesakes(sessions);
-        let beside = own.is_some_and(|own| own.beside);
-        let others = namesakes.others(key, &seen, beside);
-        if others.all == 0 {
+        if !namesakes.are_others(key, &seen, own) {
             return Apart::Name;
         }
         let request = own.and_then(|own| own.request.as_deref());
         let words = request.and_then(|request| self.looks.first_words(request));
         let words =
-            words.filter(|words| !namesakes.share_words(key, &seen, beside, &self.looks.of(words)));
+            words.filter(|words| !namesakes.share_words(key, &seen, own, &self.looks.of(words)));
         // On one source its number would tell nothing.
         match (words, own) {
             (Some(words), _) => Apart::Words(words),
-            (None, _) if others.on_link == 0 => Apart::Source,
+            (None, _) if !namesakes.are_others_on_link(key, &seen, own) => Apart::Source,
             (None, Some(_)) => Apart::Run,
             (None, None) => Apart::Id,
         }
@@ -109,20 +108,25 @@ impl Announcer {
 
     /// Puts a mark to a name that is no longer than leaves the mark in sight.
     fn marked(&self, phrase: &str, name: String, mark: Arg) -> String {
-        let with = |name: String, mark: Arg| {
-            let args = [("agent", Arg::Name(name)), ("mark", mark)];
-            self.phrases.text(phrase, &args)
+        let name = match self.phrases.name_of(&name) {
+            Cow::Borrowed(_) => name,
+            Cow::Owned(plain) => plain,
         };
-        let name = self.phrases.name_of(&name).into_owned();
-        let marked = with(name.clone(), mark.clone());
+        let [agent, mark] = [("agent", Arg::Name(name)), ("mark", mark)];
+        let args = [agent, mark];
+        let marked = self.phrases.text(phrase, &args);
         let whole = marked.chars().count();
         if whole <= LONGEST_NAME {
             return marked;
         }
+        let [(_, Arg::Name(name)), mark] = args else {
+            return marked;
+        };
         // As long as it stands in there: what shows that it was shortened before is not put in again.
         let long = self.phrases.name_of(&name).chars().count();
         let most = LONGEST_NAME.saturating_sub(whole.saturating_sub(long));
-        with(name.chars().take(most).collect(), mark)
+        let shorter = Arg::Name(name.chars().take(most).collect());
+        self.phrases.text(phrase, &[("agent", shorter), mark])
     }
 }
 

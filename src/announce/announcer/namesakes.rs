@@ -1,10 +1,11 @@
-//! How many sessions share what a session is told apart by.
+//! Whether others share what a session is told apart by.
 //!
 //! Responsibilities: counting who looks the same, beside whom another run went on, and who was asked for the same. Not here:
 //! what is put to a name that is shared (`called`), how a name looks (`naming`).
 //!
-//! Mental model: a session is compared with thousands, and only whether there is another one is wanted. So each is counted
-//! in the groups that it belongs to, and what changed is counted anew: a name costs the same however many there are.
+//! Mental model: a session is compared with thousands, and only whether there is another one is wanted. Sessions that can't
+//! be told apart are of one sort, and thousands of sessions are of few sorts. So a session is counted in its sort, and a
+//! sort in the groups that it belongs to: a name costs the same however many there are.
 
 use std::sync::Arc;
 
@@ -13,9 +14,35 @@ use smallvec::SmallVec;
 
 use crate::announce::words::naming::Looks;
 use crate::protocol::AgentId;
-use crate::session::{LinkId, Session, SessionKey, Sessions};
+use crate::session::{Keyed, LinkId, Session, SessionKey, Sessions, Shelf};
 
-/// Says what the sessions of a group have in common; a name and first words by how they look.
+/// Says all by which a session could be told apart beside its number; a name and first words by how they look.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Sort {
+    name: Arc<str>,
+    link: LinkId,
+    agent: AgentId,
+    words: Option<Arc<str>>,
+    /// Whether another run of its agent went on beside it.
+    beside: bool,
+}
+
+/// Counts the sessions of a sort.
+#[derive(Debug)]
+struct Counted {
+    sort: Sort,
+    sessions: usize,
+}
+
+impl Keyed for Counted {
+    type Key = Sort;
+
+    fn key(&self) -> &Sort {
+        &self.sort
+    }
+}
+
+/// Says what the sorts of a group have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Group {
     Name(Arc<str>),
@@ -28,26 +55,15 @@ enum Group {
     WordsBeside(Arc<str>, LinkId, AgentId),
 }
 
-/// The groups of one session.
-type Groups = Box<[Group]>;
-
-/// Counts those from whom a session has to be told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Others {
-    /// Sessions of other agents whose names look the same, and runs of its own that went on beside others.
-    pub(super) all: usize,
-    /// Those of its own source.
-    pub(super) on_link: usize,
-}
-
-/// Counts the sessions of each group.
+/// Counts the sessions of each sort, and the sorts of each group.
 #[derive(Debug, Default)]
 pub(super) struct Namesakes {
     /// How far the sessions were followed ([`Sessions::naming`]).
     naming: u64,
-    /// Which groups what stands at a place was counted in.
-    known: Vec<Groups>,
-    counts: HashMap<Group, usize>,
+    /// Where the sort stands of which what stands at a place was counted.
+    known: Vec<Option<usize>>,
+    sorts: Shelf<Counted>,
+    groups: HashMap<Group, usize>,
 }
 
 impl Namesakes {
@@ -68,7 +84,7 @@ impl Namesakes {
                 }
             }
             None => {
-                (self.known, self.counts) = Default::default();
+                *self = Self::default();
                 for session in sessions.iter() {
                     self.count(session.place, Some(session), looks);
                 }
@@ -79,46 +95,74 @@ impl Namesakes {
 
     fn count(&mut self, place: usize, session: Option<&Session>, looks: &Looks) {
         if self.known.len() <= place {
-            self.known.resize_with(place + 1, Groups::default);
+            self.known.resize(place + 1, None);
         }
-        let Some(known) = self.known.get_mut(place) else {
-            return;
-        };
-        for group in std::mem::take(known) {
-            if let Some(count) = self.counts.get_mut(&group) {
-                *count -= 1;
-                if *count == 0 {
-                    self.counts.remove(&group);
-                }
-            }
+        if let Some(sort) = self.known.get_mut(place).and_then(Option::take) {
+            self.count_out(sort);
         }
         if let Some(session) = session {
-            *known = groups(session, looks);
-            for group in known.iter() {
-                match self.counts.get_mut(group) {
-                    Some(count) => *count += 1,
-                    None => {
-                        self.counts.insert(group.clone(), 1);
-                    }
+            let sort = self.count_in(sort_of(session, looks));
+            if let Some(known) = self.known.get_mut(place) {
+                *known = Some(sort);
+            }
+        }
+    }
+
+    /// Counts a session of a sort; gives where the sort stands.
+    fn count_in(&mut self, sort: Sort) -> usize {
+        let place = self.sorts.place(&sort);
+        if let Some(counted) = place.and_then(|place| self.sorts.at_mut(place)) {
+            counted.sessions += 1;
+        }
+        place.unwrap_or_else(|| {
+            for group in groups(&sort) {
+                *self.groups.entry(group).or_default() += 1;
+            }
+            self.sorts.put(Counted { sort, sessions: 1 })
+        })
+    }
+
+    fn count_out(&mut self, place: usize) {
+        let Some(counted) = self.sorts.at_mut(place) else {
+            return;
+        };
+        counted.sessions -= 1;
+        if counted.sessions > 0 {
+            return;
+        }
+        let sort = counted.sort.clone();
+        self.sorts.take(&sort);
+        for group in groups(&sort) {
+            if let Some(count) = self.groups.get_mut(&group) {
+                *count -= 1;
+                if *count == 0 {
+                    self.groups.remove(&group);
                 }
             }
         }
     }
 
-    /// Counts from whom a session has to be told apart whose agent's name looks so. `beside` says that another run of its
-    /// agent went on beside it: then it is one of those itself.
-    pub(super) fn others(&self, key: &SessionKey, name: &Arc<str>, beside: bool) -> Others {
-        let (link, agent) = (key.link, || key.agent.clone());
-        let own = self.of(&Group::NameOfAgent(Arc::clone(name), link, agent()));
-        let runs = match beside {
-            true => self.of(&Group::Beside(link, agent())).saturating_sub(1),
-            false => 0,
-        };
-        let without_own = |group: Group| self.of(&group).saturating_sub(own) + runs;
-        Others {
-            all: without_own(Group::Name(Arc::clone(name))),
-            on_link: without_own(Group::NameOnLink(Arc::clone(name), link)),
-        }
+    /// Tells whether there are others from whom an agent has to be told apart whose name looks so, or `own`, which is a run
+    /// of it: sessions of other agents whose names look the same, and, where it went on beside others, runs of its own that
+    /// did.
+    pub(super) fn are_others(
+        &self,
+        key: &SessionKey,
+        name: &Arc<str>,
+        own: Option<&Session>,
+    ) -> bool {
+        self.is_among_runs(own) || self.are_strangers(key, name, Group::Name(Arc::clone(name)))
+    }
+
+    /// Tells whether there are any of those on its own source.
+    pub(super) fn are_others_on_link(
+        &self,
+        key: &SessionKey,
+        name: &Arc<str>,
+        own: Option<&Session>,
+    ) -> bool {
+        let group = Group::NameOnLink(Arc::clone(name), key.link);
+        self.is_among_runs(own) || self.are_strangers(key, name, group)
     }
 
     /// Tells whether one of them was asked for something that begins with words which look so, as the session itself was.
@@ -126,48 +170,76 @@ impl Namesakes {
         &self,
         key: &SessionKey,
         name: &Arc<str>,
-        beside: bool,
+        own: Option<&Session>,
         words: &Arc<str>,
     ) -> bool {
-        let (name, words) = (|| Arc::clone(name), || Arc::clone(words));
         let (link, agent) = (key.link, || key.agent.clone());
-        let runs = || self.of(&Group::WordsBeside(words(), link, agent()));
+        let group = || Group::WordsBeside(Arc::clone(words), link, agent());
+        if own.is_some_and(|own| own.beside && (self.has_twin(own) || self.of(&group()) > 1)) {
+            return true;
+        }
+        let (name, words) = (|| Arc::clone(name), || Arc::clone(words));
         self.of(&Group::Words(name(), words()))
             > self.of(&Group::WordsOfAgent(name(), words(), link, agent()))
-            || (beside && runs() > 1)
+    }
+
+    /// Tells whether a session went on beside others of its agent that are still there.
+    fn is_among_runs(&self, own: Option<&Session>) -> bool {
+        own.is_some_and(|own| {
+            let group = || Group::Beside(own.key.link, own.key.agent.clone());
+            own.beside && (self.has_twin(own) || self.of(&group()) > 1)
+        })
+    }
+
+    /// Tells whether a group has others than those of an agent, whose name looks as theirs.
+    fn are_strangers(&self, key: &SessionKey, name: &Arc<str>, group: Group) -> bool {
+        let own = Group::NameOfAgent(Arc::clone(name), key.link, key.agent.clone());
+        self.of(&group) > self.of(&own)
+    }
+
+    /// Tells whether there is another session of a session's sort.
+    fn has_twin(&self, own: &Session) -> bool {
+        let sort = self.known.get(own.place).copied().flatten();
+        let counted = sort.and_then(|sort| self.sorts.at(sort));
+        counted.is_some_and(|counted| counted.sessions > 1)
     }
 
     fn of(&self, group: &Group) -> usize {
-        self.counts.get(group).copied().unwrap_or_default()
+        self.groups.get(group).copied().unwrap_or_default()
     }
 }
 
-fn groups(session: &Session, looks: &Looks) -> Groups {
-    let (link, agent) = (session.key.link, || session.key.agent.clone());
-    let look = looks.of(&session.agent);
-    let name = || Arc::clone(&look);
-    let mut groups = SmallVec::<[Group; 7]>::new();
+fn sort_of(session: &Session, looks: &Looks) -> Sort {
+    let request = session.request.as_deref();
+    let words = request.and_then(|request| looks.first_words(request));
+    Sort {
+        name: looks.of(&session.agent),
+        link: session.key.link,
+        agent: session.key.agent.clone(),
+        words: words.map(|words| looks.of(&words)),
+        beside: session.beside,
+    }
+}
+
+fn groups(sort: &Sort) -> SmallVec<[Group; 7]> {
+    let (link, agent) = (sort.link, || sort.agent.clone());
+    let name = || Arc::clone(&sort.name);
+    let mut groups = SmallVec::new();
     groups.push(Group::Name(name()));
     groups.push(Group::NameOnLink(name(), link));
     groups.push(Group::NameOfAgent(name(), link, agent()));
-    if session.beside {
+    if sort.beside {
         groups.push(Group::Beside(link, agent()));
     }
-    let request = session.request.as_deref();
-    if let Some(words) = request.and_then(|request| looks.first_words(request)) {
-        let words = looks.of(&words);
-        groups.push(Group::Words(name(), Arc::clone(&words)));
-        groups.push(Group::WordsOfAgent(
-            name(),
-            Arc::clone(&words),
-            link,
-            agent(),
-        ));
-        if session.beside {
-            groups.push(Group::WordsBeside(words, link, agent()));
+    if let Some(words) = &sort.words {
+        let words = || Arc::clone(words);
+        groups.push(Group::Words(name(), words()));
+        groups.push(Group::WordsOfAgent(name(), words(), link, agent()));
+        if sort.beside {
+            groups.push(Group::WordsBeside(words(), link, agent()));
         }
     }
-    groups.into_boxed_slice()
+    groups
 }
 
 #[cfg(test)]
@@ -185,7 +257,7 @@ mod tests {
         beside: bool,
         sessions: &Sessions,
         looks: &Looks,
-    ) -> (Others, bool) {
+    ) -> [bool; 3] {
         let key = &session.key;
         let words = |session: &Session| {
             let request = session.request.as_deref();
@@ -200,13 +272,10 @@ mod tests {
                 }
             })
         };
-        let counted = Others {
-            all: others().count(),
-            on_link: others().filter(|other| other.key.link == key.link).count(),
-        };
         let own = words(session);
         let shared = own.is_some() && others().any(|other| words(other) == own);
-        (counted, shared)
+        let on_link = others().any(|other| other.key.link == key.link);
+        [others().next().is_some(), on_link, shared]
     }
 
     #[test]
@@ -225,9 +294,10 @@ mod tests {
         let looks = Looks::default();
         let mut sessions = Sessions::default();
         let (mut often, mut seldom) = (Namesakes::default(), Namesakes::default());
-        let (mut shared, mut alone) = (0, 0);
+        let mut answers = [[0; 2]; 3];
         for step in 0..6000 {
             let link = LinkId(usize::try_from(roll(2)).unwrap());
+            let seldom_named = roll(40) == 0;
             let kind = ["session.started", "session.completed", "state.changed"]
                 [usize::try_from(roll(3)).unwrap()];
             let mut pick =
@@ -235,7 +305,7 @@ mod tests {
             let event = json!({
                 "type": format!("aaep:agent.{kind}"),
                 "session_id": format!("sess_{}", pick(&["1", "2", "3", "4", "5", "6", "7", "8"])),
-                "producer": {"agent_id": pick(&["a", "b", "c"]), "agent_name": pick(&names)},
+                "producer": {"agent_id": pick(&["a", "b", "c"]), "agent_name": pick(if seldom_named { &["Clerk"] } else { &names })},
                 "request_text": pick(&requests),
                 "summary_normal": "n",
                 "from_state": "idle",
@@ -259,31 +329,46 @@ mod tests {
                 false => continue,
             };
             for session in sessions.iter() {
-                for (name, beside) in [(&*session.agent, session.beside), ("Mailer", false)] {
-                    let name = looks.of(name);
-                    let (wanted, shares) = walked(session, &name, beside, &sessions, &looks);
-                    assert_eq!(counted.others(&session.key, &name, beside), wanted);
+                let (own, clerk) = (&*session.agent, "Clerk");
+                for (name, own) in [(own, Some(session)), ("Mailer", None), (clerk, None)] {
+                    let (key, name) = (&session.key, looks.of(name));
                     let request = session.request.as_deref();
-                    if let Some(words) = request.and_then(|request| looks.first_words(request)) {
-                        let words = looks.of(&words);
-                        let found = counted.share_words(&session.key, &name, beside, &words);
-                        assert_eq!(found, shares);
-                        *(if shares { &mut shared } else { &mut alone }) += 1;
+                    let words = request.and_then(|request| looks.first_words(request));
+                    let words = words.map(|words| looks.of(&words));
+                    let found = [
+                        counted.are_others(key, &name, own),
+                        counted.are_others_on_link(key, &name, own),
+                        words.is_some_and(|words| counted.share_words(key, &name, own, &words)),
+                    ];
+                    let beside = own.is_some_and(|own| own.beside);
+                    assert_eq!(found, walked(session, &name, beside, &sessions, &looks));
+                    for (answers, found) in answers.iter_mut().zip(found) {
+                        answers[usize::from(found)] += 1;
                     }
                 }
             }
         }
-        assert!(shared > 100 && alone > 100, "{shared} {alone}");
+        assert!(
+            answers.as_flattened().iter().all(|n| *n > 100),
+            "{answers:?}"
+        );
         // What is over is counted no more.
         for link in [LinkId(0), LinkId(1)] {
             sessions.link_left(link, now);
         }
         let rest = sessions.iter().count();
         often.follow(&sessions, &looks);
-        let names = often
-            .counts
-            .iter()
-            .filter(|(group, _)| matches!(group, Group::Name(_)));
-        assert_eq!(names.map(|(_, count)| count).sum::<usize>(), rest);
+        let counted: Vec<&Counted> = often.sorts.iter_mut().map(|counted| &*counted).collect();
+        assert_eq!(
+            counted
+                .iter()
+                .map(|counted| counted.sessions)
+                .sum::<usize>(),
+            rest
+        );
+        let of_a_sort = counted.iter().flat_map(|counted| groups(&counted.sort));
+        let groups: std::collections::BTreeSet<String> =
+            of_a_sort.map(|group| format!("{group:?}")).collect();
+        assert_eq!(often.groups.len(), groups.len());
     }
 }
