@@ -45,6 +45,8 @@ mod writing;
 use std::sync::Arc;
 use std::time::Duration;
 
+use smallvec::SmallVec;
+
 use crate::announce::{Announcer, Arg, Class, Deliveries, Kind, Manner, SpeechQueue};
 use crate::config::Config;
 use crate::keys::{Command, Filter};
@@ -78,6 +80,9 @@ use run::Run;
 use stopping::Stopping;
 use timers::Turn;
 use tuning::Tuning;
+
+/// How many facts come together mostly.
+const TOGETHER: usize = 32;
 
 /// Holds the whole state of a run.
 #[derive(Debug)]
@@ -204,11 +209,18 @@ impl App {
     /// Looks at what these facts are about, which are taken next: of thousands of sessions and outputs none is near in memory,
     /// and to wait for many at once is shorter than to wait for each when it is needed. Nothing changes by it.
     pub fn look_ahead<'a>(&self, inputs: impl Iterator<Item = &'a Input>) {
+        // One kind after the other: the less is done between two looks, the more of them are waited for at once.
+        let mut events = SmallVec::<[_; TOGETHER]>::new();
         for input in inputs {
             if let Input::Event { link, read, .. } = input {
-                let session = self.sessions.look_at(*link, read);
-                self.announcer.look_at(*link, read, session);
+                events.push((*link, read, self.sessions.look_at(*link, read)));
             }
+        }
+        for (link, read, _) in &events {
+            self.announcer.look_at_output(*link, read);
+        }
+        for session in events.iter().filter_map(|(_, _, session)| *session) {
+            self.announcer.look_at_name(session);
         }
     }
 

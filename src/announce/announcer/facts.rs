@@ -20,6 +20,14 @@ use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 use crate::config::Verbosity;
 
+/// Holds the words for an agent's model and version, which many sessions have alike.
+#[derive(Debug)]
+pub(super) struct MadeBy {
+    model: Option<String>,
+    version: Option<String>,
+    words: Vec<Segment>,
+}
+
 impl Announcer {
     /// Words one change with its facts.
     pub(super) fn worded(&self, change: &Change, sessions: &Sessions) -> Option<Draft> {
@@ -172,15 +180,22 @@ impl Announcer {
 
     /// Names the model and the version of an agent, as it names them itself.
     fn made_by(&self, session: &Session) -> Vec<Segment> {
-        let mut facts = Facts::default();
-        self.fact(
-            &mut facts,
-            "fact.model",
-            ("model", name(session.model.as_deref())),
-        );
-        let version = ("version", name(session.version.as_deref()));
-        self.fact(&mut facts, "fact.version", version);
-        facts.words
+        let Session { model, version, .. } = session;
+        let is_it = |known: &MadeBy| (&known.model, &known.version) == (model, version);
+        let found = || {
+            let mut facts = Facts::default();
+            let named = name(model.as_deref());
+            self.fact(&mut facts, "fact.model", ("model", named));
+            let named = name(version.as_deref());
+            self.fact(&mut facts, "fact.version", ("version", named));
+            MadeBy {
+                model: model.clone(),
+                version: version.clone(),
+                words: facts.words,
+            }
+        };
+        let made = self.made.borrow_mut().find_or(is_it, found);
+        made.words.clone()
     }
 
     fn lasts(&self, facts: &mut Facts, key: &str, ms: Option<u64>) {

@@ -66,6 +66,7 @@ use crate::announce::words::segment::{Mark, Segment};
 use answerable::Ways;
 
 use draft::Draft;
+use facts::MadeBy;
 use last::Last;
 use namesakes::Namesakes;
 use outputs::{OutputState, Outputs};
@@ -98,6 +99,8 @@ pub struct Announcer {
     /// The tools that were told last, and what was told beside words.
     tools: Shared<Tool>,
     facts: Shared<Facts>,
+    /// By what the agents are made that began last.
+    made: RefCell<Shared<MadeBy>>,
     last_speaker: Option<(LinkId, Arc<str>)>,
     /// Whose names are proven.
     trust: Trust,
@@ -132,6 +135,7 @@ impl Announcer {
             recent: Recent::default(),
             tools: Shared::default(),
             facts: Shared::default(),
+            made: RefCell::default(),
             last_speaker: None,
             muted: BTreeMap::new(),
             trust: Trust::default(),
@@ -332,11 +336,13 @@ impl Announcer {
         self.outputs.deadline()
     }
 
-    /// Looks at what an event is told with soon, of its session and its output, so that it is near by then.
-    pub fn look_at(&self, link: LinkId, decoded: &Decoded, session: Option<&Session>) {
-        if let Some(session) = session {
-            self.last.borrow().look_at(session);
-        }
+    /// Looks at what is known of a session of which something is told soon, so that it is near by then.
+    pub fn look_at_name(&self, session: &Session) {
+        self.last.borrow().look_at(session);
+    }
+
+    /// Looks at the output to which an event adds soon.
+    pub fn look_at_output(&self, link: LinkId, decoded: &Decoded) {
         if let Event::OutputStreaming(event) = &decoded.event {
             let envelope = &decoded.envelope;
             let session = (link, &envelope.producer.agent_id, &envelope.session_id);

@@ -8,6 +8,7 @@
 //! that changes the general verbosity leaves such a source as it is, and says so. What the program says
 //! in its own name, and every question, follows the general settings.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::config::{Load, SourceAnnounce, Verbosity};
@@ -80,5 +81,6 @@ impl Announcer {
         self.settings.languages = languages;
         self.phrases = phrases;
         self.last.get_mut().forget_names();
+        self.made = RefCell::default();
     }
 }

@@ -49,11 +49,17 @@ pub fn answer_of(text: &str, unnamed: &str) -> String {
 pub fn stands_as_it_is(name: &str) -> bool {
     let mut before = b' ';
     let goes_on = |b: u8| {
-        let is_second_space = before == b' ' && b == b' ';
+        // A full stop between letters or digits parts no sentences: it is one of a version or a path.
+        let (behind_space, behind_stop) = (before == b' ', before == b'.');
         before = b;
-        is_plain_sign(b) && !is_second_space
+        match b {
+            b' ' | b'.' => !behind_space && !behind_stop,
+            _ => is_plain_sign(b) && (!behind_stop || b.is_ascii_alphanumeric()),
+        }
     };
-    (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(goes_on) && before != b' '
+    (1..=LONGEST_NAME).contains(&name.len())
+        && name.bytes().all(goes_on)
+        && !matches!(before, b' ' | b'.')
 }
 
 /// Tells whether a text of one line has ASCII letters, digits and spaces, and what joins words.
@@ -319,11 +325,17 @@ mod tests {
             ("Flood  Agent", false),
             ("Flood\tAgent", false),
             ("Agent.", false),
+            ("1.0.0-rc.1", true),
+            ("a..b", false),
+            ("a.-b", false),
+            ("Done. Accepted", false),
+            (".x", false),
+            ("x .y", false),
             ("Müller", false),
         ] {
             assert_eq!(stands_as_it_is(name), stands, "{name}");
             if stands {
-                assert_eq!(plain(name, "unnamed", "", LONGEST_NAME), name);
+                assert_eq!(plain(name, "unnamed", "_-./'", LONGEST_NAME), name);
             }
         }
     }

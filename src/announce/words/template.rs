@@ -93,10 +93,13 @@ fn place(inner: &str) -> Result<Part<'_>, &'static str> {
     if let Some(typed) = inner.strip_prefix("type:") {
         return Ok(Part::Typed(typed));
     }
+    // Most are a name and nothing else.
+    if !inner.is_empty() && !inner.bytes().any(|byte| byte == b'#') {
+        return Ok(Part::Arg(inner));
+    }
     let mut pieces = inner.split('#');
     let arg = pieces.next().filter(|name| !name.is_empty());
     match (arg, pieces.next(), pieces.next(), pieces.next()) {
-        (Some(name), None, _, _) => Ok(Part::Arg(name)),
         (Some(arg), Some(one), Some(many), None) => Ok(Part::Plural { arg, one, many }),
         _ => Err("an argument is neither {name} nor {name#one#many}"),
     }
