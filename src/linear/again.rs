@@ -57,7 +57,7 @@ impl Labels {
     fn with_name(&mut self, app: &App, key: &'static str, agent: &Arc<str>) -> Arc<str> {
         // A name is shared for as long as it is the same.
         let is_it =
-            |(of, name, _): &&(&str, Arc<str>, Arc<str>)| *of == key && Arc::ptr_eq(name, agent);
+            |(of, name, _): &&(&str, Arc<str>, Arc<str>)| Arc::ptr_eq(name, agent) && *of == key;
         if let Some((.., label)) = self.named.iter().rev().find(is_it) {
             return Arc::clone(label);
         }
