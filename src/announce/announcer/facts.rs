@@ -12,6 +12,7 @@ use crate::protocol::{
 };
 use crate::session::{Change, Ended, Session, Sessions, ToolCall, What};
 
+use super::made::MadeBy;
 use super::wording::{agents, name};
 use super::{Announcer, Draft};
 use crate::announce::announcement::{Aloud, Facts, Kind};
@@ -19,14 +20,6 @@ use crate::announce::text::speakable;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 use crate::config::Verbosity;
-
-/// Holds the words for an agent's model and version, which many sessions have alike.
-#[derive(Debug)]
-pub(super) struct MadeBy {
-    model: Option<String>,
-    version: Option<String>,
-    words: Vec<Segment>,
-}
 
 impl Announcer {
     /// Words one change with its facts.
@@ -218,6 +211,56 @@ impl Announcer {
         if !address.is_empty() {
             self.fact(facts, key, ("address", agents(change, Some(&address))));
             facts.address = Some(address);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::announce::announcer::Manner;
+    use crate::announce::words::phrase::Phrases;
+    use crate::config::AnnounceConfig;
+    use crate::protocol::{Now, decode};
+    use crate::session::LinkId;
+
+    #[test]
+    fn by_what_an_agent_is_made_is_said_of_each_and_in_the_language_of_now() {
+        let english = Arc::new(Phrases::english().unwrap());
+        let german = Arc::new(Phrases::for_languages(&["de".to_owned()]).unwrap());
+        let mut announcer = Announcer::new(AnnounceConfig::default(), english, Manner::Lines);
+        announcer.set_verbosity(Verbosity::Detailed);
+        let now = Now {
+            monotonic: Duration::ZERO,
+            wall: "2026-01-01T00:00:00Z".parse().unwrap(),
+        };
+        let mut sessions = Sessions::default();
+        for (session, version) in [(1, "1.0.0"), (2, "1.0.0"), (3, "2.1")] {
+            let event = json!({
+                "type": "aaep:agent.session.started",
+                "session_id": format!("sess_{session}"),
+                "producer": {"agent_id": "a", "agent_version": version, "model": "small"},
+                "summary_normal": "n",
+            });
+            sessions.apply(LinkId(0), decode(&event.to_string()).unwrap(), now);
+        }
+        let said = |announcer: &Announcer| -> Vec<String> {
+            let all = sessions.iter();
+            all.map(|session| announcer.session_facts(session))
+                .collect()
+        };
+        let english = said(&announcer);
+        assert_eq!(english[0], english[1]);
+        assert!(english[0].contains("1.0.0") && english[2].contains("2.1"));
+        assert!(english[0].contains("small"), "{english:?}");
+        announcer.set_languages(vec!["de".to_owned()], german);
+        for (german, english) in said(&announcer).iter().zip(&english) {
+            assert!(german.contains("Modell") && german != english, "{german}");
         }
     }
 }

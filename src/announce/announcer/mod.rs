@@ -16,6 +16,7 @@ mod fate;
 mod found;
 mod handoff;
 mod last;
+mod made;
 mod namesakes;
 mod outputs;
 mod own;
@@ -66,8 +67,8 @@ use crate::announce::words::segment::{Mark, Segment};
 use answerable::Ways;
 
 use draft::Draft;
-use facts::MadeBy;
 use last::Last;
+use made::MadeBy;
 use namesakes::Namesakes;
 use outputs::{OutputState, Outputs};
 use recent::Recent;

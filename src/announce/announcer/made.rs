@@ -1,0 +1,14 @@
+//! By what an agent is made, in words.
+//!
+//! Responsibilities: that data, which many sessions have alike. Not here: the words (`facts`), how long they are kept
+//! (`shared`).
+
+use crate::announce::words::segment::Segment;
+
+/// Holds the words for an agent's model and version.
+#[derive(Debug)]
+pub(super) struct MadeBy {
+    pub(super) model: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) words: Vec<Segment>,
+}
