@@ -112,8 +112,7 @@ impl Announcer {
             Cow::Borrowed(_) => name,
             Cow::Owned(plain) => plain,
         };
-        let [agent, mark] = [("agent", Arg::Name(name)), ("mark", mark)];
-        let args = [agent, mark];
+        let args = [("agent", Arg::Name(name)), ("mark", mark)];
         let marked = self.phrases.text(phrase, &args);
         let whole = marked.chars().count();
         if whole <= LONGEST_NAME {
