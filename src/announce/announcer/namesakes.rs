@@ -174,21 +174,23 @@ impl Namesakes {
         words: &Arc<str>,
     ) -> bool {
         let (link, agent) = (key.link, || key.agent.clone());
-        let group = || Group::WordsBeside(Arc::clone(words), link, agent());
-        if own.is_some_and(|own| own.beside && (self.has_twin(own) || self.of(&group()) > 1)) {
-            return true;
-        }
         let (name, words) = (|| Arc::clone(name), || Arc::clone(words));
-        self.of(&Group::Words(name(), words()))
+        self.is_among(own, |own| {
+            Group::WordsBeside(words(), own.key.link, own.key.agent.clone())
+        }) || self.of(&Group::Words(name(), words()))
             > self.of(&Group::WordsOfAgent(name(), words(), link, agent()))
     }
 
     /// Tells whether a session went on beside others of its agent that are still there.
     fn is_among_runs(&self, own: Option<&Session>) -> bool {
-        own.is_some_and(|own| {
-            let group = || Group::Beside(own.key.link, own.key.agent.clone());
-            own.beside && (self.has_twin(own) || self.of(&group()) > 1)
+        self.is_among(own, |own| {
+            Group::Beside(own.key.link, own.key.agent.clone())
         })
+    }
+
+    /// Tells whether a session went on beside others of its agent, and a group that it belongs to because of that has others.
+    fn is_among(&self, own: Option<&Session>, group: impl Fn(&Session) -> Group) -> bool {
+        own.is_some_and(|own| own.beside && (self.has_twin(own) || self.of(&group(own)) > 1))
     }
 
     /// Tells whether a group has others than those of an agent, whose name looks as theirs.
