@@ -1,0 +1,509 @@
+//! What the words of one command are to its program, by the program's row.
+//!
+//! Responsibilities: options, clusters, values, subcommands and operands. Not here: what follows from a path or an
+//! address (`walk`), the table itself (`program`).
+
+mod operands;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::act::Act;
+use crate::program::{Effect, Kind, Operand, Opt, Row, Style};
+use crate::word::Value;
+
+/// What a command's words come to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Uses {
+    /// Each word that is something: of which kind.
+    pub(crate) words: Vec<(Kind, Value)>,
+    /// What it does, and to which words.
+    pub(crate) acts: Vec<(Act, Vec<Value>)>,
+    /// The words that are a command of their own.
+    pub(crate) rest: Option<Vec<Value>>,
+    /// Commands that options hold, up to `;` or `+`.
+    pub(crate) commands: Vec<Vec<Value>>,
+    /// Whether it reads its program from its input where it is given none.
+    pub(crate) reads_program: bool,
+    /// Whether it reads SQL from its input where it is given none.
+    pub(crate) reads_sql: bool,
+    /// Whether it speaks with other machines.
+    pub(crate) sends: bool,
+    /// The subcommands that were found.
+    pub(crate) path: Vec<String>,
+    /// What the table does not list.
+    pub(crate) unlisted: Vec<String>,
+}
+
+/// Reads the words behind a program's name.
+pub(crate) fn uses(row: &Arc<Row>, words: &[Value]) -> Uses {
+    let mut modes: Vec<Arc<Row>> = Vec::new();
+    // An option may make another program of it, in which other options mean something else.
+    for _ in 0..4 {
+        let mut reading = Reading::new(row, modes.clone());
+        reading.all(words);
+        if reading.found.len() <= modes.len() {
+            return reading.finish();
+        }
+        modes = reading.found;
+    }
+    let mut uses = Uses::default();
+    uses.unlisted.push("its options".to_owned());
+    uses
+}
+
+struct Reading<'a> {
+    /// From the program to its innermost subcommand.
+    chain: Vec<Arc<Row>>,
+    /// What options made of it, by the reading before.
+    modes: Vec<Arc<Row>>,
+    found: Vec<Arc<Row>>,
+    operands: Vec<Value>,
+    turned: Vec<Kind>,
+    is_dry: bool,
+    /// Whether it prints its help or its version.
+    shows_help: bool,
+    uses: Uses,
+    program: &'a Arc<Row>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(program: &'a Arc<Row>, modes: Vec<Arc<Row>>) -> Self {
+        Self {
+            chain: vec![Arc::clone(program)],
+            modes,
+            found: Vec::new(),
+            operands: Vec::new(),
+            turned: Vec::new(),
+            is_dry: false,
+            shows_help: false,
+            uses: Uses::default(),
+            program,
+        }
+    }
+
+    /// Returns the rows that count, the innermost first.
+    fn rows(&self) -> impl Iterator<Item = &Arc<Row>> {
+        self.modes.iter().rev().chain(self.chain.iter().rev())
+    }
+
+    fn style(&self) -> Style {
+        self.rows().find_map(|row| row.style).unwrap_or_default()
+    }
+
+    fn is_open(&self) -> bool {
+        let by_mode = self.modes.iter().any(|mode| mode.open);
+        let by_row = self
+            .chain
+            .last()
+            .is_some_and(|last| last.open || self.is_left_open(last));
+        by_mode || by_row
+    }
+
+    /// Tells whether a subcommand says nothing of its own, so that its open program speaks for it.
+    fn is_left_open(&self, last: &Row) -> bool {
+        last.act.is_none() && last.operands.is_none() && self.program.open
+    }
+
+    fn option(&self, name: &str) -> Option<Opt> {
+        self.rows().find_map(|row| row.options.get(name).copied())
+    }
+
+    fn unlisted(&mut self, text: &str) {
+        // Whether the row is open is known once its subcommand is.
+        if !self.uses.unlisted.iter().any(|it| it == text) {
+            self.uses.unlisted.push(text.to_owned());
+        }
+    }
+
+    fn note_mode(&mut self, name: &str) {
+        let rows: Vec<Arc<Row>> = self.chain.clone();
+        for (options, mode) in rows.iter().flat_map(|row| &row.modes) {
+            let is_new = !self.found.iter().any(|it| Arc::ptr_eq(it, mode));
+            if is_new && options.iter().any(|it| it == name) {
+                self.found.push(Arc::clone(mode));
+            }
+        }
+    }
+
+    /// Tells whether a word is written as an option.
+    fn is_option(&self, text: &str) -> bool {
+        match text.chars().next() {
+            Some('-') => text.len() > 1,
+            Some('+') => self.is_plus_option(text),
+            Some('/') => self.program.ignores_case && self.is_switch(text),
+            Some(_) | None => false,
+        }
+    }
+
+    /// Tells whether a word with a plus is an option: `+x`, or `+FORMAT` where `+*` is listed.
+    fn is_plus_option(&self, text: &str) -> bool {
+        self.option(text).is_some() || self.option("+*").is_some()
+    }
+
+    /// Tells whether a word with a slash is an option of a command of Windows: `/s`, or `/a:h`.
+    fn is_switch(&self, text: &str) -> bool {
+        let lower = text.to_lowercase();
+        let name = lower
+            .split_once(':')
+            .map_or(lower.as_str(), |(name, _)| name);
+        self.option(name).is_some() || self.is_mode(name)
+    }
+
+    fn is_mode(&self, name: &str) -> bool {
+        let modes = self.chain.iter().flat_map(|row| &row.modes);
+        modes
+            .into_iter()
+            .any(|(options, _)| options.iter().any(|it| it == name))
+    }
+
+    fn all(&mut self, words: &[Value]) {
+        let mut words = words.iter().cloned().collect::<VecDeque<_>>();
+        let mut options_end = false;
+        let mut is_first = true;
+        while let Some(word) = words.pop_front() {
+            let style = self.style();
+            let first = std::mem::replace(&mut is_first, false);
+            if options_end || style == Style::Plain {
+                self.operand(word);
+                continue;
+            }
+            if style == Style::Dd {
+                self.setting(&word);
+                continue;
+            }
+            if style == Style::Tar && first && !word.text.starts_with('-') && word.is_certain {
+                self.cluster(&word, 0, &mut words);
+                continue;
+            }
+            let text = word.text.as_str();
+            if word.may_split && !word.begins_uncertain {
+                self.unlisted(&word.text.clone());
+            }
+            if word.begins_uncertain {
+                // It may turn out to be an option.
+                let shown = word.text.clone();
+                if !self.takes_any() {
+                    self.unlisted(&shown);
+                }
+            } else if word.is_pattern && text.starts_with(['*', '?', '[']) {
+                let grave = self.rows().any(|row| row.has_grave_options());
+                if grave {
+                    let shown = word.text.clone();
+                    self.unlisted(&shown);
+                }
+            } else if text == "--" {
+                options_end = true;
+                continue;
+            } else if self.is_option(text) {
+                self.option_word(&word, &mut words);
+                continue;
+            }
+            if self.rest_begins() {
+                let mut rest = vec![word];
+                rest.extend(words.drain(..));
+                self.operands.append(&mut rest);
+                return;
+            }
+            self.operand(word);
+            if self.stops() {
+                options_end = true;
+            }
+        }
+    }
+
+    fn stops(&self) -> bool {
+        self.rows().any(|row| row.stops)
+            && self
+                .operands
+                .iter()
+                .any(|word| !is_assignment(word) || !self.takes_assignments())
+    }
+
+    fn takes_assignments(&self) -> bool {
+        self.kinds()
+            .is_some_and(|kinds| kinds.first().is_some_and(|it| it.kind == Kind::Assign))
+    }
+
+    /// Tells whether any word at all is only text to it.
+    fn takes_any(&self) -> bool {
+        self.style() == Style::Plain
+    }
+
+    /// Tells whether the next operand begins a command of its own.
+    fn rest_begins(&self) -> bool {
+        let Some(kinds) = self.kinds() else {
+            return false;
+        };
+        let mut at = self.operands.len();
+        if self.takes_assignments() {
+            at -= self
+                .operands
+                .iter()
+                .take_while(|word| is_assignment(word))
+                .count();
+            at += 1;
+        }
+        kinds.get(at).is_some_and(|it| it.kind == Kind::Rest)
+    }
+
+    fn kinds(&self) -> Option<&Vec<Operand>> {
+        let modes = self
+            .modes
+            .iter()
+            .rev()
+            .find_map(|row| row.operands.as_ref());
+        modes.or_else(|| self.chain.last().and_then(|row| row.operands.as_ref()))
+    }
+
+    fn operand(&mut self, word: Value) {
+        let last = self.chain.last().cloned();
+        let has_subcommands = last.as_ref().is_some_and(|row| !row.subcommands.is_empty());
+        let is_replaced = |row: &Arc<Row>| {
+            let own = row.modes.iter().filter(|(_, mode)| mode.operands.is_some());
+            own.map(|(_, mode)| mode)
+                .any(|mode| self.modes.iter().any(|it| Arc::ptr_eq(it, mode)))
+        };
+        let has_subcommands = has_subcommands && !last.as_ref().is_some_and(is_replaced);
+        if has_subcommands && self.operands.is_empty() {
+            let sub = last
+                .as_ref()
+                .and_then(|row| row.subcommands.get(&word.text));
+            if let Some(sub) = sub.filter(|_| word.is_certain) {
+                self.uses.path.push(word.text);
+                self.chain.push(Arc::clone(sub));
+                return;
+            }
+            let takes_operands = last.is_some_and(|row| row.operands.is_some());
+            if !takes_operands {
+                let shown = word.text.clone();
+                self.unlisted(&shown);
+            }
+        }
+        self.operands.push(word);
+    }
+
+    /// Reads a word of the form `name=value`.
+    fn setting(&mut self, word: &Value) {
+        let Some((name, _)) = word.text.split_once('=') else {
+            return self.operand(word.clone());
+        };
+        match self.option(name) {
+            Some(opt) => {
+                let value = word.behind(name.len() + 1);
+                self.apply(name, opt.effect, Some(value));
+            }
+            None => self.unlisted(&word.text.clone()),
+        }
+    }
+
+    fn option_word(&mut self, word: &Value, words: &mut VecDeque<Value>) {
+        let text = if self.program.ignores_case {
+            word.text.to_lowercase()
+        } else {
+            word.text.clone()
+        };
+        // The whole word may be one that is listed, and so may a number.
+        if self.option(&text).is_some() || self.is_mode(&text) {
+            if !word.is_certain {
+                self.unlisted(&text);
+            }
+            return self.named(&text, None, words);
+        }
+        if text.starts_with('+') && self.option("+*").is_some() {
+            if !word.is_certain {
+                self.unlisted(&text);
+            }
+            return;
+        }
+        let number = text
+            .get(1..)
+            .is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()));
+        if number && self.option("-#").is_some() {
+            return;
+        }
+        let is_long =
+            text.starts_with("--") || text.starts_with('/') || self.style() == Style::Words;
+        if is_long {
+            let sign = if text.contains('=') { '=' } else { ':' };
+            let (name, value) = match text.split_once(sign) {
+                Some((name, _)) if sign == '=' || self.option(name).is_some() => {
+                    (name.to_owned(), Some(word.behind(name.len() + 1)))
+                }
+                Some(_) | None => (text.clone(), None),
+            };
+            return self.named(&name, value, words);
+        }
+        self.cluster(word, 1, words);
+    }
+
+    /// Reads one option by its whole name.
+    fn named(&mut self, name: &str, value: Option<Value>, words: &mut VecDeque<Value>) {
+        self.note_mode(name);
+        let Some(opt) = self.option(name) else {
+            if matches!(name, "--help" | "--version") {
+                self.shows_help = true;
+                return;
+            }
+            if self.is_mode(name) {
+                return;
+            }
+            self.unlisted(name);
+            self.resembles(name, value, words);
+            return;
+        };
+        let takes = matches!(opt.effect, Effect::Value(_) | Effect::DoesTo(_));
+        if let Effect::Value(Kind::Exec) = opt.effect {
+            let command = up_to_end(words);
+            self.uses.commands.push(command);
+            return;
+        }
+        let value = match value {
+            Some(value) => Some(value),
+            None if takes && !opt.attached => match words.pop_front() {
+                Some(value) => {
+                    if value.may_split {
+                        self.unlisted(&value.text);
+                    }
+                    Some(value)
+                }
+                None => {
+                    self.unlisted(name);
+                    return;
+                }
+            },
+            None => None,
+        };
+        if value.is_some() && !takes && !opt.attached {
+            self.unlisted(name);
+        }
+        self.apply(name, opt.effect, value);
+    }
+
+    /// What an option that is not listed may be short for is found all the same, though nothing is cleared by it.
+    fn resembles(&mut self, name: &str, value: Option<Value>, words: &VecDeque<Value>) {
+        if !name.starts_with("--") || name.len() < 3 || self.is_open() {
+            return;
+        }
+        let of_row = |row: &Arc<Row>| {
+            let long = row
+                .options
+                .iter()
+                .filter(|(option, _)| option.starts_with(name));
+            long.map(|(option, opt)| (option.clone(), *opt))
+                .collect::<Vec<_>>()
+        };
+        let long: Vec<(String, Opt)> = self.rows().flat_map(of_row).collect();
+        for (option, opt) in long {
+            if matches!(
+                opt.effect,
+                Effect::Flag | Effect::Value(Kind::Text | Kind::Name)
+            ) {
+                continue;
+            }
+            let value = value.clone().or_else(|| words.front().cloned());
+            self.apply(&option, opt.effect, value);
+        }
+    }
+
+    /// Reads a cluster of one-letter options.
+    fn cluster(&mut self, word: &Value, from: usize, words: &mut VecDeque<Value>) {
+        let text = word.text.clone();
+        let old_style = from == 0;
+        if !word.is_certain && !self.may_end_uncertain(&text) {
+            self.unlisted(&text);
+        }
+        for (at, letter) in text.char_indices().skip(from) {
+            let name = format!("-{letter}");
+            self.note_mode(&name);
+            let behind = at + letter.len_utf8();
+            let Some(opt) = self.option(&name) else {
+                if self.is_mode(&name) {
+                    continue;
+                }
+                return self.unlisted(if old_style { &name } else { &text });
+            };
+            let takes = matches!(opt.effect, Effect::Value(_) | Effect::DoesTo(_));
+            if !takes && opt.attached && behind < text.len() {
+                // An optional value takes the rest.
+                return self.apply(&name, opt.effect, Some(word.behind(behind)));
+            }
+            if !takes {
+                self.apply(&name, opt.effect, None);
+                continue;
+            }
+            if opt.effect == Effect::Value(Kind::Exec) {
+                return self.unlisted(&text);
+            }
+            if old_style {
+                match words.pop_front() {
+                    Some(value) => self.apply(&name, opt.effect, Some(value)),
+                    None => self.unlisted(&name),
+                }
+                continue;
+            }
+            if behind < text.len() || opt.attached {
+                let value = (behind < text.len()).then(|| word.behind(behind));
+                return self.apply(&name, opt.effect, value);
+            }
+            return match words.pop_front() {
+                Some(value) => {
+                    if value.may_split {
+                        self.unlisted(&value.text);
+                    }
+                    self.apply(&name, opt.effect, Some(value));
+                }
+                None => self.unlisted(&text),
+            };
+        }
+    }
+
+    /// Tells whether what is not certain in a cluster can only be the value of its first letter.
+    fn may_end_uncertain(&self, text: &str) -> bool {
+        let letter = text.chars().nth(1);
+        let opt = letter.and_then(|letter| self.option(&format!("-{letter}")));
+        opt.is_some_and(|opt| matches!(opt.effect, Effect::Value(_) | Effect::DoesTo(_)))
+    }
+
+    fn apply(&mut self, name: &str, effect: Effect, value: Option<Value>) {
+        self.note_mode(name);
+        match effect {
+            Effect::Flag => {}
+            Effect::Dry => {
+                let off = value.is_some_and(|value| {
+                    matches!(value.text.as_str(), "false" | "0" | "no" | "off" | "none")
+                });
+                self.is_dry |= !off;
+            }
+            Effect::Turns(kind) => self.turned.push(kind),
+            Effect::Does(act) => self.uses.acts.push((act, Vec::new())),
+            Effect::DoesTo(act) => self.uses.acts.push((act, value.into_iter().collect())),
+            Effect::Value(kind) => self.uses.words.extend(value.map(|value| (kind, value))),
+        }
+    }
+}
+
+/// Takes the words of a command that ends at `;`, or at `+` behind `{}`.
+fn up_to_end(words: &mut VecDeque<Value>) -> Vec<Value> {
+    let mut command: Vec<Value> = Vec::new();
+    while let Some(word) = words.pop_front() {
+        let follows_braces = command.last().is_some_and(|last| last.text == "{}");
+        if word.text == ";" || (word.text == "+" && follows_braces) {
+            break;
+        }
+        command.push(word);
+    }
+    command
+}
+
+/// Tells whether a word sets a variable.
+pub(crate) fn is_assignment(word: &Value) -> bool {
+    let Some((name, _)) = word.text.split_once('=') else {
+        return false;
+    };
+    let mut chars = name.chars();
+    chars
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

@@ -1,0 +1,161 @@
+//! Operands: which kind each of them is, and which of them the act names.
+
+use std::sync::Arc;
+
+use super::{Reading, Uses, is_assignment};
+use crate::program::{Effect, Kind, Operand, Row};
+use crate::word::Value;
+
+impl Reading<'_> {
+    pub(super) fn finish(mut self) -> Uses {
+        let kinds = self.kinds().cloned();
+        let operands = std::mem::take(&mut self.operands);
+        let has_operands = !operands.is_empty();
+        let named = self.assign(kinds.as_deref(), operands);
+        let act = self.modes.iter().rev().find_map(|row| row.act);
+        // A subcommand that names no act of its own only looks, unless it is left to an open program.
+        let act = act.or_else(|| {
+            let last = self.chain.last()?;
+            last.act
+                .or(self.program.act.filter(|_| self.is_left_open(last)))
+        });
+        // Without a subcommand, a program that has some prints its help.
+        let only_help = self.chain.len() == 1
+            && !self.program.subcommands.is_empty()
+            && self.program.operands.is_none()
+            && !has_operands
+            && !self.program.open;
+        if let Some(act) = act.filter(|_| !only_help) {
+            self.uses.acts.push((act, named));
+        }
+        if self.is_open() {
+            self.uses.unlisted.clear();
+        }
+        let sends = self.rows().any(|row| row.sends);
+        self.uses.sends = sends;
+        let takes_sql = |row: &Arc<Row>| {
+            row.options
+                .values()
+                .any(|opt| opt.effect == Effect::Value(Kind::Sql))
+        };
+        self.uses.reads_sql = self.rows().any(takes_sql)
+            && !self.uses.words.iter().any(|(kind, _)| *kind == Kind::Sql);
+        if self.is_dry {
+            self.uses.acts.clear();
+            for (kind, _) in &mut self.uses.words {
+                if kind.writes() {
+                    *kind = Kind::Read;
+                } else if *kind == Kind::To {
+                    *kind = Kind::From;
+                }
+            }
+        }
+        self.uses
+    }
+
+    /// Gives each operand its kind, and returns those that the act names.
+    fn assign(&mut self, kinds: Option<&[Operand]>, mut operands: Vec<Value>) -> Vec<Value> {
+        let Some(kinds) = kinds else {
+            if let Some(word) = operands.first() {
+                self.unlisted(&word.text.clone());
+            }
+            return Vec::new();
+        };
+        if kinds.iter().any(|it| it.kind == Kind::Input) {
+            // It reads its program from its input, and the words are the program's own.
+            self.uses.reads_program = true;
+            return Vec::new();
+        }
+        let takes_program = kinds.iter().any(|it| it.kind == Kind::Script);
+        let has_program = |uses: &Uses| {
+            let of_program = |kind: Kind| {
+                matches!(
+                    kind,
+                    Kind::Command | Kind::Code | Kind::Script | Kind::Module
+                )
+            };
+            uses.words.iter().any(|(kind, _)| of_program(*kind))
+        };
+        if takes_program && has_program(&self.uses) {
+            // What stands behind the program are its arguments.
+            if self
+                .uses
+                .words
+                .iter()
+                .any(|(kind, _)| *kind == Kind::Module)
+            {
+                self.uses.rest = Some(operands);
+            }
+            return Vec::new();
+        }
+        if takes_program && operands.is_empty() && self.uses.path.is_empty() && !self.shows_help {
+            self.uses.reads_program = true;
+        }
+        let mut named = Vec::new();
+        let mut kinds = kinds.to_vec();
+        if kinds.first().is_some_and(|it| it.kind == Kind::Assign) {
+            let count = operands
+                .iter()
+                .take_while(|word| is_assignment(word))
+                .count();
+            let assigned = operands.drain(..count).map(|word| (Kind::Assign, word));
+            self.uses.words.extend(assigned);
+            kinds.remove(0);
+        }
+        let star = kinds.iter().position(|it| it.many);
+        let behind = star.map_or(0, |at| kinds.len() - at - 1);
+        let count = operands.len();
+        let mut operands = operands.into_iter().enumerate();
+        while let Some((at, word)) = operands.next() {
+            let kind = match star {
+                Some(star) if at >= star && at + behind >= count && count > star => {
+                    kinds.get(kinds.len() - (count - at)).map(|it| it.kind)
+                }
+                Some(star) if at >= star => kinds.get(star).map(|it| it.kind),
+                Some(_) | None => kinds.get(at).map(|it| it.kind),
+            };
+            let Some(mut kind) = kind else {
+                self.unlisted(&word.text.clone());
+                continue;
+            };
+            if kind == Kind::Rest {
+                let rest = std::iter::once(word).chain(operands.by_ref().map(|(_, word)| word));
+                self.uses.rest = Some(rest.collect());
+                break;
+            }
+            if let Some(turned) = self.turned.last()
+                && matches!(
+                    kind,
+                    Kind::Read | Kind::Delete | Kind::Edit | Kind::Replace | Kind::Make
+                )
+            {
+                kind = *turned;
+            }
+            if kind == Kind::Command {
+                // Several words are one command line (`ssh host ls -l`).
+                let line = operands
+                    .by_ref()
+                    .fold(word, |line, (_, word)| line.joined(&word));
+                self.uses.words.push((kind, line));
+                break;
+            }
+            if kind == Kind::Read && word.text.starts_with(['@', '|']) {
+                // Many programs take further arguments from the file behind `@`, and some run what stands behind `|`.
+                self.unlisted(&word.text.clone());
+            }
+            if matches!(
+                kind,
+                Kind::Name | Kind::Package | Kind::Host | Kind::Url | Kind::Source
+            ) {
+                named.push(word.clone());
+            }
+            let is_script = kind == Kind::Script;
+            self.uses.words.push((kind, word));
+            if is_script {
+                // The rest are its own arguments.
+                break;
+            }
+        }
+        named
+    }
+}

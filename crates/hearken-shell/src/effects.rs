@@ -1,0 +1,619 @@
+//! What a program does with its words: paths, addresses, and whatever it runs in its turn.
+
+use crate::act::{Act, Rank};
+use crate::arguments::{Uses, is_assignment, uses};
+use crate::languages::{self, Code};
+use crate::lists::lists;
+use crate::place::{Reach, host, is_like, is_listed, is_loopback, remote};
+use crate::program::{Family, Kind, find};
+use crate::state::{Flow, State};
+use crate::walk::Walk;
+use crate::windows;
+use crate::word::Value;
+
+impl Walk<'_> {
+    /// Runs a program by its name or its path.
+    pub(crate) fn program(
+        &mut self,
+        first: &Value,
+        rest: &[Value],
+        state: &mut State,
+        input: Flow,
+    ) -> Flow {
+        let Some(name) = first.literal() else {
+            // Which program it is, the command does not show.
+            self.collector.add(Act::Generated, &[]);
+            if state.downloaded.contains(&first.text) {
+                self.collector.add(Act::Downloaded, &[]);
+            }
+            self.collector.unknown(&first.text);
+            self.strangers(rest, state);
+            return Flow::Data;
+        };
+        let name = match name.rsplit_once('/') {
+            Some((folder, name)) if is_system(folder) => name,
+            Some(_) => {
+                self.run_file(first, state);
+                return Flow::Data;
+            }
+            None => name,
+        };
+        let of_windows = || windows::shell(name).and_then(|_| find(Family::Cmd, name));
+        let Some(row) = find(Family::Unix, name).or_else(of_windows) else {
+            self.collector.unknown(name);
+            self.strangers(rest, state);
+            return flow_behind(name, rest, input);
+        };
+        let uses = uses(&row, rest);
+        self.apply(name, &uses, state, input.clone());
+        let downloads = uses.words.iter().any(|(kind, _)| *kind == Kind::Url);
+        let output = flow_behind(name, rest, input);
+        match downloads {
+            true => {
+                let saved: Vec<_> = uses
+                    .words
+                    .iter()
+                    .filter(|(kind, _)| *kind == Kind::Replace)
+                    .collect();
+                if saved.is_empty() {
+                    let urls = uses.words.iter().filter(|(kind, _)| *kind == Kind::Url);
+                    for (_, url) in urls {
+                        let file = url.text.rsplit('/').next().unwrap_or_default();
+                        state.note_written(file, &Flow::Downloaded, false);
+                    }
+                }
+                for (_, word) in saved {
+                    state.note_written(&word.text, &Flow::Downloaded, false);
+                }
+                Flow::Downloaded
+            }
+            false => output,
+        }
+    }
+
+    /// Applies what the words of a program are.
+    pub(crate) fn apply(&mut self, name: &str, uses: &Uses, state: &mut State, input: Flow) {
+        for text in &uses.unlisted {
+            let path = [
+                &[name.to_owned()],
+                uses.path.as_slice(),
+                std::slice::from_ref(text),
+            ]
+            .concat();
+            self.collector.unknown(&path.join(" "));
+        }
+        let folders = state.folders.clone();
+        let sends_input = input != Flow::Nothing && lists().flows.sends.iter().any(|it| it == name);
+        let is_local = {
+            let hosts = uses
+                .words
+                .iter()
+                .filter(|(kind, _)| matches!(kind, Kind::Host | Kind::Url));
+            let mut hosts = hosts
+                .map(|(_, word)| is_loopback(&host(&word.text)))
+                .peekable();
+            hosts.peek().is_some() && hosts.all(|is_local| is_local)
+        };
+        let is_upload = sends_input
+            || uses.words.iter().any(|(kind, _)| *kind == Kind::Upload)
+            || uses.acts.iter().any(|(act, _)| *act == Act::Send);
+        let mut code = Vec::new();
+        for (kind, word) in &uses.words {
+            match kind {
+                Kind::Text | Kind::Name | Kind::Package => {
+                    let speaks = uses.sends || leaves(uses);
+                    if speaks && !is_local && word.text.contains("://") {
+                        self.contact(Act::Contact, &host(&word.text));
+                    } else if speaks && !word.is_certain {
+                        self.collector.unknown(&word.text);
+                    }
+                }
+                Kind::Read
+                | Kind::Make
+                | Kind::Append
+                | Kind::Edit
+                | Kind::Replace
+                | Kind::Move
+                | Kind::Delete
+                | Kind::Tree
+                | Kind::Permit
+                | Kind::Unpack => self.collector.path(*kind, word, &folders),
+                Kind::Host | Kind::Url => {
+                    if !word.is_certain {
+                        self.collector.unknown(&word.text);
+                    }
+                    let act = match (is_upload, kind) {
+                        (true, _) => Act::Send,
+                        (false, Kind::Url) => Act::Download,
+                        (false, _) => Act::Contact,
+                    };
+                    self.contact(act, &host(&word.text));
+                }
+                Kind::Upload => {
+                    if !is_local {
+                        self.collector.add(Act::Send, &[]);
+                    }
+                    // A form names a file behind its field: `file=@a.png;type=image/png`.
+                    let of_form = ["=@", "=<"]
+                        .iter()
+                        .find_map(|sign| word.text.split_once(sign));
+                    let file = match of_form {
+                        Some((_, file)) => file.split(';').next().unwrap_or_default(),
+                        None => word.text.trim_start_matches('@'),
+                    };
+                    let named = of_form.is_some() || file.len() < word.text.len();
+                    let is_file = named || !word.text.contains([' ', '{', '=', '&']);
+                    if is_file {
+                        let value = Value {
+                            text: file.to_owned(),
+                            ..word.clone()
+                        };
+                        self.collector.path(Kind::Read, &value, &folders);
+                    }
+                }
+                Kind::From | Kind::To | Kind::Source => match (remote(&word.text), kind) {
+                    (Some(host), Kind::To) => self.contact(Act::Send, &host),
+                    (Some(host), _) => self.contact(Act::Download, &host),
+                    (None, Kind::To) => self.collector.path(Kind::Replace, word, &folders),
+                    (None, _) => self.collector.path(Kind::Read, word, &folders),
+                },
+                Kind::Assign => {
+                    let variable = word.text.split('=').next().unwrap_or_default();
+                    let value = word.behind(variable.len() + 1);
+                    self.variable(variable, Some(&[value]), state);
+                }
+                // `tar --checkpoint-action=exec=COMMAND`
+                Kind::Command if word.text.starts_with("exec=") => {
+                    self.text(&word.behind("exec=".len()), state, input.clone());
+                }
+                Kind::Command => match windows::shell(name) {
+                    Some(family) => {
+                        if !word.is_certain {
+                            self.collector.add(Act::Generated, &[]);
+                        }
+                        windows::text(&word.text, family, self, state);
+                    }
+                    None => {
+                        // What a program that is no shell runs reads what that program gives it.
+                        let input = if is_shell(name) {
+                            input.clone()
+                        } else {
+                            Flow::Data
+                        };
+                        self.text(word, state, input);
+                    }
+                },
+                Kind::Config => self.setting(&word.text, state),
+                Kind::Refspec => {
+                    if word.text.starts_with('+') {
+                        self.collector
+                            .add(Act::History, &[word.text.trim_start_matches('+')]);
+                    } else if let Some(deleted) =
+                        word.text.strip_prefix(':').filter(|it| !it.is_empty())
+                    {
+                        self.collector.add(Act::DeleteRemote, &[deleted]);
+                    } else if !word.is_certain {
+                        self.collector.unknown(&word.text);
+                    }
+                }
+                Kind::Rev => {
+                    if is_rev(&word.text) {
+                        self.collector.add(Act::History, &[&word.text]);
+                    } else if !word.is_certain {
+                        self.collector.unknown(&word.text);
+                    }
+                }
+                Kind::Branch => {
+                    // A branch, or a file whose changes are discarded: only its look tells.
+                    let others = uses.words.iter().any(|(kind, _)| *kind == Kind::Discards);
+                    if word.text.contains('.') && !others {
+                        self.collector.add(Act::Discard, &[&word.text]);
+                    } else if !others {
+                        self.collector.unknown(&word.text);
+                    }
+                }
+                Kind::Discards => self.collector.add(Act::Discard, &[&word.text]),
+                Kind::Module => self.module(name, word, uses, state, input.clone()),
+                Kind::Input => {}
+                Kind::Script if word.text == "-" => self.piped(name, state, &input),
+                Kind::Script => self.run_file(word, state),
+                Kind::Code => {
+                    code.push(languages::code(name, &word.text));
+                    self.collector.add(Act::Code, &[language_of(name)]);
+                    self.collector.unknown(name);
+                }
+                Kind::Sed => code.push(languages::sed(&word.text)),
+                Kind::Awk => code.push(languages::awk(&word.text)),
+                Kind::Sql => code.push(languages::sql(&word.text)),
+                Kind::Variable => {
+                    if !state.forget(&word.text) || !word.is_certain {
+                        self.collector.unknown(&format!("{}=", word.text));
+                    }
+                }
+                Kind::Rest | Kind::Exec => {}
+            }
+            let is_code = matches!(kind, Kind::Sed | Kind::Awk | Kind::Sql);
+            if is_code && !word.is_certain {
+                self.collector.unknown(&word.text);
+            }
+        }
+        let runs_own = uses
+            .words
+            .iter()
+            .any(|(kind, _)| matches!(kind, Kind::Code | Kind::Script));
+        if !runs_own && lists().flows.commands.iter().any(|it| it == name) {
+            match &input {
+                Flow::Nothing => {}
+                Flow::Text(text) => {
+                    code.push(languages::code(name, text));
+                    self.collector.unknown(name);
+                }
+                Flow::Data | Flow::Downloaded | Flow::Decoded => {
+                    self.collector.add(Act::Piped, &[]);
+                    self.collector.unknown(name);
+                }
+            }
+        }
+        if uses.reads_sql {
+            match &input {
+                Flow::Nothing => {}
+                Flow::Text(text) => code.push(languages::sql(text)),
+                Flow::Data | Flow::Downloaded | Flow::Decoded => {
+                    self.collector.add(Act::Piped, &[]);
+                    self.collector.unknown(name);
+                }
+            }
+        }
+        if lists().flows.names.iter().any(|it| it == name) {
+            self.names(name, &input, &folders);
+        }
+        for code in code {
+            self.code(name, &code, state);
+        }
+        self.acts(uses, is_local);
+        let is_module = uses.words.iter().any(|(kind, _)| *kind == Kind::Module);
+        if let Some(rest) = uses.rest.as_ref().filter(|_| !is_module) {
+            let mut words = rest.clone();
+            let hands_on = lists().flows.hands_on.iter().any(|it| it == name);
+            if hands_on {
+                hand_on(&mut words, &input);
+            }
+            let input = if hands_on {
+                Flow::Nothing
+            } else {
+                input.clone()
+            };
+            let assigned = words.iter().take_while(|word| is_assignment(word)).count();
+            let inner = words.get(assigned..).unwrap_or_default();
+            self.command(inner, &mut state.clone(), input);
+        }
+        for command in &uses.commands {
+            let mut words = command.clone();
+            for word in &mut words {
+                // It is one of the paths that are found, and so it begins as they do.
+                word.stands_for_many |= word.text.contains('{');
+            }
+            let placed = words.iter().any(|word| word.stands_for_many);
+            if !placed && lists().flows.finds.iter().any(|it| it == name) {
+                words.push(Value::many());
+            }
+            self.command(&words, &mut state.clone(), Flow::Nothing);
+        }
+        if uses.reads_program {
+            self.piped(name, state, &input);
+        }
+    }
+
+    fn acts(&mut self, uses: &Uses, is_local: bool) {
+        let runs_given = uses
+            .words
+            .iter()
+            .any(|(kind, _)| matches!(kind, Kind::Command | Kind::Script | Kind::Code | Kind::Sql));
+        for (act, words) in &uses.acts {
+            if *act == Act::Opens && runs_given {
+                // It runs what it was given, and does not wait for a person.
+                continue;
+            }
+            let shown: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+            match act.rank() {
+                Rank::Leaves => {
+                    let hosts: Vec<String> = words
+                        .iter()
+                        .map(|word| word.text.as_str())
+                        .filter(|it| it.contains("://") || it.contains('@'))
+                        .map(host)
+                        .collect();
+                    let local = words.iter().any(|word| is_loopback(&host(&word.text)));
+                    if (local || is_local)
+                        && matches!(act, Act::Contact | Act::Download | Act::Send)
+                    {
+                        continue;
+                    }
+                    let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+                    // A host is named by the word that holds it; what else is named belongs to the act.
+                    let shown = if matches!(act, Act::Contact | Act::Download | Act::Send) {
+                        hosts
+                    } else {
+                        shown
+                    };
+                    self.collector.add(*act, &shown);
+                }
+                _ => self.collector.add(*act, &shown),
+            }
+        }
+    }
+
+    fn contact(&mut self, act: Act, host: &str) {
+        if is_loopback(host) {
+            // Nothing leaves, and what the service here does with it nobody knows.
+            return self.collector.unknown(host);
+        }
+        self.collector.add(act, &[host]);
+    }
+
+    fn code(&mut self, name: &str, code: &Code, state: &mut State) {
+        let folders = state.folders.clone();
+        for (act, what) in &code.acts {
+            match act {
+                Act::Replace if !what.is_empty() => {
+                    self.collector
+                        .path(Kind::Replace, &Value::certain(what), &folders)
+                }
+                Act::Outside => self
+                    .collector
+                    .path(Kind::Read, &Value::certain(what), &folders),
+                _ => self.collector.add(*act, &[what]),
+            }
+        }
+        for command in &code.commands {
+            self.collector.add(Act::Starts, &[]);
+            self.text(&Value::certain(command), state, Flow::Data);
+        }
+        if !code.is_read {
+            self.collector.unknown(name);
+        }
+    }
+
+    /// Judges the files whose names are piped into a program.
+    fn names(&mut self, name: &str, input: &Flow, folders: &[String]) {
+        match input {
+            Flow::Nothing => {}
+            Flow::Text(text) => {
+                for file in text.lines() {
+                    self.collector
+                        .path(Kind::Read, &Value::certain(file), folders);
+                }
+            }
+            Flow::Data | Flow::Downloaded | Flow::Decoded => self.collector.unknown(name),
+        }
+    }
+
+    /// Judges a setting that is given as `name=value`.
+    fn setting(&mut self, setting: &str, state: &mut State) {
+        let (name, value) = setting.split_once(['=', ' ']).unwrap_or((setting, ""));
+        let name = name.trim().to_lowercase();
+        let settings = &lists().settings;
+        let is = |list: &[String]| list.iter().any(|entry| is_like(&name, entry));
+        if is(&settings.harmless) {
+            return;
+        }
+        self.collector.unknown(setting);
+        if is(&settings.commands) {
+            let command = value.trim().trim_start_matches('!');
+            self.text(&Value::certain(command), state, Flow::Data);
+        }
+    }
+
+    /// Runs a module of a language, which may be a program of its own (`python -m pytest`).
+    fn module(&mut self, name: &str, module: &Value, uses: &Uses, state: &mut State, input: Flow) {
+        let rest = uses.rest.as_deref().unwrap_or_default();
+        let listed = module
+            .literal()
+            .and_then(|module| find(Family::Unix, module));
+        match listed {
+            Some(_) => {
+                self.program(module, rest, state, input);
+            }
+            None => {
+                self.collector.add(Act::Project, &[&module.text]);
+                self.collector.unknown(&format!("{name} {}", module.text));
+            }
+        }
+    }
+
+    /// Runs what comes through a pipe, or what a person types.
+    fn piped(&mut self, name: &str, state: &mut State, input: &Flow) {
+        let is_shell = is_shell(name) && !lists().languages.contains_key(name);
+        match input {
+            Flow::Text(text) if is_shell => {
+                self.text(&Value::certain(text), state, Flow::Nothing);
+            }
+            Flow::Text(text) => {
+                let code = languages::code(name, text);
+                self.collector.add(Act::Code, &[language_of(name)]);
+                self.collector.unknown(name);
+                self.code(name, &code, state);
+            }
+            Flow::Downloaded => self.collector.add(Act::Downloaded, &[]),
+            Flow::Decoded => self.collector.add(Act::Decoded, &[]),
+            Flow::Data => self.collector.add(Act::Piped, &[]),
+            Flow::Nothing => self.collector.add(Act::Opens, &[name]),
+        }
+        if !matches!(input, Flow::Text(_)) {
+            self.collector.unknown(name);
+        }
+    }
+
+    /// Runs a file.
+    pub(crate) fn run_file(&mut self, file: &Value, state: &mut State) {
+        let path = file.text.as_str();
+        let process =
+            path.starts_with("<(") || path.starts_with("/dev/fd/") || path == "/dev/stdin";
+        if !file.is_certain || process {
+            self.collector.add(Act::Generated, &[]);
+            return self.collector.unknown(path);
+        }
+        let plain = path.strip_prefix("./").unwrap_or(path);
+        if state.downloaded.iter().any(|it| it == plain) {
+            self.collector.add(Act::Downloaded, &[path]);
+        }
+        match state.written.get(plain).cloned() {
+            Some(Some(text)) => {
+                self.text(&Value::certain(&text), state, Flow::Nothing);
+            }
+            Some(None) => self.collector.add(Act::Generated, &[]),
+            None => {}
+        }
+        if path.contains("://") {
+            self.contact(Act::Download, &host(path));
+            self.collector.add(Act::Downloaded, &[]);
+            return;
+        }
+        let folders = state.folders.clone();
+        self.collector.path(Kind::Read, file, &folders);
+        let base = self.collector.base().clone();
+        let inside = |folder: &String| base.reach(path, folder) == Reach::Inside;
+        match !folders.is_empty() && folders.iter().all(inside) {
+            true => self.collector.add(Act::Project, &[path]),
+            false => self.collector.unknown(path),
+        }
+    }
+
+    /// Looks at the words of a program that nobody knows: only what is plainly a path or an address is judged.
+    fn strangers(&mut self, words: &[Value], state: &State) {
+        for word in words {
+            let text = match word.text.split_once('=') {
+                Some((name, value)) if name.starts_with('-') => value,
+                _ => word.text.as_str(),
+            };
+            if let Some((scheme, _)) = text.split_once("://") {
+                if scheme
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || c == '+')
+                {
+                    self.contact(Act::Contact, &host(text));
+                }
+                continue;
+            }
+            let is_path = text.starts_with("~/")
+                || text == "~"
+                || text.starts_with("../")
+                || text == ".."
+                || (text.starts_with('/')
+                    && lists()
+                        .files
+                        .system
+                        .iter()
+                        .any(|it| text.starts_with(it.as_str())));
+            if is_path && word.is_certain && !text.contains(char::is_whitespace) {
+                self.collector
+                    .path(Kind::Read, &Value::certain(text), &state.folders);
+            }
+        }
+    }
+}
+
+/// Gives what a pipe brings to the words of a command that has a place for it, or at its end.
+fn hand_on(words: &mut Vec<Value>, input: &Flow) {
+    let mut placed = false;
+    for word in words.iter_mut() {
+        if word.text.contains("{}") || word.text == "%" {
+            word.stands_for_many = true;
+            word.is_certain = false;
+            placed = true;
+        }
+    }
+    if placed {
+        return;
+    }
+    match input {
+        Flow::Text(text) if !text.contains(['\'', '"', '\\']) => {
+            let handed = text
+                .split(|c: char| c.is_whitespace() || c == '\0')
+                .filter(|word| !word.is_empty());
+            words.extend(handed.map(Value::certain));
+        }
+        _ => words.push(Value::many()),
+    }
+}
+
+/// Tells whether a word names an earlier state of a repository.
+fn is_rev(word: &str) -> bool {
+    let is_hash = word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_remote = ["origin/", "upstream/", "refs/"]
+        .iter()
+        .any(|begin| word.starts_with(begin));
+    word.contains(['~', '^']) || word.contains("@{") || is_hash || is_remote
+}
+
+/// Tells whether a program reads the text of its option as a shell reads its input.
+fn is_shell(name: &str) -> bool {
+    let row = find(Family::Unix, name);
+    let operands = row.as_ref().and_then(|row| row.operands.as_ref());
+    operands
+        .into_iter()
+        .flatten()
+        .any(|operand| operand.kind == Kind::Script)
+}
+
+fn leaves(uses: &Uses) -> bool {
+    uses.acts.iter().any(|(act, _)| act.rank() == Rank::Leaves)
+}
+
+fn language_of(program: &str) -> &str {
+    lists()
+        .languages
+        .get(program)
+        .map_or(program, |language| language.name.as_str())
+}
+
+fn is_system(folder: &str) -> bool {
+    lists()
+        .files
+        .programs
+        .iter()
+        .any(|it| it.trim_end_matches('/') == folder)
+        || is_listed(folder, &[])
+}
+
+/// Tells what a program writes for the next one in a pipe.
+fn flow_behind(name: &str, rest: &[Value], input: Flow) -> Flow {
+    let flows = &lists().flows;
+    let is = |list: &[String]| list.iter().any(|it| it == name);
+    if is(&flows.prints) {
+        let words: Vec<&str> = rest
+            .iter()
+            .map(|word| word.text.as_str())
+            .filter(|text| !text.starts_with('-'))
+            .collect();
+        if !rest.iter().all(|word| word.is_certain && !word.is_pattern) {
+            return Flow::Data;
+        }
+        let text = match words.split_first() {
+            Some((format, values)) if name == "printf" => languages::printf(format, values),
+            _ => words.join(" "),
+        };
+        return Flow::Text(languages::escapes(&text));
+    }
+    if is(&flows.passes) {
+        let operands = rest.iter().any(|word| !word.text.starts_with('-'));
+        return match (input, operands) {
+            (Flow::Nothing, _) => Flow::Data,
+            (Flow::Text(text), false) => Flow::Text(text),
+            (Flow::Text(_), true) => Flow::Data,
+            (other, _) => other,
+        };
+    }
+    let decodes = |it: &String| match it.split_once(' ') {
+        Some((program, option)) => {
+            program == name && rest.iter().any(|word| word.text.starts_with(option))
+        }
+        None => it == name,
+    };
+    match input {
+        Flow::Downloaded => Flow::Downloaded,
+        _ if flows.decodes.iter().any(decodes) => Flow::Decoded,
+        Flow::Decoded => Flow::Decoded,
+        Flow::Nothing | Flow::Text(_) | Flow::Data => Flow::Data,
+    }
+}

@@ -1,0 +1,324 @@
+//! Where a path leads, and what kind of file it is, by its letters alone: a link is not followed.
+
+use crate::lists::lists;
+
+/// Stands for the working directory where nobody named it.
+const NOWHERE: &str = "/\u{1}";
+
+/// Where a path leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Into the working directory.
+    Inside,
+    /// Out of it.
+    Outside,
+    /// Nobody can tell, because nobody named the working directory.
+    Unknown,
+}
+
+/// The working directory that a command is judged by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Base {
+    folder: String,
+    is_known: bool,
+}
+
+impl Base {
+    /// Takes the working directory, where it is known.
+    pub(crate) fn new(folder: Option<&str>) -> Self {
+        let folder = folder.filter(|folder| folder.starts_with('/') || is_drive(folder));
+        Self {
+            folder: folder.map_or_else(|| NOWHERE.to_owned(), |folder| normal(folder, "")),
+            is_known: folder.is_some(),
+        }
+    }
+
+    /// Returns the folder in which a command begins.
+    pub(crate) fn folder(&self) -> &str {
+        &self.folder
+    }
+
+    /// Tells where a path leads from a folder.
+    pub(crate) fn reach(&self, path: &str, folder: &str) -> Reach {
+        let path = path
+            .strip_prefix("file://")
+            .map_or(path, |rest| rest.strip_prefix("localhost").unwrap_or(rest));
+        if path.starts_with('~') || path.contains("://") {
+            return Reach::Outside;
+        }
+        if path.split('/').any(may_be_parent) {
+            return Reach::Outside;
+        }
+        let absolute = path.starts_with('/') || is_drive(path);
+        let whole = normal(path, folder);
+        if is_in(&whole, &self.folder) {
+            return Reach::Inside;
+        }
+        match absolute && !self.is_known {
+            true if lists()
+                .files
+                .system
+                .iter()
+                .any(|system| is_in(&whole, system)) =>
+            {
+                Reach::Outside
+            }
+            true => Reach::Unknown,
+            false => Reach::Outside,
+        }
+    }
+}
+
+/// Returns a path without `.` and `..`, as it is from a folder.
+pub(crate) fn normal(path: &str, folder: &str) -> String {
+    let absolute = path.starts_with('/') || is_drive(path);
+    let whole = if absolute {
+        path.to_owned()
+    } else {
+        format!("{folder}/{path}")
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in whole.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+fn is_in(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Tells whether a path begins with a drive of Windows, as in `C:/x`.
+fn is_drive(path: &str) -> bool {
+    let mut chars = path.chars();
+    let letter = chars.next().is_some_and(|c| c.is_ascii_alphabetic());
+    letter && chars.next() == Some(':') && matches!(chars.next(), Some('/' | '\\'))
+}
+
+/// Tells whether a pattern for one part of a path may stand for the folder above.
+fn may_be_parent(part: &str) -> bool {
+    // A dot at the beginning is matched by no sign but a dot.
+    let may_begin = part.starts_with(['.', '[']);
+    may_begin && part.contains(['*', '?', '[']) && matches(part, "..")
+}
+
+/// Tells whether a text is like a pattern of the shell.
+fn matches(pattern: &str, text: &str) -> bool {
+    let Some(sign) = pattern.chars().next() else {
+        return text.is_empty();
+    };
+    let behind = &pattern[sign.len_utf8()..];
+    let next = text.chars().next();
+    let rest = next.map_or("", |c| &text[c.len_utf8()..]);
+    match (sign, next) {
+        ('*', _) => {
+            let behind = behind.trim_start_matches('*');
+            (0..=text.len()).any(|at| text.get(at..).is_some_and(|rest| matches(behind, rest)))
+        }
+        ('?', Some(_)) => matches(behind, rest),
+        ('[', Some(c)) => match class(behind, c) {
+            Some((is_in, behind)) => is_in && matches(behind, rest),
+            None => c == '[' && matches(behind, rest),
+        },
+        (sign, Some(c)) => sign == c && matches(behind, rest),
+        (_, None) => false,
+    }
+}
+
+/// Tells whether a letter is in the class that a pattern begins with, and returns what stands behind it.
+fn class(pattern: &str, c: char) -> Option<(bool, &str)> {
+    let inner = pattern.strip_prefix(['!', '^']);
+    let from = inner.unwrap_or(pattern);
+    // A bracket right at the beginning stands for itself.
+    let end = from
+        .char_indices()
+        .skip(1)
+        .find(|(_, c)| *c == ']')
+        .map(|(at, _)| at)?;
+    let members: Vec<char> = from[..end].chars().collect();
+    let named = from.starts_with("[:") || from.starts_with("[.") || from.starts_with("[=");
+    let in_range = members
+        .windows(3)
+        .any(|it| matches!(it, &[low, '-', high] if low <= c && c <= high));
+    let is_in = named || in_range || members.contains(&c);
+    Some((is_in != inner.is_some(), &from[end + 1..]))
+}
+
+/// Tells whether a path is one of a list: each entry is a run of parts of a path, in which `*` stands for any letters; one
+/// that ends in `/` is a folder, and means everything in it.
+pub(crate) fn is_listed(path: &str, list: &[String]) -> bool {
+    let parts: Vec<&str> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    list.iter().any(|entry| {
+        let is_folder = entry.ends_with('/');
+        let from_root = entry.starts_with('/');
+        let wanted: Vec<&str> = entry.split('/').filter(|part| !part.is_empty()).collect();
+        let fits = |at: usize| {
+            let Some(window) = parts.get(at..at + wanted.len()) else {
+                return false;
+            };
+            let end = at + wanted.len();
+            let whole = if is_folder {
+                end <= parts.len()
+            } else {
+                end == parts.len()
+            };
+            whole
+                && window
+                    .iter()
+                    .zip(&wanted)
+                    .all(|(part, wanted)| is_like(part, wanted))
+        };
+        match from_root {
+            true => path.starts_with('/') && fits(0),
+            false => (0..parts.len()).any(fits),
+        }
+    })
+}
+
+/// Tells whether a text is like a pattern in which `*` stands for any letters.
+pub(crate) fn is_like(text: &str, pattern: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let pieces: Vec<&str> = pieces.collect();
+    let Some((last, middle)) = pieces.split_last() else {
+        return rest.is_empty();
+    };
+    for piece in middle {
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// Returns the host of an address: of a URL, of `user@host:path`, or of a bare name.
+pub(crate) fn host(address: &str) -> String {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let rest = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let rest = rest.rsplit('@').next().unwrap_or_default();
+    let host = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, _)) => host,
+        None if rest.matches(':').count() > 1 => rest,
+        None => rest.split(':').next().unwrap_or_default(),
+    };
+    host.to_owned()
+}
+
+/// Tells whether a host is this machine.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    matches!(host, "localhost" | "::1" | "0.0.0.0")
+        || host.starts_with("127.")
+        || host.ends_with(".localhost")
+}
+
+/// Returns the host of a path on another machine (`host:path`), where it is one.
+pub(crate) fn remote(path: &str) -> Option<String> {
+    if path.contains("://") {
+        return Some(host(path));
+    }
+    let (before, _) = path.split_once(':')?;
+    let is_host = !before.is_empty() && !before.contains('/') && before.len() > 1;
+    is_host.then(|| host(before))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_leads_out_of_the_folder_by_whatever_way_it_is_written() {
+        let base = Base::new(Some("/work/a"));
+        for (path, reach) in [
+            ("src/main.rs", Reach::Inside),
+            ("/work/a/src", Reach::Inside),
+            ("/work/a", Reach::Inside),
+            (".", Reach::Inside),
+            ("file:///work/a/x", Reach::Inside),
+            ("file://localhost/etc", Reach::Outside),
+            ("https://example.org/x", Reach::Outside),
+            ("/work/ab", Reach::Outside),
+            ("../b", Reach::Outside),
+            ("src/../../x", Reach::Outside),
+            ("~/x", Reach::Outside),
+            ("/etc/hosts", Reach::Outside),
+            (".?/secret.txt", Reach::Outside),
+            (".[!.]*/x", Reach::Inside),
+            (".*/x", Reach::Outside),
+            (".[a-z]*/x", Reach::Inside),
+            ("[!a]?/x", Reach::Outside),
+            ("[.][.]/secret.txt", Reach::Outside),
+            ("*.rs", Reach::Inside),
+            ("C:/x", Reach::Outside),
+        ] {
+            assert_eq!(base.reach(path, "/work/a"), reach, "{path}");
+        }
+        assert_eq!(base.reach("../x", "/work/a/b"), Reach::Inside);
+        let nowhere = Base::new(None);
+        assert_eq!(nowhere.reach("x", nowhere.folder()), Reach::Inside);
+        assert_eq!(nowhere.reach("../x", nowhere.folder()), Reach::Outside);
+        assert_eq!(nowhere.reach("/srv/x/y", nowhere.folder()), Reach::Unknown);
+        assert_eq!(
+            nowhere.reach("/etc/hosts", nowhere.folder()),
+            Reach::Outside
+        );
+    }
+
+    #[test]
+    fn lists_name_files_folders_and_patterns() {
+        let list: Vec<String> = [
+            ".git/hooks/",
+            "*.pem",
+            "/etc/cron*/",
+            "package.json",
+            ".env*",
+        ]
+        .map(str::to_owned)
+        .into();
+        for (path, is) in [
+            (".git/hooks/pre-commit", true),
+            ("a/.git/hooks/x", true),
+            ("hooks/x", false),
+            ("key.pem", true),
+            ("pem", false),
+            ("/etc/cron.d/x", true),
+            ("etc/cron.d/x", false),
+            ("app/package.json", true),
+            ("package.json/x", false),
+            (".env.local", true),
+        ] {
+            assert_eq!(is_listed(path, &list), is, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_host_of_an_address() {
+        for (address, wanted) in [
+            ("https://x.example/i.sh", "x.example"),
+            ("http://user:pass@x.example:80/", "x.example"),
+            ("git@github.com:o/r.git", "github.com"),
+            ("localhost:3000/health", "localhost"),
+            ("http://[::1]:80/x", "::1"),
+            ("x.example", "x.example"),
+        ] {
+            assert_eq!(host(address), wanted);
+        }
+        assert_eq!(remote("host:path"), Some("host".to_owned()));
+        assert_eq!(remote("./a:b"), None);
+        assert_eq!(remote("C:/x"), None);
+        assert_eq!(remote("plain"), None);
+    }
+}

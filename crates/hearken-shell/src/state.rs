@@ -1,0 +1,148 @@
+//! What a shell knows at one step of a command: its folder, its variables and functions, and what flows through a pipe.
+
+use std::collections::HashMap;
+
+use crate::report::Collector;
+use crate::syntax::Step;
+use crate::word::{Value, is_pattern};
+
+/// How many values of a variable are followed.
+pub(crate) const MOST_VALUES: usize = 16;
+
+/// What a command finds on its input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Nothing that the command line brings.
+    Nothing,
+    /// This text.
+    Text(String),
+    /// Something that the command line does not show.
+    Data,
+    /// What was downloaded.
+    Downloaded,
+    /// What was decoded.
+    Decoded,
+}
+
+/// Where a command is by now, and what it knows.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    /// The folders in which it may be; empty where nobody knows.
+    pub(crate) folders: Vec<String>,
+    /// The values that a variable may have; absent where nobody knows.
+    pub(crate) variables: HashMap<String, Vec<Value>>,
+    pub(crate) functions: HashMap<String, Vec<Step>>,
+    /// The files that were downloaded.
+    pub(crate) downloaded: Vec<String>,
+    /// The files that were written, and their text where the command shows it.
+    pub(crate) written: HashMap<String, Option<String>>,
+}
+
+impl State {
+    pub(crate) fn begin(collector: &Collector) -> Self {
+        let known = |text: &str| vec![Value::certain(text)];
+        Self {
+            folders: vec![collector.start().to_owned()],
+            variables: HashMap::from([
+                ("HOME".to_owned(), known("~")),
+                ("PWD".to_owned(), known(".")),
+            ]),
+            functions: HashMap::new(),
+            downloaded: Vec::new(),
+            written: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn join(&mut self, other: &Self) {
+        let unknown = self.folders.is_empty() || other.folders.is_empty();
+        for folder in &other.folders {
+            if !self.folders.contains(folder) {
+                self.folders.push(folder.clone());
+            }
+        }
+        if unknown || self.folders.len() > MOST_VALUES {
+            self.folders.clear();
+        }
+        self.variables
+            .retain(|name, values| other.variables.get(name) == Some(values));
+        for (name, body) in &other.functions {
+            self.functions
+                .entry(name.clone())
+                .or_insert_with(|| body.clone());
+        }
+        self.downloaded.extend(other.downloaded.iter().cloned());
+        for (file, text) in &other.written {
+            let same = self.written.get(file).is_none_or(|it| it == text);
+            self.written
+                .insert(file.clone(), text.clone().filter(|_| same));
+        }
+    }
+}
+
+impl State {
+    /// Notes what was written to a file.
+    pub(crate) fn note_written(&mut self, file: &str, content: &Flow, appends: bool) {
+        let file = file.strip_prefix("./").unwrap_or(file).to_owned();
+        if *content == Flow::Downloaded {
+            self.downloaded.push(file.clone());
+        }
+        let text = match content {
+            Flow::Text(text) if !appends => Some(text.clone()),
+            _ => None,
+        };
+        self.written.insert(file, text);
+    }
+
+    /// Takes the arguments of a function, or of the shell itself.
+    pub(crate) fn arguments(&mut self, words: &[Value]) {
+        for (at, value) in words.iter().enumerate() {
+            self.variables
+                .insert((at + 1).to_string(), vec![value.clone()]);
+        }
+        self.variables.insert("@".to_owned(), words.to_vec());
+        self.variables.insert("*".to_owned(), words.to_vec());
+    }
+
+    /// Takes a new value of a variable, which is not known; `false` where the name is not one of the command's own.
+    pub(crate) fn forget(&mut self, name: &str) -> bool {
+        self.variables.remove(name);
+        is_own(name)
+    }
+
+    pub(crate) fn variable(&self, name: &str, quoted: bool) -> Vec<Value> {
+        let shown = format!("${name}");
+        let unknown = || Value {
+            may_split: !quoted || name == "@",
+            ..Value::uncertain(&shown)
+        };
+        let Some(values) = self.variables.get(name) else {
+            return vec![unknown()];
+        };
+        // Unquoted, a value is split at blanks, and its patterns stand for files.
+        let splits = |value: &Value| !quoted && value.text.contains(char::is_whitespace);
+        let value = |value: &Value| match splits(value) {
+            true => unknown(),
+            false => Value {
+                is_pattern: value.is_pattern || (!quoted && is_pattern(&value.text)),
+                ..value.clone()
+            },
+        };
+        values.iter().map(value).collect()
+    }
+}
+
+/// Tells whether a variable is the command's own: its name is in small letters, and no program reads it.
+pub(crate) fn is_own(name: &str) -> bool {
+    let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    // In zsh, these are the lists that PATH and the like hold.
+    let is_list = matches!(
+        name,
+        "path" | "fpath" | "cdpath" | "manpath" | "mailpath" | "module_path"
+    );
+    begins
+        && !is_list
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit())
+        && !name.ends_with("_proxy")
+}

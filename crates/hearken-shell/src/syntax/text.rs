@@ -1,0 +1,158 @@
+//! The text of words: escapes, quotes, numbers and sequences.
+
+use crate::word::Piece;
+
+/// Takes the escapes out of text in double quotes or in place.
+pub(super) fn push_quoted(text: &mut String, quoted: bool, pieces: &mut Vec<Piece>) {
+    if text.is_empty() {
+        return;
+    }
+    let mut plain = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let escaped = match (c, chars.peek()) {
+            ('\\', Some('\n')) => {
+                chars.next();
+                continue;
+            }
+            ('\\', Some('$' | '`' | '\\')) => true,
+            ('\\', Some('"')) => quoted,
+            _ => false,
+        };
+        plain.extend(if escaped { chars.next() } else { Some(c) });
+    }
+    text.clear();
+    pieces.push(Piece::Quoted(plain));
+}
+
+/// Splits an unquoted text into what has a meaning for the shell and what was escaped.
+pub(super) fn unquoted(source: &str, pieces: &mut Vec<Piece>) {
+    let mut plain = String::new();
+    let mut chars = source.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            plain.push(c);
+            continue;
+        }
+        if !plain.is_empty() {
+            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+        }
+        match chars.next() {
+            // The line goes on.
+            Some('\n') => {}
+            Some(next) => pieces.push(Piece::Quoted(next.to_string())),
+            None => pieces.push(Piece::Quoted("\\".to_owned())),
+        }
+    }
+    if !plain.is_empty() {
+        pieces.push(Piece::Text(plain));
+    }
+}
+
+/// Reads text in `$'…'`; `None` where an escape in it is not one of the usual ones.
+pub(super) fn ansi(source: &str) -> Option<String> {
+    let inner = source.strip_prefix("$'")?.strip_suffix('\'')?;
+    let mut text = String::new();
+    let mut chars = inner.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            text.push(c);
+            continue;
+        }
+        // A single byte beyond ASCII is no character by itself.
+        if let Some(value) = digits(&mut chars, 8, 3) {
+            text.push(char::from_u32(value).filter(char::is_ascii)?);
+            continue;
+        }
+        text.push(match chars.next()? {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            '\\' => '\\',
+            '\'' => '\'',
+            '"' => '"',
+            'a' => '\u{7}',
+            'b' => '\u{8}',
+            'e' | 'E' => '\u{1b}',
+            'f' => '\u{c}',
+            'v' => '\u{b}',
+            'x' => char::from_u32(digits(&mut chars, 16, 2)?).filter(char::is_ascii)?,
+            'u' => char::from_u32(digits(&mut chars, 16, 4)?)?,
+            'U' => char::from_u32(digits(&mut chars, 16, 8)?)?,
+            _ => return None,
+        });
+    }
+    Some(text)
+}
+
+/// Takes up to so many digits; `None` where there is none.
+pub(super) fn digits(
+    chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
+    base: u32,
+    most: usize,
+) -> Option<u32> {
+    let mut value: Option<u32> = None;
+    for _ in 0..most {
+        let Some(digit) = chars.peek().and_then(|c| c.to_digit(base)) else {
+            break;
+        };
+        value = Some(value.unwrap_or(0).wrapping_mul(base).wrapping_add(digit));
+        chars.next();
+    }
+    value
+}
+
+/// Returns what an arithmetic expansion comes to, where only numbers stand in it: some number.
+pub(super) fn number(source: &str) -> Option<String> {
+    let inner = source.strip_prefix("$((")?.strip_suffix("))")?;
+    inner
+        .chars()
+        .all(|c| c.is_ascii_digit() || " +-*/%()<>=&|".contains(c))
+        .then(|| "0".to_owned())
+}
+
+/// Returns the members of `{1..5}`, as braces with commas.
+pub(super) fn sequence(source: &str) -> Option<String> {
+    let (from, to) = source
+        .strip_prefix('{')?
+        .strip_suffix('}')?
+        .split_once("..")?;
+    let (from, to): (i32, i32) = (from.parse().ok()?, to.parse().ok()?);
+    let count = from.abs_diff(to);
+    let step = (to - from).signum();
+    let members = (0..=i32::try_from(count).ok().filter(|count| *count < 64)?)
+        .map(|at| (from + step * at).to_string());
+    let members: Vec<String> = members.collect();
+    (members.len() > 1).then(|| format!("{{{}}}", members.join(",")))
+}
+
+/// Returns a text with spaces in the place of braces that make the words of a command (`{rm,-rf,build}`), which the grammar
+/// takes for something else; `None` where there are none.
+pub(super) fn unbraced(text: &str) -> Option<String> {
+    let mut plain = String::with_capacity(text.len());
+    let mut begins = true;
+    let mut changed = false;
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let inner = rest.strip_prefix('{').filter(|_| begins);
+        let end = inner.and_then(|inner| inner.find(['}', ' ', '\t', '\n', ';', '{']));
+        if let (Some(inner), Some(end)) = (inner, end)
+            && inner.get(end..).is_some_and(|rest| rest.starts_with('}'))
+            && inner.get(..end).is_some_and(|inner| inner.contains(','))
+        {
+            plain.push_str(&inner.get(..end).unwrap_or_default().replace(',', " "));
+            rest = inner.get(end + 1..).unwrap_or_default();
+            changed = true;
+            begins = false;
+            continue;
+        }
+        begins = match c {
+            ';' | '&' | '|' | '\n' | '(' => true,
+            ' ' | '\t' => begins,
+            _ => false,
+        };
+        plain.push(c);
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+    }
+    changed.then_some(plain)
+}

@@ -1,0 +1,557 @@
+//! Walking through a command as a shell would, down to the programs that others start.
+//!
+//! Responsibilities: the order of steps, the folder, the variables and functions, and what flows through a pipe. Not here:
+//! what a program does with its words (`effects`), the structure of the text (`syntax`).
+
+use crate::act::Act;
+use crate::lists::lists;
+use crate::place::{is_like, normal};
+use crate::program::Kind;
+use crate::report::{Collector, Place, Reading};
+use crate::state::{Flow, MOST_VALUES, State, is_own};
+use crate::syntax::{Assignment, Direction, Joint, Redirect, Script, Simple, Step, parse};
+use crate::windows;
+use crate::word::{Piece, Value, Word, is_pattern};
+
+/// How deep commands may start each other.
+const DEEPEST: usize = 24;
+/// How many steps of a command are walked.
+const MOST_STEPS: usize = 2000;
+
+/// Reads a command and returns what it can do.
+pub fn read(command: &str, place: &Place) -> Reading {
+    let mut collector = Collector::new(place);
+    match windows::family(command) {
+        Some(family) => windows::read(command, family, &mut collector),
+        None => {
+            let mut state = State::begin(&collector);
+            let script = parse(command);
+            Walk {
+                collector: &mut collector,
+                steps: 0,
+                depth: 0,
+            }
+            .script(&script, &mut state, Flow::Nothing);
+        }
+    }
+    collector.finish()
+}
+
+/// Walks through steps.
+pub(crate) struct Walk<'a> {
+    pub(crate) collector: &'a mut Collector,
+    pub(crate) steps: usize,
+    pub(crate) depth: usize,
+}
+
+impl Walk<'_> {
+    pub(crate) fn script(&mut self, script: &Script, state: &mut State, input: Flow) -> Flow {
+        for text in &script.unread {
+            self.collector.unknown(text);
+        }
+        self.all(&script.steps, state, input)
+    }
+
+    fn all(&mut self, steps: &[Step], state: &mut State, input: Flow) -> Flow {
+        let mut output = Flow::Nothing;
+        for step in steps {
+            let before = state.clone();
+            let flow = self.step(step, state, input.clone());
+            if may_stay(step) {
+                // What comes next runs whether or not the folder was entered.
+                state.join(&before);
+            }
+            output = match output {
+                Flow::Nothing => flow,
+                // Several texts behind each other.
+                _ => Flow::Data,
+            };
+        }
+        output
+    }
+
+    pub(crate) fn step(&mut self, step: &Step, state: &mut State, input: Flow) -> Flow {
+        self.steps += 1;
+        if self.steps > MOST_STEPS || self.depth > DEEPEST {
+            self.collector.unknown("the rest of the command");
+            return Flow::Data;
+        }
+        self.depth += 1;
+        let output = self.one(step, state, input);
+        self.depth -= 1;
+        output
+    }
+
+    fn one(&mut self, step: &Step, state: &mut State, input: Flow) -> Flow {
+        match step {
+            Step::Simple(simple) => self.simple(simple, state, input),
+            Step::Pipeline(steps) => {
+                let mut flow = input;
+                for step in steps {
+                    // Each runs in a shell of its own.
+                    flow = self.step(step, &mut state.clone(), flow);
+                }
+                flow
+            }
+            Step::List(first, rest) => {
+                let mut output = self.step(first, state, input.clone());
+                for (joint, step) in rest {
+                    let before = state.clone();
+                    let flow = self.step(step, state, input.clone());
+                    if *joint == Joint::Or {
+                        state.join(&before);
+                    }
+                    output = if output == Flow::Nothing {
+                        flow
+                    } else {
+                        Flow::Data
+                    };
+                }
+                output
+            }
+            Step::Group {
+                body,
+                redirects,
+                subshell,
+            } => {
+                let input = self.redirects(redirects, state, input);
+                if *subshell {
+                    return self.all(body, &mut state.clone(), input);
+                }
+                self.all(body, state, input)
+            }
+            Step::For {
+                variable,
+                words,
+                body,
+            } => {
+                self.inner(words, state);
+                let values: Option<Vec<Value>> = words
+                    .iter()
+                    .map(|word| self.values(word, state))
+                    .collect::<Option<Vec<_>>>()
+                    .map(|values| values.concat())
+                    .filter(|values| !values.is_empty() && values.len() <= MOST_VALUES);
+                match values {
+                    Some(values) => state.variables.insert(variable.clone(), values),
+                    None => state.variables.remove(variable),
+                };
+                self.branches(std::slice::from_ref(body), state, input);
+                state.variables.remove(variable);
+                Flow::Data
+            }
+            Step::Branches(branches) => {
+                self.branches(branches, state, input);
+                Flow::Data
+            }
+            Step::Function { name, body } => {
+                state.functions.insert(name.clone(), body.clone());
+                Flow::Nothing
+            }
+            Step::Test {
+                words,
+                computes,
+                text,
+            } => {
+                self.inner(words, state);
+                if *computes {
+                    self.collector.unknown(text);
+                }
+                Flow::Nothing
+            }
+            Step::Declare {
+                assignments,
+                options,
+                text,
+                ..
+            } => {
+                let around = self.collector.begin_part();
+                self.inner(options, state);
+                let plain =
+                    |word: &Word| matches!(word.source.as_str(), "-x" | "-r" | "-a" | "-A" | "-g");
+                if !options.iter().all(plain) {
+                    self.collector.unknown(text);
+                }
+                self.assign(assignments, state);
+                self.collector.end_part(text, around);
+                Flow::Nothing
+            }
+            Step::Unread(_) => Flow::Data,
+        }
+    }
+
+    fn branches(&mut self, branches: &[Vec<Step>], state: &mut State, input: Flow) {
+        for branch in branches {
+            let mut inside = state.clone();
+            self.all(branch, &mut inside, input.clone());
+            state.join(&inside);
+        }
+    }
+
+    /// Walks through the commands inside words, and returns what the last of them brings.
+    fn inner(&mut self, words: &[Word], state: &State) -> Flow {
+        let mut brought = Flow::Nothing;
+        for script in words.iter().flat_map(Word::scripts) {
+            brought = self.script(script, &mut state.clone(), Flow::Nothing);
+        }
+        brought
+    }
+
+    fn assign(&mut self, assignments: &[Assignment], state: &mut State) {
+        for assignment in assignments {
+            self.inner(&assignment.words, state);
+            let value = assignment
+                .value
+                .as_ref()
+                .and_then(|word| self.values(word, state));
+            self.variable(&assignment.name, value.as_deref(), state);
+            match value.filter(|values| values.iter().all(|value| value.is_certain)) {
+                Some(values) => state.variables.insert(assignment.name.clone(), values),
+                None => state.variables.remove(&assignment.name),
+            };
+        }
+    }
+
+    /// Judges a variable that is set for programs.
+    pub(crate) fn variable(&mut self, name: &str, values: Option<&[Value]>, state: &State) {
+        let variables = &lists().variables;
+        let is = |list: &[String]| list.iter().any(|entry| is_like(name, entry));
+        if is_own(name) || is(&variables.harmless) {
+            return;
+        }
+        self.collector.unknown(&format!("{name}="));
+        if is(&variables.code) {
+            self.collector.add(Act::Generated, &[]);
+        }
+        if is(&variables.commands) {
+            for value in values.unwrap_or_default() {
+                self.text(value, &mut state.clone(), Flow::Data);
+            }
+        }
+    }
+
+    fn redirects(&mut self, redirects: &[Redirect], state: &mut State, input: Flow) -> Flow {
+        let mut input = input;
+        for redirect in redirects {
+            let brought = self.inner(std::slice::from_ref(&redirect.target), state);
+            let values = self.values(&redirect.target, state);
+            let mut values =
+                values.unwrap_or_else(|| vec![Value::uncertain(&redirect.target.source)]);
+            let kind = match redirect.direction {
+                Direction::Stream => continue,
+                Direction::Here => {
+                    input = match values.as_mut_slice() {
+                        [value] if value.is_certain => Flow::Text(std::mem::take(&mut value.text)),
+                        _ if matches!(brought, Flow::Downloaded | Flow::Decoded) => brought,
+                        _ => Flow::Data,
+                    };
+                    continue;
+                }
+                Direction::Read => {
+                    input = Flow::Data;
+                    Kind::Read
+                }
+                Direction::Write => Kind::Replace,
+                Direction::Append => Kind::Append,
+            };
+            let folders = state.folders.clone();
+            for mut value in values {
+                if value.text == "-" {
+                    // Behind a redirection it is the name of a file.
+                    value.text = "./-".to_owned();
+                }
+                self.collector.path(kind, &value, &folders);
+            }
+        }
+        input
+    }
+
+    fn simple(&mut self, simple: &Simple, state: &mut State, input: Flow) -> Flow {
+        let around = self.collector.begin_part();
+        let brought = self.inner(&simple.words, state);
+        let input = self.redirects(&simple.redirects, state, input);
+        let output = if simple.words.is_empty() {
+            self.assign(&simple.assignments, state);
+            Flow::Nothing
+        } else {
+            let mut inside = state.clone();
+            let is_read = simple
+                .words
+                .first()
+                .is_some_and(|word| word.source == "read");
+            // Where `read` splits a line matters to no one else.
+            let assignments = simple
+                .assignments
+                .iter()
+                .filter(|it| !(is_read && it.name == "IFS"));
+            self.assign(&assignments.cloned().collect::<Vec<_>>(), &mut inside);
+            let mut words = Vec::new();
+            for word in &simple.words {
+                match self.values(word, state) {
+                    Some(values) => words.extend(values),
+                    None => words.push(Value::uncertain(&word.source)),
+                }
+            }
+            self.command(&words, state, input)
+        };
+        if self.collector.part_does(Act::Generated) {
+            match brought {
+                Flow::Downloaded => self.collector.add(Act::Downloaded, &[]),
+                Flow::Decoded => self.collector.add(Act::Decoded, &[]),
+                Flow::Nothing | Flow::Text(_) | Flow::Data => {}
+            }
+        }
+        self.collector.end_part(&simple.text, around);
+        for redirect in &simple.redirects {
+            let appends = redirect.direction == Direction::Append;
+            if appends || redirect.direction == Direction::Write {
+                let file = redirect.target.source.trim_matches(['"', '\'']);
+                state.note_written(file, &output, appends);
+            }
+        }
+        output
+    }
+
+    /// Returns what a word may say once it is expanded; `None` where it is too much to be followed.
+    fn values(&self, word: &Word, state: &State) -> Option<Vec<Value>> {
+        let mut all = Vec::new();
+        for word in word.braces()? {
+            let mut values = vec![Value::certain("")];
+            for (at, piece) in word.pieces.iter().enumerate() {
+                let next: Vec<Value> = match piece {
+                    Piece::Text(text) => vec![Value {
+                        is_pattern: is_pattern(text),
+                        ..Value::certain(text)
+                    }],
+                    Piece::Quoted(text) => vec![Value::certain(text)],
+                    Piece::Variable { name, quoted } => match number(name) {
+                        Some(text) => vec![Value::certain(text)],
+                        None => state.variable(name, *quoted),
+                    },
+                    // Its name is that of an open file.
+                    Piece::Command { source, .. } if source.starts_with(['<', '>']) => {
+                        vec![Value::certain(source)]
+                    }
+                    Piece::Command { source, quoted, .. }
+                    | Piece::Computed { source, quoted, .. } => {
+                        vec![Value {
+                            may_split: !quoted,
+                            ..Value::uncertain(source)
+                        }]
+                    }
+                };
+                let mut joined = Vec::new();
+                for value in &values {
+                    for next in &next {
+                        joined.push(Value {
+                            text: format!("{}{}", value.text, next.text),
+                            is_certain: value.is_certain && next.is_certain,
+                            is_pattern: value.is_pattern || next.is_pattern,
+                            begins_uncertain: value.begins_uncertain
+                                || (at == 0 && next.begins_uncertain),
+                            stands_for_many: value.stands_for_many || next.stands_for_many,
+                            may_split: value.may_split || next.may_split,
+                        });
+                    }
+                }
+                if joined.len() > MOST_VALUES {
+                    return None;
+                }
+                values = joined;
+            }
+            all.extend(values);
+        }
+        Some(all)
+    }
+
+    /// Runs text that a shell would read.
+    pub(crate) fn text(&mut self, text: &Value, state: &mut State, input: Flow) -> Flow {
+        if !text.is_certain {
+            self.collector.add(Act::Generated, &[]);
+            self.collector.unknown(&text.text);
+        }
+        if self.depth > DEEPEST {
+            self.collector.unknown(&text.text);
+            return Flow::Data;
+        }
+        let script = parse(&text.text);
+        self.depth += 1;
+        let output = self.script(&script, &mut state.clone(), input);
+        self.depth -= 1;
+        output
+    }
+
+    /// Runs a program, or what the shell itself does.
+    pub(crate) fn command(&mut self, words: &[Value], state: &mut State, input: Flow) -> Flow {
+        let Some((first, rest)) = words.split_first() else {
+            return Flow::Nothing;
+        };
+        self.steps += 1;
+        if self.depth > DEEPEST || self.steps > MOST_STEPS {
+            self.collector.unknown(&first.text);
+            return Flow::Data;
+        }
+        self.depth += 1;
+        let output = self.named(first, rest, state, input);
+        self.depth -= 1;
+        output
+    }
+
+    fn named(&mut self, first: &Value, rest: &[Value], state: &mut State, input: Flow) -> Flow {
+        if let Some(body) = first
+            .literal()
+            .and_then(|name| state.functions.get(name))
+            .cloned()
+        {
+            let mut inside = state.clone();
+            // A function that calls itself is walked once.
+            inside.functions.remove(&first.text);
+            inside.arguments(rest);
+            let output = self.all(&body, &mut inside, input);
+            state.join(&inside);
+            return output;
+        }
+        match first.literal() {
+            Some("cd" | "pushd" | "chdir") => {
+                self.change_folder(rest, state);
+                Flow::Nothing
+            }
+            Some("popd") => {
+                state.folders.clear();
+                Flow::Nothing
+            }
+            Some("eval") => {
+                let text: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
+                let whole = Value {
+                    is_certain: rest.iter().all(|word| word.is_certain),
+                    ..Value::certain(&text.join(" "))
+                };
+                let output = self.text(&whole, state, input);
+                // It may have changed anything.
+                state.variables.clear();
+                output
+            }
+            Some("." | "source") => {
+                match rest.first() {
+                    Some(file) => self.run_file(file, state),
+                    None => self.collector.unknown("source"),
+                }
+                state.variables.clear();
+                Flow::Data
+            }
+            Some("builtin" | "exec") => match rest.first() {
+                Some(option) if option.text.starts_with('-') => {
+                    self.collector.unknown(&option.text);
+                    self.command(rest.get(1..).unwrap_or_default(), state, input)
+                }
+                Some(_) => self.command(rest, state, input),
+                None => Flow::Nothing,
+            },
+            Some("command") => match rest.first().map(|word| word.text.as_str()) {
+                Some("-v" | "-V") => Flow::Data,
+                Some("-p") => self.command(rest.get(1..).unwrap_or_default(), state, input),
+                Some(_) => self.command(rest, state, input),
+                None => Flow::Nothing,
+            },
+            Some("trap") => {
+                match rest.first() {
+                    Some(text) if !matches!(text.text.as_str(), "-" | "" | "-l" | "-p") => {
+                        self.text(text, state, Flow::Nothing);
+                    }
+                    Some(_) | None => {}
+                }
+                Flow::Nothing
+            }
+            Some("set") if rest.first().is_some_and(|word| word.text == "--") => {
+                state.arguments(rest.get(1..).unwrap_or_default());
+                Flow::Nothing
+            }
+            Some("set") => {
+                let plain = |word: &Value| {
+                    let text = word.text.as_str();
+                    let options = [
+                        "-e", "-u", "-x", "-v", "-o", "+e", "+x", "+o", "pipefail", "errexit",
+                        "nounset", "xtrace",
+                    ];
+                    let cluster =
+                        text.starts_with('-') && text[1..].chars().all(|c| "euxvo".contains(c));
+                    word.is_certain && (options.contains(&text) || cluster)
+                };
+                if let Some(odd) = rest.iter().find(|word| !plain(word)) {
+                    self.collector.unknown(&odd.text);
+                }
+                Flow::Nothing
+            }
+            Some("unset") => {
+                for word in rest {
+                    state.variables.remove(&word.text);
+                }
+                Flow::Nothing
+            }
+            Some(":" | "true" | "false") => Flow::Nothing,
+            Some("alias" | "unalias") => {
+                self.collector.unknown(&first.text);
+                for word in rest {
+                    if let Some((name, _)) = word.text.split_once('=') {
+                        self.text(&word.behind(name.len() + 1), state, Flow::Data);
+                    }
+                }
+                Flow::Nothing
+            }
+            Some(_) | None => self.program(first, rest, state, input),
+        }
+    }
+
+    fn change_folder(&mut self, words: &[Value], state: &mut State) {
+        let words: Vec<&Value> = words
+            .iter()
+            .filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "--"))
+            .collect();
+        let target = match words.as_slice() {
+            [] => Value::certain("~"),
+            [one] => (*one).clone(),
+            _ => Value::uncertain("cd"),
+        };
+        let folders = state.folders.clone();
+        let text = target.text.as_str();
+        if text == "-" || !target.is_certain || target.is_pattern {
+            self.collector.unknown(text);
+            state.folders.clear();
+            return;
+        }
+        self.collector.path(Kind::Read, &target, &folders);
+        state.folders = match text.starts_with('~') {
+            true => Vec::new(),
+            false => folders.iter().map(|folder| normal(text, folder)).collect(),
+        };
+        state.folders.dedup();
+    }
+}
+
+/// Returns what stands for a variable that is always a number.
+fn number(name: &str) -> Option<&'static str> {
+    matches!(
+        name,
+        "?" | "#" | "$" | "!" | "LINENO" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID"
+    )
+    .then_some("0")
+}
+
+/// Tells whether a step changes the folder only where it succeeds.
+fn may_stay(step: &Step) -> bool {
+    let changes = |simple: &Simple| {
+        let first = simple.words.first().map(|word| word.source.as_str());
+        matches!(first, Some("cd" | "pushd" | "popd"))
+    };
+    match step {
+        Step::Simple(simple) => changes(simple),
+        Step::List(..) | Step::Group { .. } => true,
+        Step::Pipeline(_)
+        | Step::For { .. }
+        | Step::Branches(_)
+        | Step::Function { .. }
+        | Step::Test { .. }
+        | Step::Declare { .. }
+        | Step::Unread(_) => false,
+    }
+}
