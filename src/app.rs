@@ -123,7 +123,9 @@ impl App {
         );
         announcer.trust_mut().know(setup.keys.agents());
         if setup.config.run.one_step {
-            announcer.grounds_mut().want_one_step();
+            announcer
+                .grounds_mut()
+                .want_one_step(setup.config.run.one_step_project);
         }
         for (at, source) in setup.sources.iter().enumerate() {
             let link = LinkId(at);
@@ -360,6 +362,12 @@ impl App {
             }
             for announcement in self.announcer.tell(change, &self.sessions) {
                 self.emit(announcement, now);
+            }
+            if let What::PromptDoubted(id) = &change.what
+                && self.questions.shown_id() == Some(*id)
+            {
+                // Whoever was about to answer it did not know that.
+                self.show(Some(*id), false, now);
             }
         }
     }

@@ -202,9 +202,11 @@ impl Lines {
         let mut timed = false;
         for (at, part) in parts.into_iter().enumerate() {
             let of_agent = part.iter().any(|segment| segment.mark == Mark::Agent);
-            let (label, onward) = match of_agent {
-                true => (asker, Onward::Labelled),
-                false => (ours, Onward::AtEdge),
+            let on_rows = part.iter().any(|segment| segment.is_on_rows());
+            let (label, onward) = match (of_agent, on_rows) {
+                (true, true) => (asker, Onward::Exact),
+                (true, false) => (asker, Onward::Labelled),
+                (false, _) => (ours, Onward::AtEdge),
             };
             let words: Vec<&str> = part
                 .iter()
@@ -217,7 +219,8 @@ impl Lines {
             let of_it: Vec<Segment> = part.iter().map(|segment| (*segment).clone()).collect();
             let words = words.join(" ");
             let text = isolated(&words, &of_it, told.direction, self.page.order);
-            let end = time.filter(|_| at == last);
+            // Nothing stands behind what is shown to the letter.
+            let end = time.filter(|_| at == last && !on_rows);
             timed = put(out, (label, false), onward, &text, end, self.page);
         }
         timed

@@ -269,6 +269,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 token_env: options.token_env.clone(),
                 token_file: options.token_file.clone(),
                 record: options.record.clone(),
+                answers: options.answers.clone(),
                 silent,
                 all,
                 json,
@@ -342,8 +343,7 @@ fn complete() -> clap::error::Result<bool> {
 fn misread(error: &clap::Error) -> ExitCode {
     // It is the same in every language: no settings and no phrases are read for it.
     if error.kind() == ErrorKind::DisplayVersion {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
+        return printed(error, ExitCode::SUCCESS);
     }
     let code = u8::try_from(error.exit_code()).unwrap_or(Exit::UNUSABLE);
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -354,8 +354,10 @@ fn misread(error: &clap::Error) -> ExitCode {
     };
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let told = guide::worded(&words).try_get_matches_from(arguments);
-            let _ = told.map_err(|told| told.print());
+            return match guide::worded(&words).try_get_matches_from(arguments) {
+                Err(told) => printed(&told, ExitCode::from(code)),
+                Ok(_) => ExitCode::from(code),
+            };
         }
         _ => {
             let told = guide::fault(error, &arguments, &words);
@@ -363,6 +365,18 @@ fn misread(error: &clap::Error) -> ExitCode {
         }
     }
     ExitCode::from(code)
+}
+
+/// Prints a help or a version, and returns the code; one that could not be printed is a failure.
+fn printed(text: &clap::Error, code: ExitCode) -> ExitCode {
+    let written = text.print().and_then(|()| std::io::stdout().flush());
+    match written {
+        // Who closes the pipe has read enough.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            fail(&Unwritten(error).into())
+        }
+        Ok(()) | Err(_) => code,
+    }
 }
 
 fn print(bytes: &[u8]) -> anyhow::Result<Exit> {

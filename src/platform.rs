@@ -22,12 +22,12 @@ mod windows;
 #[cfg(unix)]
 pub(crate) use unix::{
     files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, spending,
-    terminal, zone,
+    stdout::take_stdout, terminal, zone,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
     files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, spending,
-    terminal, zone,
+    stdout::take_stdout, terminal, zone,
 };
 
 /// Names a sign of a screen reader that the system itself tells of.

@@ -27,6 +27,7 @@ mod pages;
 mod panics;
 mod plan;
 mod proxied;
+mod replies;
 mod running;
 mod screen;
 mod serving;
@@ -39,8 +40,9 @@ mod writer;
 use std::time::{Duration, Instant};
 
 use crate::announce::{Reason, Utterance};
-use crate::app::{App, Effect, Exit, Input, Kept, VoiceWish};
+use crate::app::{App, Effect, Exit, Input, Kept, LineSource, VoiceWish};
 use crate::dialect;
+use crate::keys::{Stroke, Struck};
 use crate::link::{Frame, LinkEvent, LinkId};
 use crate::protocol::Now;
 use crate::transport::{LinkHandle, LinkNews, LinkSettings, Recorder, Source};
@@ -118,7 +120,14 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         arm,
         plan.setup.scan.clone(),
     )?;
-    let mut output = Output::open(plan.face, &plan.setup.config.screen, plan.reader, started)?;
+    let reads_keys = plan.face == Face::Full || plan.setup.lines == Some(LineSource::Editor);
+    let mut output = Output::open(
+        plan.face,
+        &plan.setup.config.screen,
+        plan.reader,
+        started,
+        reads_keys,
+    )?;
     let mut feeds = Feeds::open(plan.feeds, plan.links)?;
     let mut shell = Shell {
         recorder,
@@ -187,7 +196,14 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 if matches!(input, Input::Line { .. }) {
                     output.catch_up().await;
                 }
-                queue.push(input);
+                let reply = match &input {
+                    Input::Stroke(Stroke { what: Struck::Place(_, column), read }) => output.replied(*column, *read, &app),
+                    _ => None,
+                };
+                match reply {
+                    Some(shown) => queue.extend(shown),
+                    None => queue.push(input),
+                }
             }
             news = voice_news.recv(), if shell.voice.is_some() => {
                 if let Some(news) = news {
@@ -206,6 +222,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             }
             () = until(deadline) => queue.push(Input::Deadline),
             () = until(redraw) => {}
+            () = until(output.deadline()) => queue.extend(output.due(&app)),
             // A time that is shown has changed.
             () = until(stale), if !dirty => dirty = true,
             () = output.writer().changed() => {}

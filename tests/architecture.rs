@@ -89,6 +89,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "announce",
             "config",
             "link",
+            "platform",
             "runtime",
             "transport",
             "voice",

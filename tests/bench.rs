@@ -38,7 +38,8 @@ fn every_way_is_measured_and_every_marked_event_is_timed() {
             assert!(part["events_per_second"].as_f64().unwrap() > 0.0, "{part}");
             for figure in ["processor_us_per_event", "peak_bytes"] {
                 let figure = &part[figure];
-                let known = figure.as_f64().is_some_and(|figure| figure > 0.0);
+                // The system counts processor time in steps, and so little work may take none.
+                let known = figure.as_f64().is_some_and(|figure| figure >= 0.0);
                 assert!(
                     known || (figure.is_null() && !cfg!(target_os = "linux")),
                     "{part}"

@@ -24,11 +24,11 @@ fn until(what: &str, fits: impl Fn() -> bool) {
     }
 }
 
-/// Takes the documented sequences out of what was written: bell, notifications and title, and the two
-/// that ask for pasted text to be marked.
+/// Takes the documented sequences out of what was written: bell, notifications and title, the query for the cursor's
+/// place, and the two that ask for pasted text to be marked.
 fn without_documented(raw: &str) -> String {
     let mut rest = raw.replace("\x1b[?2004h", "").replace("\x1b[?2004l", "");
-    for sign in ["\x1b[22;2t", "\x1b[23;2t", "\x07", "\x08"] {
+    for sign in ["\x1b[22;2t", "\x1b[23;2t", "\x1b[6n", "\x07", "\x08"] {
         rest = rest.replace(sign, "");
     }
     while let Some(at) = rest.find("\x1b]") {

@@ -276,6 +276,55 @@ fn a_listener_that_is_killed_or_hangs_stops_no_byte() {
     assert_eq!(between.end(), 7);
 }
 
+/// A listener that is stopped can't end by itself, and must not stay behind.
+#[test]
+fn a_listener_that_hangs_does_not_outlive_the_proxy() {
+    let mut between = Between::new(&[]);
+    between.begin();
+    let listener = between.listener().unwrap();
+    kill_process(listener, Signal::STOP).unwrap();
+    assert_eq!(between.end(), 7);
+    until("end of the listener", || {
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", listener.as_raw_pid()));
+        let ended = state.map_or(true, |state| state.contains(") Z "));
+        ended.then_some(())
+    });
+}
+
+/// The editor reads an end where the agent has closed its output, although the agent still runs.
+#[test]
+fn an_agent_that_closes_its_output_ends_what_the_editor_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = "echo last; exec >&-; cat > /dev/null; exit 3";
+    let mut call = command(&[
+        "acp-proxy",
+        "--name",
+        "mute",
+        "--voice",
+        "none",
+        "--",
+        "sh",
+        "-c",
+        agent,
+    ]);
+    call.env("XDG_RUNTIME_DIR", folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut proxy = call.spawn().unwrap();
+    let mut output = String::new();
+    proxy
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut output)
+        .unwrap();
+    assert_eq!(output, "last\n");
+    assert!(proxy.try_wait().unwrap().is_none(), "the agent still runs");
+    drop(proxy.stdin.take());
+    assert_eq!(proxy.wait().unwrap().code(), Some(3));
+}
+
 /// Speaks AAEP at a proxy's socket.
 struct Watcher(BufReader<UnixStream>);
 

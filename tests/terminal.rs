@@ -69,6 +69,69 @@ fn only_the_documented_way_answers_and_exactly_once() {
     });
 }
 
+/// A terminal replies where its cursor is, and then reads nothing more: what waits for it was not shown, so no key answers
+/// it. Once it reads again, the question can be answered.
+fn a_terminal_that_reads_nothing_answers_nothing(face: &str, accept: &str, confirm: &str) {
+    block_on(async {
+        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let producer = running.producer().clone();
+        let url = running.url();
+        let mut terminal =
+            Terminal::start(100, 30, &["watch", &url, "--face", face, "--voice", "none"]);
+        within("subscriber", producer.until_subscribed(1)).await;
+        tokio::task::block_in_place(|| {
+            terminal.wait("Connected");
+            // The first question tells a face of lines that it replies.
+            terminal.let_pass(Duration::from_millis(300));
+        });
+        producer.start("question").unwrap();
+        tokio::task::block_in_place(|| {
+            terminal.wait("Archive");
+            terminal.let_pass(Duration::from_millis(800));
+            terminal.press(if face == "full" { "n" } else { "n 1\r" });
+        });
+        within("rejection", producer.until_replies(1)).await;
+        producer.hold_before("aaep:agent.awaiting.confirmation");
+        producer.start("transfer").unwrap();
+        within("gate", producer.until_held()).await;
+        terminal.reply(false);
+        producer.resume();
+        within("question", producer.until_asked(1)).await;
+        tokio::task::block_in_place(|| {
+            // In the buffer it is there, and nobody has seen it.
+            terminal.wait("Harbor Bicycles");
+            for keys in [accept, confirm, accept, confirm] {
+                terminal.let_pass(Duration::from_millis(1500));
+                terminal.press(keys);
+            }
+            terminal.let_pass(Duration::from_millis(1000));
+            assert_eq!(
+                producer.replies().len(),
+                1,
+                "{face}: a question that was not shown was answered"
+            );
+            terminal.reply(true);
+            for keys in [accept, confirm] {
+                terminal.let_pass(Duration::from_millis(1500));
+                terminal.press(keys);
+            }
+            terminal.wait("Accepting");
+        });
+        within("acceptance", producer.until_replies(2)).await;
+        running.stop().await;
+    });
+}
+
+#[test]
+fn no_key_answers_a_question_that_the_terminal_has_not_read() {
+    a_terminal_that_reads_nothing_answers_nothing("full", "y", "c");
+}
+
+#[test]
+fn no_line_answers_a_question_that_the_terminal_has_not_read() {
+    a_terminal_that_reads_nothing_answers_nothing("linear", "y 2\r", "c 2\r");
+}
+
 #[test]
 fn the_terminal_is_restored_on_every_way_out() {
     for (how, code) in [("quit", 0), ("interrupt key", 130), ("SIGTERM", 143)] {
@@ -118,7 +181,7 @@ fn a_resize_to_the_smallest_size_keeps_the_question_in_sight() {
                     && screen.contains("y then c accept")
             });
             // The cursor stands on the question.
-            terminal.wait_for_cursor(1);
+            terminal.wait_for_cursor(0);
         });
         running.stop().await;
     });

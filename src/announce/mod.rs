@@ -26,7 +26,7 @@ pub use speech::delivery::Deliveries;
 pub use speech::heartbeat::{Beat, Heartbeat, STALE as HEARTBEAT_STALE};
 pub use speech::queue::{Arrival, Fate, Lane, Ledger, SpeechQueue, Wish, arrival};
 pub use speech::utterance::{Sound, Utterance, UtteranceId};
-pub use text::wrap::wrap;
+pub use text::wrap::{wrap, wrap_exact};
 pub use text::{coalesce, direction, normalise, sentence, speakable};
 pub use words::because::{Detail, Reason};
 pub use words::departure::{args_of as danger_args, key_of as danger_key};

@@ -89,6 +89,9 @@ pub(super) fn fault_told(phrases: &Phrases, fault: &Fault) -> String {
             let reason = caused(phrases, why.key(), why.details());
             phrases.text("fault.tls", &[("reason", Arg::Own(reason))])
         }
+        Fault::TooManyValues { limit } => {
+            phrases.text("fault.too_many_values", &[("limit", Arg::own(limit))])
+        }
         Fault::TooLarge { limit } => phrases.text("fault.too_large", &[("limit", Arg::own(limit))]),
         Fault::OneWay => phrases.text("fault.one_way", &[]),
         Fault::Rejected { reason, .. } => {

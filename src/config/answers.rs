@@ -35,7 +35,7 @@ pub struct AnswerRule {
     /// The tools it is about, as the producer names them; empty means every question.
     #[serde(default)]
     pub tools: Vec<String>,
-    /// A part of the action or the question, whatever its capitals; of a rule that takes a risk, all of it.
+    /// Whole words of the action or the question, whatever their capitals; of a rule that takes a risk, all of it.
     #[serde(default)]
     pub text: Option<String>,
     /// What is answered: `accept`, `reject` or `leave`; to a clarification, the words.
@@ -46,6 +46,9 @@ pub struct AnswerRule {
     /// Whether an acceptance takes what can't be undone, or is not said to be undoable.
     #[serde(default)]
     pub irreversible: bool,
+    /// Whether an acceptance takes what silence would accept, too.
+    #[serde(default)]
+    pub silence: bool,
 }
 
 /// Names what a rule does.
@@ -88,9 +91,24 @@ impl AnswerRule {
             // Whatever stands beside a part of it would be accepted too.
             text == wanted
         } else {
-            text.contains(&wanted)
+            has_words(&text, &wanted)
         }
     }
+}
+
+/// Tells whether a text holds these words whole: "move" is no part of "remove" or "re-move".
+fn has_words(text: &str, words: &str) -> bool {
+    let belongs =
+        |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '\'' | '\u{300}'..='\u{36f}');
+    let begins = words.starts_with(belongs);
+    let ends = words.ends_with(belongs);
+    text.match_indices(words).any(|(at, found)| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let behind = text
+            .get(at + found.len()..)
+            .and_then(|behind| behind.chars().next());
+        !(begins && before.is_some_and(belongs) || ends && behind.is_some_and(belongs))
+    })
 }
 
 #[derive(Deserialize)]
@@ -181,6 +199,16 @@ mod tests {
         assert_eq!(rules[0].wish(), AnswerWish::Accept);
         assert!(!rules[0].takes_risk() && rules[0].names("Please move 3 notes"));
         assert!(!rules[0].names("Send them"));
+        for other in [
+            "Remove all photos",
+            "Re-move it",
+            "moved",
+            "move_all",
+            "unmove",
+        ] {
+            assert!(!rules[0].names(other), "{other}");
+        }
+        assert!(rules[0].names("(move)") && rules[0].names("move"));
         let rules = answers(&rule(
             "kind = \"confirmation\"\ntext = \"Move\"\nanswer = \"accept\"\nrisks = [\"high\"]",
         ))

@@ -56,6 +56,9 @@ pub struct PolicyRule {
     /// The risks it is about; empty means every risk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub risks: Vec<PolicyRisk>,
+    /// Whether it accepts what silence would accept, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silence: bool,
 }
 
 /// Finds what is wrong with a list of rules.

@@ -8,4 +8,6 @@ use serde::{Deserialize, Serialize};
 pub struct RunConfig {
     /// Whether one step allows what hearken read whole and found nothing in.
     pub one_step: bool,
+    /// Whether that one step may also run the project's own code: tests, builds, its scripts.
+    pub one_step_project: bool,
 }

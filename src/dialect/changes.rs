@@ -3,6 +3,7 @@
 //! Responsibilities: comparing them, within a bound. Not here: how it is read (`announce`), how it travels
 //! (`protocol::Attached`).
 
+use ring::digest::{Context, SHA256};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 use crate::protocol::{ChangedLine, FileChange, Hunk};
@@ -19,6 +20,58 @@ const NO_FILE: &str = "/dev/null";
 /// How many lines around what differs show where it is.
 const CONTEXT: usize = 2;
 
+/// How many lines of one file's changes are kept; the rest is counted. More is never read by anybody.
+const MOST_LINES: usize = 2048;
+/// How many bytes of them are kept.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// Puts lines into places of a file, within the bounds, and identifies all of them.
+struct Gathering {
+    digest: Context,
+    lines: usize,
+    bytes: usize,
+}
+
+impl Gathering {
+    fn new() -> Self {
+        Self {
+            digest: Context::new(&SHA256),
+            lines: 0,
+            bytes: 0,
+        }
+    }
+
+    fn push(&mut self, hunk: &mut Hunk, line: &str, of: fn(String) -> ChangedLine) {
+        let sign = match of(String::new()) {
+            ChangedLine::Kept(_) => "",
+            ChangedLine::Removed(_) => "-",
+            ChangedLine::Added(_) => "+",
+        };
+        if !sign.is_empty() {
+            for part in [sign, line, "\n"] {
+                self.digest.update(part.as_bytes());
+            }
+        }
+        self.lines += 1;
+        self.bytes += line.len();
+        // What follows what was left out is left out, too.
+        if hunk.left_out > 0 || self.lines > MOST_LINES || self.bytes > MOST_BYTES {
+            hunk.left_out += 1;
+        } else {
+            hunk.lines.push(of(line.to_owned()));
+        }
+    }
+
+    fn finish(self, change: &mut FileChange) {
+        let digest = self.digest.finish();
+        let mut short = [0; 16];
+        for (to, from) in short.iter_mut().zip(digest.as_ref()) {
+            *to = *from;
+        }
+        change.digest = Some(short);
+    }
+}
+
 /// Compares a file before (absent: there was none) and after.
 pub fn between(path: &str, before: Option<&str>, after: &str) -> FileChange {
     let old: Vec<&str> = before.unwrap_or_default().lines().collect();
@@ -28,6 +81,7 @@ pub fn between(path: &str, before: Option<&str>, after: &str) -> FileChange {
         is_new: before.is_none(),
         ..FileChange::default()
     };
+    let mut gathering = Gathering::new();
     for group in group_diff_ops(operations(&old, &new), CONTEXT) {
         let mut hunk = Hunk {
             line: group.first().map_or(0, |op| op.new_range().start as u64) + 1,
@@ -37,26 +91,88 @@ pub fn between(path: &str, before: Option<&str>, after: &str) -> FileChange {
             let (gone, come) = (old.get(op.old_range()), new.get(op.new_range()));
             let (gone, come) = (gone.unwrap_or_default(), come.unwrap_or_default());
             if let DiffOp::Equal { .. } = op {
-                let kept = come
-                    .iter()
-                    .map(|line| ChangedLine::Kept((*line).to_owned()));
-                hunk.lines.extend(kept);
+                for line in come {
+                    gathering.push(&mut hunk, line, ChangedLine::Kept);
+                }
                 continue;
             }
             change.removed += gone.len() as u64;
             change.added += come.len() as u64;
-            let gone = gone
-                .iter()
-                .map(|line| ChangedLine::Removed((*line).to_owned()));
-            let come = come
-                .iter()
-                .map(|line| ChangedLine::Added((*line).to_owned()));
-            hunk.lines.extend(gone.chain(come));
+            for line in gone {
+                gathering.push(&mut hunk, line, ChangedLine::Removed);
+            }
+            for line in come {
+                gathering.push(&mut hunk, line, ChangedLine::Added);
+            }
         }
         change.hunks.push(hunk);
     }
     change.places = change.hunks.len() as u64;
+    gathering.finish(&mut change);
     change
+}
+
+/// Returns what identifies a change: the file, and each line that goes or comes.
+pub fn identity(change: &FileChange) -> String {
+    let digest = change.digest.unwrap_or_default();
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}\n{digest}", change.path)
+}
+
+/// Tells whether what was done is what was asked: the same files, and the same lines in each. A tool may have been asked for
+/// a part of a line, so each line that came holds the one that was asked for.
+pub fn carry_out(asked: &[FileChange], done: &[FileChange]) -> bool {
+    let added = |change: &FileChange| -> Vec<String> {
+        let lines = change.hunks.iter().flat_map(|hunk| &hunk.lines);
+        let lines = lines.filter_map(|line| match line {
+            ChangedLine::Added(text) => Some(text.clone()),
+            ChangedLine::Kept(_) | ChangedLine::Removed(_) => None,
+        });
+        lines.collect()
+    };
+    let whole = |change: &FileChange| change.hunks.iter().all(|hunk| hunk.left_out == 0);
+    done.iter().all(|done| {
+        let Some(asked) = asked.iter().find(|asked| asked.path == done.path) else {
+            return false;
+        };
+        if asked.digest.is_some() && asked.digest == done.digest {
+            return true;
+        }
+        if !whole(asked) || !whole(done) {
+            return false;
+        }
+        let (wanted, came) = (added(asked), added(done));
+        came.len() <= wanted.len()
+            && came
+                .iter()
+                .all(|line| wanted.iter().any(|it| line.contains(it.trim())))
+    })
+}
+
+/// Tells whether a change is the one that replaces one text by another.
+pub fn is_of(change: &FileChange, old: &str, new: &str) -> bool {
+    let wanted = between(&change.path, Some(old), new);
+    if change.digest.is_some() && change.digest == wanted.digest {
+        return true;
+    }
+    if change.hunks.iter().any(|hunk| hunk.left_out > 0) {
+        return false;
+    }
+    let [hunk] = change.hunks.as_slice() else {
+        return false;
+    };
+    let text = |with: fn(&ChangedLine) -> bool| {
+        let lines = hunk.lines.iter().filter(|line| with(line));
+        lines.map(ChangedLine::text).collect::<Vec<_>>().join("\n")
+    };
+    let before = text(|line| !matches!(line, ChangedLine::Added(_)));
+    let after = text(|line| !matches!(line, ChangedLine::Removed(_)));
+    // The end of a last line is no line of a change.
+    let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
+        (Some(old), Some(new)) => (old, new),
+        _ => (old, new),
+    };
+    !old.is_empty() && before.replacen(old, new, 1) == after
 }
 
 /// Reads a patch in the unified form: one change for each file in it.
@@ -65,6 +181,7 @@ pub fn of_patch(patch: &str) -> Vec<FileChange> {
     // How many lines of the file before and after the place that is read still has.
     let mut rest = (0_u64, 0_u64);
     let mut before = "";
+    let mut gathering = Gathering::new();
     for line in patch.lines() {
         if rest == (0, 0) {
             if let Some(path) = line.strip_prefix("--- ") {
@@ -76,6 +193,10 @@ pub fn of_patch(patch: &str) -> Vec<FileChange> {
                 let name = |path: &str| path.split('\t').next().unwrap_or_default().to_owned();
                 let (before, after) = (name(before), name(path));
                 let (is_new, is_gone) = (before == NO_FILE, after == NO_FILE);
+                let gathered = std::mem::replace(&mut gathering, Gathering::new());
+                if let Some(change) = changes.last_mut() {
+                    gathered.finish(change);
+                }
                 changes.push(FileChange {
                     path: if is_gone { before } else { after },
                     is_new,
@@ -99,28 +220,31 @@ pub fn of_patch(patch: &str) -> Vec<FileChange> {
             continue;
         };
         let (sign, words) = match line.chars().next() {
-            Some(sign) => (sign, line.get(1..).unwrap_or_default().to_owned()),
-            None => (' ', String::new()),
+            Some(sign) => (sign, line.get(1..).unwrap_or_default()),
+            None => (' ', ""),
         };
         match sign {
             '-' => {
                 change.removed += 1;
                 rest.0 = rest.0.saturating_sub(1);
-                hunk.lines.push(ChangedLine::Removed(words));
+                gathering.push(hunk, words, ChangedLine::Removed);
             }
             '+' => {
                 change.added += 1;
                 rest.1 = rest.1.saturating_sub(1);
-                hunk.lines.push(ChangedLine::Added(words));
+                gathering.push(hunk, words, ChangedLine::Added);
             }
             ' ' => {
                 rest = (rest.0.saturating_sub(1), rest.1.saturating_sub(1));
-                hunk.lines.push(ChangedLine::Kept(words));
+                gathering.push(hunk, words, ChangedLine::Kept);
             }
             // That the last line has no end is no line.
             '\\' => {}
             _ => rest = (0, 0),
         }
+    }
+    if let Some(change) = changes.last_mut() {
+        gathering.finish(change);
     }
     changes
 }

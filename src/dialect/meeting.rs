@@ -198,6 +198,7 @@ impl Meeting {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
             | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded => {}
         }
@@ -221,6 +222,7 @@ fn refuses_aaep(fault: &Fault, elsewhere: bool) -> bool {
         | Fault::NotEventStream { .. }
         | Fault::Tls(_)
         | Fault::TooLarge { .. }
+        | Fault::TooManyValues { .. }
         | Fault::ClosedWith { .. }
         | Fault::Exited { .. }
         | Fault::Killed { .. }

@@ -21,6 +21,7 @@ use crate::voice::reader::{Sight, Signs, Survey};
 pub mod agents;
 pub mod own;
 pub mod report;
+mod rules;
 pub mod settings;
 pub mod sources;
 pub mod terminal;
@@ -46,6 +47,8 @@ pub struct Request {
     pub token_file: Option<PathBuf>,
     /// The recording that is to be written.
     pub record: Option<PathBuf>,
+    /// The file of answers by rule.
+    pub answers: Option<PathBuf>,
     /// Whether no test sentence is to be said.
     pub silent: bool,
     /// Whether the settings that have their defaults are told too.
@@ -74,7 +77,7 @@ pub async fn run(
         tally: Tally::default(),
         fault: None,
     };
-    let terminal = Terminal::look();
+    let terminal = Terminal::look().ask();
     report.tell_all(terminal.findings());
     let settings = Settings::read(
         request.file.as_deref(),
@@ -83,6 +86,10 @@ pub async fn run(
         lay,
     );
     report.tell_all(settings.findings(request.all));
+    report.tell_all(rules::findings(
+        &settings.config,
+        request.answers.as_deref(),
+    ));
     report.tell_all(own::findings(&settings, &request.sources, request.all));
     let config = &settings.config;
     let (reader, seen) = reader(config.screen.reader, &settings);

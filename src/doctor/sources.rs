@@ -169,6 +169,7 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                     | LinkEvent::Listening { .. }
                     | LinkEvent::Request { .. }
                     | LinkEvent::Lapsed { .. }
+                    | LinkEvent::Strangers { .. }
                     | LinkEvent::Piece { .. }
                     | LinkEvent::StreamEnded
                     | LinkEvent::Remark { .. }
@@ -226,7 +227,7 @@ fn remedy(fault: &Fault) -> &'static str {
         Fault::NotEventStream { .. } => "doctor.remedy.stream",
         Fault::NotWebSocket(_) => "doctor.remedy.websocket",
         Fault::Tls(_) => "doctor.remedy.certificate",
-        Fault::TooLarge { .. } => "doctor.remedy.large",
+        Fault::TooLarge { .. } | Fault::TooManyValues { .. } => "doctor.remedy.large",
         Fault::Unusable(_) => "doctor.remedy.name",
         Fault::ClosedWith { .. } => "doctor.remedy.code",
         Fault::Exited { .. } | Fault::Killed { .. } => "doctor.remedy.program",

@@ -8,12 +8,17 @@
 //! where it is not.
 
 use std::io::IsTerminal as _;
+use std::time::Duration;
 
 use super::report::{Finding, Part, own};
 use crate::link::{Phrase, Word};
+use crate::platform::terminal;
 
 /// The smallest pane that shows a question whole, in columns and rows.
 const SMALLEST: (u16, u16) = (40, 10);
+
+/// How long its reply is waited for.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Holds what of a terminal and its environment can be seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,6 +45,8 @@ pub struct Terminal {
     pub screen: bool,
     /// Whether this comes over SSH (`SSH_CONNECTION`).
     pub ssh: bool,
+    /// Whether it replies where its cursor is (`CSI 6n`), where that could be asked.
+    pub replies: Option<bool>,
 }
 
 impl Terminal {
@@ -68,6 +75,16 @@ impl Terminal {
             tmux: set("TMUX"),
             screen: set("STY"),
             ssh: set("SSH_CONNECTION"),
+            replies: None,
+        }
+    }
+
+    /// Asks it where its cursor is, where both ends are this terminal.
+    pub fn ask(self) -> Self {
+        let can_ask = self.input && self.output && !self.is_dumb();
+        Self {
+            replies: can_ask.then(|| terminal::replies(PATIENCE)).flatten(),
+            ..self
         }
     }
 
@@ -84,7 +101,20 @@ impl Terminal {
         found.push(self.colours());
         found.push(self.unicode());
         found.push(self.signals());
+        found.extend(self.shows());
         found
+    }
+
+    /// Tells whether it says when a question is shown.
+    fn shows(&self) -> Option<Finding> {
+        Some(match self.replies? {
+            true => Finding::fine(Part::Terminal, "doctor.replies.yes"),
+            false => Finding::weak(
+                Part::Terminal,
+                "doctor.replies.no",
+                "doctor.replies.no.remedy",
+            ),
+        })
     }
 
     fn ends(&self) -> Finding {

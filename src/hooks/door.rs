@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::platform::files::{create_for_owner, folder_for_owner};
+use crate::platform::files::{create_for_owner, folder_for_owner, is_shared, untrusted};
 use crate::platform::put_for_owner;
 
 /// The file that says where the door is.
@@ -32,6 +32,9 @@ pub enum NoDoor {
     /// Another one has it.
     #[error("another hearken listens already")]
     Taken,
+    /// Others may write to its folder.
+    #[error("{0}: others may write there")]
+    Shared(PathBuf),
     /// Its place can't be used.
     #[error("{path}: {error}")]
     Place {
@@ -74,6 +77,9 @@ impl Door {
             error,
         };
         folder_for_owner(folder).map_err(|error| at(folder, error))?;
+        if is_shared(folder) {
+            return Err(NoDoor::Shared(folder.to_owned()));
+        }
         let path = folder.join(LOCK);
         let lock = match create_for_owner(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -130,6 +136,10 @@ impl Drop for Door {
 fn read(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = File::open(path).ok()?;
+    // Whoever else could write it would be told what the agent does.
+    if untrusted(&file.metadata().ok()?).is_some() {
+        return None;
+    }
     file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
     Some(text)
 }

@@ -11,4 +11,5 @@ pub mod door;
 pub mod relay;
 pub mod settings;
 pub mod standing;
+mod text;
 mod transcript;

@@ -24,8 +24,8 @@ const ASKS: &str = "PermissionRequest";
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// How large an answer may be, in bytes.
 const MOST_ANSWER: usize = 1024 * 1024;
-/// How long everything may take that no person is waited for.
-const SHORT: Duration = Duration::from_secs(2);
+/// How long everything may take that no person is waited for. A hearken that hangs costs the agent no more than this.
+const SHORT: Duration = Duration::from_millis(200);
 /// How long a person is waited for; the settings that are written let it wait as long.
 const LONG: Duration = Duration::from_secs(60 * 60);
 /// How often it is looked whether somebody still waits for what is decided.
@@ -163,7 +163,8 @@ fn post(
     let mut bytes = Vec::new();
     let mut piece = [0; 16 * 1024];
     while Instant::now() < until {
-        if !wait_to_read(&stream, reader, LOOK)? {
+        let left = until.saturating_duration_since(Instant::now());
+        if !wait_to_read(&stream, reader, LOOK.min(left))? {
             continue;
         }
         match stream.read(&mut piece) {

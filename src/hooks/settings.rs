@@ -3,18 +3,21 @@
 //! Responsibilities: which events are hooked, which hooks are ours, the text that the file is to hold, and putting it in
 //! its place whole. Not here: asking the person (`runtime`).
 //!
-//! Mental model: the file belongs to the person. Only entries that run `hearken hooks relay` are ours; nothing else is
-//! changed, moved or left out, and a file that can't be read as settings is not touched at all. The command can't fail in
+//! Mental model: the file belongs to the person. Only entries that run `hearken hooks relay` are ours; everything else stays
+//! as it is byte for byte, and a file that can't be read as settings, that nobody is to write or that has other names is not
+//! touched at all. Whoever writes at the same moment wins. The command can't fail in
 //! the shell's eyes, because an agent may take a failure of a hook for a refusal.
 
 use std::env::consts::EXE_SUFFIX;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use crate::platform::files::{settle_folder, with_rights_of};
+use super::text::{Container, Part};
+use crate::platform::files::{names, settle_folder, swap, with_rights_of};
 
 /// What the relay is called with.
 const CALL: &str = " hooks relay";
@@ -28,6 +31,10 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 const SHORT: u64 = 10;
 /// How long a permission waits for a person, in seconds.
 const LONG: u64 = 60 * 60;
+
+/// How long another program that has the old file open may go on to write into it, and how often that is looked for.
+const LATE_WRITES: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(10);
 
 /// The events that are hooked: whether they are about tools, of which all are meant, and how long each may take.
 const EVENTS: [(&str, bool, u64); 13] = [
@@ -61,6 +68,15 @@ pub enum Unchanged {
     /// They are JSON of another form: what stands there is none of what an agent reads.
     #[error("{0}")]
     OtherForm(String),
+    /// Something stands there twice, so that nobody can tell which of them counts.
+    #[error("{0} twice")]
+    Twice(String),
+    /// Nobody is to write the file.
+    #[error("read-only")]
+    ReadOnly,
+    /// The file has other names (hard links), which would go on to lead to the old one.
+    #[error("other names")]
+    OtherNames,
     /// Somebody changed them meanwhile.
     #[error("changed meanwhile")]
     Meanwhile,
@@ -103,13 +119,12 @@ impl Change {
             Err(error) => return Err(error.into()),
         };
         let before = text(&path)?;
-        let settings = settings(before.as_deref())?;
-        let (after, count) = changed(settings.clone(), wanted, program)?;
-        if after == settings {
+        let own = before.as_deref().filter(|text| !text.trim().is_empty());
+        settings(own)?;
+        let (after, count) = changed(own.unwrap_or("{}\n").to_owned(), wanted, program)?;
+        if own.is_none() && wanted == Wanted::Out || own == Some(after.as_str()) {
             return Ok(None);
         }
-        let after =
-            serde_json::to_string_pretty(&Value::Object(after)).map_err(io::Error::from)? + "\n";
         Ok(Some(Self {
             path,
             before,
@@ -126,10 +141,18 @@ impl Change {
     /// Makes the change: the file holds the one or the other at every moment, and never a part.
     ///
     /// # Errors
-    /// When it can't be written, or somebody changed it since it was read; then it is as before.
+    /// When it may not be written, has another name, or somebody changes it at the same moment; then it is as they want it.
     pub fn make(self) -> Result<(), Unchanged> {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         std::fs::create_dir_all(folder)?;
+        if let Ok(about) = self.path.metadata() {
+            if about.permissions().readonly() {
+                return Err(Unchanged::ReadOnly);
+            }
+            if names(&about) > 1 {
+                return Err(Unchanged::OtherNames);
+            }
+        }
         let beside = self
             .path
             .with_extension(format!("hearken-{}", std::process::id()));
@@ -142,18 +165,42 @@ impl Change {
                 file.sync_all()
             })
             .map_err(Unchanged::from);
-        let outcome = written.and_then(|()| match text(&self.path)? == self.before {
-            true => Ok(std::fs::rename(&beside, &self.path)?),
-            false => Err(Unchanged::Meanwhile),
-        });
-        if outcome.is_err() {
-            // What could not be finished must not lie about; the first fault is the one that counts.
-            let _ = std::fs::remove_file(&beside);
-            return outcome;
-        }
+        let outcome = written.and_then(|()| self.put(&beside));
+        // What could not be finished must not lie about, nor what was there before; the first fault is the one that counts.
+        let _ = std::fs::remove_file(&beside);
+        outcome?;
         // That the name leads to it is the folder's matter; where that can't be asked for it comes by itself.
         let _ = settle_folder(folder);
         Ok(())
+    }
+
+    /// Puts the new file in the place of the old one, and back where somebody else wrote at the same moment.
+    fn put(&self, beside: &Path) -> Result<(), Unchanged> {
+        if text(&self.path)? != self.before {
+            return Err(Unchanged::Meanwhile);
+        }
+        if self.before.is_none() || !swap(beside, &self.path)? {
+            // Nothing was there, or the system can't swap two files.
+            std::fs::rename(beside, &self.path)?;
+            return Ok(());
+        }
+        // Whoever had the old file open wrote into that: it lies beside now.
+        let end = Instant::now() + LATE_WRITES;
+        loop {
+            if text(beside)? != self.before {
+                swap(beside, &self.path)?;
+                return Err(Unchanged::Meanwhile);
+            }
+            if Instant::now() >= end {
+                break;
+            }
+            std::thread::sleep(LOOK);
+        }
+        // And whoever put a file of their own in its place has the last word.
+        match text(&self.path)?.as_deref() == Some(self.after.as_str()) {
+            true => Ok(()),
+            false => Err(Unchanged::Meanwhile),
+        }
     }
 }
 
@@ -185,61 +232,124 @@ pub(super) fn settings(text: Option<&str>) -> Result<Map<String, Value>, Unchang
     }
 }
 
-/// Gives settings in which our hooks stand, or do not, and how many of ours came or went.
-fn changed(
-    mut settings: Map<String, Value>,
-    wanted: Wanted,
-    program: &Path,
-) -> Result<(Map<String, Value>, usize), Unchanged> {
-    let form = |what: &str| Unchanged::OtherForm(what.to_owned());
-    if wanted == Wanted::Out && !settings.contains_key("hooks") {
-        return Ok((settings, 0));
+/// Returns the text of settings in which our hooks stand, or do not, and how many of ours came or went. Everything else
+/// stays as it is, byte for byte.
+fn changed(text: String, wanted: Wanted, program: &Path) -> Result<(String, usize), Unchanged> {
+    if wanted == Wanted::In
+        && hooks_of(&settings(Some(&text))?).is_some_and(|hooks| is_whole(hooks, program))
+    {
+        return Ok((text, 0));
     }
-    let was_there = settings.contains_key("hooks");
-    let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
-    let hooks = hooks.as_object_mut().ok_or_else(|| form("hooks"))?;
-    if wanted == Wanted::In && is_whole(hooks, program) {
-        return Ok((settings, 0));
-    }
-    let mut gone = 0;
-    let mut emptied = Vec::new();
-    for (event, groups) in hooks.iter_mut() {
-        let groups = groups
-            .as_array_mut()
-            .ok_or_else(|| form(&format!("hooks.{event}")))?;
-        let before = gone;
-        groups.retain_mut(|group| {
-            let Some(list) = group.get_mut("hooks").and_then(Value::as_array_mut) else {
-                return true;
-            };
-            let all = list.len();
-            list.retain(|hook| !is_ours(hook, program));
-            gone += all - list.len();
-            // A group that we leave empty was ours.
-            all == list.len() || !list.is_empty()
-        });
-        if gone > before && groups.is_empty() {
-            emptied.push(event.clone());
-        }
-    }
-    for event in emptied {
-        // The order of what stays is the person's.
-        hooks.shift_remove(&event);
+    let (mut text, mut gone) = (text, 0);
+    while let Some((less, count)) = without_one(&text, program)? {
+        text = less;
+        gone += count;
     }
     if wanted == Wanted::Out {
-        if hooks.is_empty() && gone > 0 && was_there {
-            settings.shift_remove("hooks");
-        }
-        return Ok((settings, gone));
+        return Ok((text, gone));
     }
     for (event, _, _) in EVENTS {
-        let groups = hooks.entry(event).or_insert_with(|| json!([]));
-        let groups = groups
-            .as_array_mut()
-            .ok_or_else(|| form(&format!("hooks.{event}")))?;
-        groups.extend(group(event, program));
+        text = with_one(&text, event, program)?;
     }
-    Ok((settings, EVENTS.len()))
+    Ok((text, EVENTS.len()))
+}
+
+fn hooks_of(settings: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    settings.get("hooks")?.as_object()
+}
+
+fn form(what: &str) -> Unchanged {
+    Unchanged::OtherForm(what.to_owned())
+}
+
+/// Returns the members of the settings and those of their hooks, where they have any.
+fn containers(text: &str) -> Result<(Container<'_>, Option<Container<'_>>), Unchanged> {
+    let begin = text.len() - text.trim_start().len();
+    let whole = Container::object(text, begin..text.trim_end().len()).ok_or_else(|| form("{ }"))?;
+    let found = only(&whole, "hooks", "hooks")?.map(|part| whole.value_at(part));
+    let hooks = match found {
+        Some(at) => Some(Container::object(text, at).ok_or_else(|| form("hooks"))?),
+        None => None,
+    };
+    Ok((whole, hooks))
+}
+
+/// Returns the member of a name; an agent that finds two of one name may take either.
+fn only<'c, 't>(
+    container: &'c Container<'t>,
+    name: &str,
+    place: &str,
+) -> Result<Option<&'c Part<'t>>, Unchanged> {
+    let mut parts = container.named(name);
+    let first = parts.next();
+    match parts.next() {
+        Some(_) => Err(Unchanged::Twice(place.to_owned())),
+        None => Ok(first),
+    }
+}
+
+/// Takes the first hook of ours out, with the group, the event and the list of hooks that it leaves empty; returns the text
+/// and how many hooks went, or `None` where there is none of ours.
+fn without_one(text: &str, program: &Path) -> Result<Option<(String, usize)>, Unchanged> {
+    let (whole, Some(hooks)) = containers(text)? else {
+        return Ok(None);
+    };
+    for (at, event) in hooks.parts.iter().enumerate() {
+        only(&hooks, &event.name, &format!("hooks.{}", event.name))?;
+        let groups = Container::array(text, hooks.value_at(event))
+            .ok_or_else(|| form(&format!("hooks.{}", event.name)))?;
+        for (place, group) in groups.parts.iter().enumerate() {
+            let Some(members) = Container::object(text, groups.value_at(group)) else {
+                continue;
+            };
+            let Some(list) = only(&members, "hooks", &format!("hooks.{}", event.name))? else {
+                continue;
+            };
+            let Some(list) = Container::array(text, members.value_at(list)) else {
+                continue;
+            };
+            let is_our_hook = |part: &Part<'_>| {
+                let hook: Option<Value> = serde_json::from_str(part.value).ok();
+                hook.is_some_and(|hook| is_ours(&hook, program))
+            };
+            let ours: Vec<bool> = list.parts.iter().map(is_our_hook).collect();
+            let count = ours.iter().filter(|is_ours| **is_ours).count();
+            if count == 0 {
+                continue;
+            }
+            // What we leave empty was ours.
+            let less = if count < list.parts.len() {
+                list.without(|at| ours.get(at) == Some(&true))
+            } else if groups.parts.len() > 1 {
+                groups.without(|at| at == place)
+            } else if hooks.parts.len() > 1 {
+                hooks.without(|it| it == at)
+            } else {
+                whole.without(|at| whole.parts.get(at).is_some_and(|part| part.name == "hooks"))
+            };
+            return Ok(Some((less, count)));
+        }
+    }
+    Ok(None)
+}
+
+/// Puts our hook for an event in, behind those that stand there.
+fn with_one(text: &str, event: &str, program: &Path) -> Result<String, Unchanged> {
+    let Some(group) = group(event, program) else {
+        return Ok(text.to_owned());
+    };
+    let (whole, hooks) = containers(text)?;
+    let Some(hooks) = hooks else {
+        return Ok(whole.with(Some("hooks"), &json!({event: [group]})));
+    };
+    match only(&hooks, event, &format!("hooks.{event}"))? {
+        Some(part) => {
+            let groups = Container::array(text, hooks.value_at(part))
+                .ok_or_else(|| form(&format!("hooks.{event}")))?;
+            Ok(groups.with(None, &group))
+        }
+        None => Ok(hooks.with(Some(event), &json!([group]))),
+    }
 }
 
 /// Gives our entry for an event.

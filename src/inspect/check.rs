@@ -374,6 +374,7 @@ impl Checker {
                     }
                     Danger::Unasked { .. }
                     | Danger::DoneAfterRejection { .. }
+                    | Danger::RanOtherwise { .. }
                     | Danger::AcceptsBySilence { .. }
                     | Danger::AnsweredAfterEnd { .. }
                     | Danger::ActsAfterEnd { .. } => (FoundIn::Danger, Severity::Error),
@@ -414,6 +415,7 @@ impl Checker {
             | What::ToolCompleted { .. }
             | What::PromptAnswerable(_)
             | What::PromptFreed(_)
+            | What::PromptDoubted(_)
             | What::PromptUnheard(_)
             | What::QuestionsWaiting { .. }
             | What::PromptWarning { .. }

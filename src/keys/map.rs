@@ -101,7 +101,10 @@ impl Chord {
         };
         let mut chars = rest.chars();
         let code = match (chars.next(), chars.next()) {
-            (Some(c), None) if !c.is_control() && c != ' ' => KeyCode::Char(c.to_ascii_lowercase()),
+            // Whatever blank a keyboard sends is Space, and so is what a terminal makes of Ctrl-@.
+            (Some(c), None) if c.is_whitespace() => KeyCode::Char(' '),
+            (Some('@'), None) if modifiers == KeyModifiers::CONTROL => KeyCode::Char(' '),
+            (Some(c), None) if !c.is_control() => KeyCode::Char(c.to_ascii_lowercase()),
             _ => match rest {
                 "Tab" => KeyCode::Tab,
                 "Escape" => KeyCode::Esc,
@@ -133,6 +136,7 @@ impl Chord {
     /// Tells whether a key press is this one. With caps lock a letter is still that letter.
     pub fn is(self, key: KeyEvent) -> bool {
         let code = match key.code {
+            KeyCode::Char(c) if is_space(c, key.modifiers) => KeyCode::Char(' '),
             KeyCode::Char(c) => KeyCode::Char(c.to_ascii_lowercase()),
             other => other,
         };
@@ -151,6 +155,11 @@ impl Chord {
             None
         }
     }
+}
+
+/// Tells whether a key is Space: any blank, and Ctrl-@, which terminals send for Ctrl-Space.
+fn is_space(c: char, modifiers: KeyModifiers) -> bool {
+    c.is_whitespace() || (c == '@' && modifiers.contains(KeyModifiers::CONTROL))
 }
 
 /// Holds which keys stand for which command.
@@ -365,6 +374,9 @@ mod tests {
             ),
             ("accept = [\"Enter\"]", "Enter can't be used"),
             ("accept = [\"Space\"]", "Space can't be used"),
+            ("accept = [\"Ctrl-@\"]", "Ctrl-@ can't be used"),
+            ("accept = [\"\u{a0}\"]", "can't be used"),
+            ("accept = [\"\u{3000}\"]", "can't be used"),
             ("mute = [\"Ctrl-c\"]", "Ctrl-c can't be used"),
             ("quit = []", "quit has no key"),
             ("accept = [\"F13\"]", "there is no key \"F13\""),

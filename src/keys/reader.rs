@@ -459,7 +459,11 @@ impl Reader {
             what: Struck::Noise,
             read,
         };
-        let earlier = self.earlier.take();
+        // The terminal's own reply may come in pieces: no hand is at work.
+        let earlier = self
+            .earlier
+            .take()
+            .filter(|_| !matches!(what, Struck::Place(..)));
         strokes.extend(earlier.map(noise));
         if earlier.is_some() && what == Struck::Focus(false) {
             // By itself it is no hand at work, but a sequence in pieces is.
@@ -477,6 +481,7 @@ fn struck(sequence: Sequence) -> Struck {
     match sequence {
         Sequence::Key(key) => Struck::Key(key),
         Sequence::Focus(on) => Struck::Focus(on),
+        Sequence::Place(row, column) => Struck::Place(row, column),
         // A paste that begins where none can is no paste.
         Sequence::PasteBegins | Sequence::Unknown => Struck::Noise,
     }

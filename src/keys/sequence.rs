@@ -15,6 +15,8 @@ pub(super) enum Sequence {
     PasteBegins,
     /// The terminal tells whether it is looked at.
     Focus(bool),
+    /// The terminal tells where its cursor is: row and column, from 1.
+    Place(u16, u16),
     /// None that is known.
     Unknown,
 }
@@ -46,10 +48,21 @@ fn known(parameters: &[u8], last: u8) -> Option<Sequence> {
         b'R' => {
             // With two numbers it is also the place of the cursor; the key's first one is always 1.
             let is_key = numbers.first() == Some(1) && (2..=16).contains(&numbers.modifiers());
-            is_key.then(|| numbers.key(KeyCode::F(3)))?
+            match is_key {
+                true => numbers.key(KeyCode::F(3)),
+                false => place(parameters),
+            }
         }
         _ => numbers.key(lettered(last)?),
     }
+}
+
+/// Reads the reply to `CSI 6n`.
+fn place(parameters: &[u8]) -> Option<Sequence> {
+    let text = std::str::from_utf8(parameters).ok()?;
+    let (row, column) = text.split_once(';')?;
+    let number = |text: &str| text.parse().ok().filter(|number| *number > 0);
+    Some(Sequence::Place(number(row)?, number(column)?))
 }
 
 fn lettered(last: u8) -> Option<KeyCode> {

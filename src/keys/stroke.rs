@@ -24,6 +24,8 @@ pub enum Struck {
     Stalled,
     /// The terminal says whether the person looks at it.
     Focus(bool),
+    /// The terminal says where its cursor is, because it was asked: row and column, from 1.
+    Place(u16, u16),
     /// Bytes that are no key: an unfinished or unknown sequence, a mouse, a stray byte. A hand is at work.
     Noise,
 }

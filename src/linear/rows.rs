@@ -11,7 +11,7 @@ use crate::announce::direction::{
     ISOLATE_LEFT, POP, balanced, can_reorder, has_right_to_left, isolate,
 };
 use crate::announce::normalise::balance;
-use crate::announce::{Mark, Segment, wrap};
+use crate::announce::{Mark, Segment, wrap, wrap_exact};
 use crate::protocol::{TextDirection, is_direction_sign};
 
 use super::{Order, Page};
@@ -44,6 +44,8 @@ pub(super) struct Label<'a> {
 pub(super) enum Onward {
     /// With its label.
     Labelled,
+    /// With its label, and to the letter.
+    Exact,
     /// Set in.
     SetIn,
     /// At the edge: it is hearken's alone.
@@ -117,7 +119,7 @@ pub(super) fn put(
         out.reserve(label.first.len() + whole.len() + ": \n".len());
         for (at, line) in whole.lines().enumerate() {
             match (at, goes_on, onward) {
-                (0, false, _) | (_, _, Onward::Labelled) => {
+                (0, false, _) | (_, _, Onward::Labelled | Onward::Exact) => {
                     out.push_str(&ordered(&label.first, page.order));
                     out.push_str(": ");
                 }
@@ -131,11 +133,11 @@ pub(super) fn put(
     }
     let short = width > 0 && (label.first.width() + 2) * LABEL_SHARE > width;
     let (further, taken) = match onward {
-        Onward::Labelled if short => {
+        Onward::Labelled | Onward::Exact if short => {
             let further = (label.further)();
             (colon(&further), further.width() + 2)
         }
-        Onward::Labelled => (colon(&label.first), label.first.width() + 2),
+        Onward::Labelled | Onward::Exact => (colon(&label.first), label.first.width() + 2),
         Onward::SetIn => (SET_IN.to_owned(), SET_IN.len()),
         Onward::AtEdge => (String::new(), 0),
     };
@@ -144,6 +146,11 @@ pub(super) fn put(
         false => (colon(&label.first), label.first.width() + 2),
     };
     let room = width.saturating_sub(taken).max(NARROWEST);
+    let cut = if onward == Onward::Exact {
+        wrap_exact
+    } else {
+        wrap
+    };
     let mut lines: Vec<String> = Vec::new();
     for line in whole.lines() {
         if width == 0 {
@@ -151,13 +158,13 @@ pub(super) fn put(
         } else if lines.is_empty() {
             // The first line may have less room than the others: what its label takes is filled for the cut.
             let filled = room - width.saturating_sub(taken_first).max(NARROWEST).min(room);
-            let mut cut = wrap(&format!("{}{line}", FILL.repeat(filled)), room);
+            let mut cut = cut(&format!("{}{line}", FILL.repeat(filled)), room);
             if let Some(first) = cut.first_mut() {
                 *first = first.split_off(filled);
             }
             lines.append(&mut cut);
         } else {
-            lines.extend(wrap(line, room));
+            lines.extend(cut(line, room));
         }
     }
     let alone = lines.len() > 1 && lines.last().map(String::as_str) == time;

@@ -51,6 +51,12 @@ pub enum Fault {
         /// The bound, in bytes.
         limit: usize,
     },
+    /// A message has more values in it than the bound: read, they would take many times its size.
+    #[error("a message has more than {limit} values")]
+    TooManyValues {
+        /// The bound.
+        limit: usize,
+    },
     /// The server closed its WebSocket with a code that tells why.
     #[error("the server closed the connection with code {code}")]
     ClosedWith {
@@ -119,7 +125,7 @@ impl Fault {
             Fault::Exited { .. } | Fault::Killed { .. } => true,
             Fault::ClosedWith { turned_away, .. } => *turned_away,
             Fault::Rejected { again, .. } => !again,
-            Fault::TooLarge { .. } | Fault::Other(_) => false,
+            Fault::TooLarge { .. } | Fault::TooManyValues { .. } | Fault::Other(_) => false,
         }
     }
 
@@ -135,6 +141,7 @@ impl Fault {
             | Fault::NotWebSocket(_)
             | Fault::Tls(_)
             | Fault::TooLarge { .. }
+            | Fault::TooManyValues { .. }
             | Fault::ClosedWith { .. }
             | Fault::Exited { .. }
             | Fault::Killed { .. }

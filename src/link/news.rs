@@ -103,6 +103,11 @@ pub enum LinkEvent {
         /// Our number of the request.
         id: u64,
     },
+    /// Connections to a listening source were closed because they sent nothing, or did not know its secret.
+    Strangers {
+        /// How many there were until now.
+        count: u64,
+    },
     /// A stream that was opened by a message came to its end in good order: its answer is whole. What is
     /// followed next is asked for by the next [`LinkEvent::Connecting`].
     StreamEnded,

@@ -369,14 +369,11 @@ fn words_of(view: View<'_>, prompt: &Prompt, segments: &[Segment], width: u16) -
                     rows.extend(rows::own(&label, width, look.own()));
                 }
                 let inside = width.saturating_sub(by).max(1);
-                let words = rows::mixed(
-                    "",
-                    segment.text(),
-                    "",
-                    prompt.direction,
-                    inside,
-                    look.text(),
-                );
+                let text = segment.text();
+                let words = match segment.is_on_rows() {
+                    true => rows::exact(text, prompt.direction, inside, look.text()),
+                    false => rows::mixed("", text, "", prompt.direction, inside, look.text()),
+                };
                 rows.extend(rows::set_in(words, by));
                 labelled = false;
             }

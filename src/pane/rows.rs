@@ -19,7 +19,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::announce::direction::{POP, balanced, isolate};
 use crate::announce::normalise::balance;
-use crate::announce::wrap;
+use crate::announce::{wrap, wrap_exact};
 use crate::protocol::{TextDirection, is_direction_sign};
 
 /// Holds one row.
@@ -74,14 +74,37 @@ pub(super) fn mixed(
     let text = balance(text);
     let whole = format!("{before}{text}{after}");
     let rows = balanced(wrap(&whole, usize::from(width)));
-    let Some(begin) = isolate(&text, direction) else {
+    isolated(rows, before, &text, direction, style)
+}
+
+/// Cuts a text that stands on rows of its own, to the letter.
+pub(super) fn exact(
+    text: &str,
+    direction: Option<TextDirection>,
+    width: u16,
+    style: Style,
+) -> Vec<Row> {
+    let text = balance(text);
+    let rows = balanced(wrap_exact(&text, usize::from(width)));
+    isolated(rows, "", &text, direction, style)
+}
+
+/// Marks which columns of rows are the agent's, where these keep their direction to themselves.
+fn isolated(
+    rows: Vec<String>,
+    before: &str,
+    text: &str,
+    direction: Option<TextDirection>,
+    style: Style,
+) -> Vec<Row> {
+    let Some(begin) = isolate(text, direction) else {
         return rows.into_iter().map(|row| Row::own(row, style)).collect();
     };
     // Cutting drops spaces and adds isolates: what is counted is everything but these.
     let counts = |sign: &str| sign != " " && !sign.starts_with(is_direction_sign);
     let signs = |text: &str| text.graphemes(true).filter(|sign| counts(sign)).count();
     let from = signs(before);
-    let to = from + signs(&text);
+    let to = from + signs(text);
     let mut counted = 0;
     rows.into_iter()
         .map(|row| {

@@ -11,5 +11,6 @@ pub(crate) mod readers;
 pub(crate) mod signals;
 pub(crate) mod sockets;
 pub(crate) mod spending;
+pub(crate) mod stdout;
 pub(crate) mod terminal;
 pub(crate) mod zone;

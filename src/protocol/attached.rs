@@ -10,12 +10,12 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
 
+use super::deed::Deed;
+
 /// How much of it one event carries, in bytes of text: AAEP recommends 64 KiB for all of an event, and signs take room.
 const MOST_BYTES: usize = 32 * 1024;
 /// How many files, places or steps one event carries.
 const MOST_PARTS: usize = 512;
-/// How many paths an action is judged by; what touches more is not judged.
-const MOST_PATHS: usize = 64;
 /// The longest single line, in bytes; AAEP recommends at most 16 KiB for a text.
 const LONGEST_LINE: usize = 8 * 1024;
 
@@ -28,19 +28,8 @@ pub struct Attached {
     pub output: Option<Brought>,
     /// What the agent plans.
     pub plan: Vec<PlanStep>,
-    /// What is done if a question is accepted, as far as its translator knows.
+    /// What the call does, as far as its translator knows.
     pub deed: Option<Deed>,
-}
-
-/// Holds what an action does, to the letter and in no words of its agent.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Deed {
-    /// The command that is run; absent where it is none, or too long to be judged.
-    pub command: Option<String>,
-    /// The paths that are touched.
-    pub paths: Vec<String>,
-    /// Whether it edits these files, and does nothing else.
-    pub edits: bool,
 }
 
 /// Holds what is changed in one file.
@@ -56,6 +45,8 @@ pub struct FileChange {
     pub removed: u64,
     /// In how many places it differs.
     pub places: u64,
+    /// Identifies every line that goes or comes, also those that were left out; absent where not all of them are known.
+    pub digest: Option<[u8; 16]>,
     /// The places, from the first; fewer than [`FileChange::places`] where there was too much.
     pub hunks: Vec<Hunk>,
 }
@@ -225,10 +216,7 @@ impl Attached {
         });
         let output = self.output.iter().flat_map(|output| &output.lines);
         let plan = self.plan.iter().map(|step| line(&step.words));
-        let deed = self.deed.iter().map(|deed| {
-            let paths = deed.paths.iter().map(|path| line(path)).sum::<usize>();
-            paths + deed.command.as_ref().map_or(0, String::len)
-        });
+        let deed = self.deed.iter().map(Deed::weight);
         deed.sum::<usize>()
             + changes.sum::<usize>()
             + output.map(|it| line(it)).sum::<usize>()
@@ -261,16 +249,7 @@ impl Attached {
             map.insert("plan".to_owned(), steps.into());
         }
         if let Some(deed) = &self.deed {
-            // What is cut could be judged by its harmless half: then it is as if nobody knew it.
-            let short = |text: &str| text.len() <= LONGEST_LINE;
-            let few = deed.paths.len() <= MOST_PATHS;
-            let whole = few && deed.paths.iter().all(|path| short(path));
-            let command = deed.command.as_deref().filter(|command| short(command));
-            let paths = deed.paths.iter().take(MOST_PATHS);
-            let paths: Vec<String> = paths.map(|path| bounded(path)).collect();
-            let edits = deed.edits && whole;
-            let deed = json!({"command": command, "paths": paths, "edits": edits});
-            map.insert("deed".to_owned(), deed);
+            map.insert("deed".to_owned(), deed.write());
         }
         map
     }
@@ -300,7 +279,7 @@ impl Attached {
         Self {
             changes,
             plan: plan.collect(),
-            deed: own.get("deed").and_then(Value::as_object).map(read_deed),
+            deed: own.get("deed").and_then(Value::as_object).map(Deed::read),
             output: own
                 .get("output")
                 .and_then(Value::as_object)
@@ -390,25 +369,9 @@ fn read_change(map: &Map<String, Value>, room: &mut Room) -> Option<FileChange> 
         added: number(map, "added"),
         removed: number(map, "removed"),
         places: number(map, "places").max(hunks.len() as u64),
+        digest: None,
         hunks,
     })
-}
-
-fn read_deed(map: &Map<String, Value>) -> Deed {
-    let paths = map.get("paths").and_then(Value::as_array);
-    let paths: Vec<&str> = paths
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let short = |text: &&str| text.len() <= LONGEST_LINE;
-    let whole = paths.len() <= MOST_PATHS && paths.iter().all(short);
-    let command = text(map, "command").filter(short);
-    Deed {
-        command: command.map(str::to_owned),
-        edits: whole && map.get("edits").and_then(Value::as_bool) == Some(true),
-        paths: paths.into_iter().take(MOST_PATHS).map(bounded).collect(),
-    }
 }
 
 fn read_output(map: &Map<String, Value>) -> Brought {
@@ -482,9 +445,9 @@ mod tests {
                 stage: PlanStage::UnderWay,
             }],
             deed: Some(Deed {
-                command: Some("ls".to_owned()),
+                commands: vec!["ls".to_owned()],
                 paths: vec!["src".to_owned()],
-                edits: false,
+                ..Deed::default()
             }),
         };
         assert_eq!(again(&attached), attached);
@@ -507,29 +470,6 @@ mod tests {
         assert!(hunk.lines.len() > 500);
         assert_eq!(hunk.lines.len() as u64 + hunk.left_out, 2000);
         assert_eq!((second.places, second.hunks.len()), (2, 0));
-    }
-
-    #[test]
-    fn what_is_too_long_to_be_judged_is_not_judged_by_a_part_of_it() {
-        let deed = |command: Option<String>, paths: Vec<String>| Deed {
-            command,
-            paths,
-            edits: true,
-        };
-        let long = || "x".repeat(LONGEST_LINE + 1);
-        for deed in [
-            deed(Some(long()), Vec::new()),
-            deed(None, vec![long()]),
-            deed(None, vec!["a".to_owned(); MOST_PATHS + 1]),
-        ] {
-            let attached = Attached {
-                deed: Some(deed),
-                ..Attached::default()
-            };
-            let read = again(&attached).deed.unwrap();
-            assert!(read.command.is_none());
-            assert!(!read.edits || read.paths.is_empty());
-        }
     }
 
     #[test]

@@ -156,10 +156,17 @@ impl<'a, 'f> Fields<'a, 'f> {
         if map.len() > MOST_ENTRIES {
             self.shortened(name, Problem::FieldsLeftOut { most: MOST_ENTRIES });
         }
-        map.iter()
-            .take(MOST_ENTRIES)
-            .map(|(key, value)| (key.clone(), plain(value)))
-            .collect()
+        let entries = map.iter().flat_map(|(key, value)| match value {
+            // What a tool is called with often stands in an object of its own.
+            Value::Object(inner) if !inner.is_empty() => {
+                let inner = inner.iter();
+                inner
+                    .map(|(name, value)| (format!("{key}.{name}"), plain(value)))
+                    .collect()
+            }
+            value => vec![(key.clone(), plain(value))],
+        });
+        entries.take(MOST_ENTRIES).collect()
     }
 
     /// Reads the variants of a question's text in other languages (11.5.1).

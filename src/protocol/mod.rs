@@ -14,6 +14,7 @@ mod check;
 mod clock;
 mod decode;
 mod decoded;
+mod deed;
 mod direct;
 mod envelope;
 mod event;
@@ -42,10 +43,11 @@ mod translated;
 mod variants;
 mod version;
 
-pub use attached::{Attached, Brought, ChangedLine, Deed, FileChange, Hunk, PlanStage, PlanStep};
+pub use attached::{Attached, Brought, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
 pub use clock::Now;
 pub use decode::{DecodeError, decode, is_known_type, object, recordable};
 pub use decoded::Decoded;
+pub use deed::{Deed, RejectOnly};
 pub use envelope::{Envelope, Localization, Producer, Urgency};
 pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -21,6 +22,7 @@ use super::tap::{Next, Tap};
 use super::wire::{Note, Side, Verdict, Wish, Wishes};
 use crate::platform::processes::{ASKING, Tree, alone_plainly, signal_of};
 use crate::platform::signals::{Leave, Leaving};
+use crate::platform::take_stdout;
 use crate::platform::{files, places};
 
 /// How much is copied at once: what a pipe holds.
@@ -31,8 +33,8 @@ const GRACE: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long what the agent wrote last may take to be read, where something that it started keeps its output open.
 const DRAIN: Duration = Duration::from_secs(2);
-/// How long the listener may take for what waits for it when all is over.
-const LAST_NOTES: Duration = Duration::from_millis(300);
+/// How long the listener may take to say that it knows that all is over; one that hangs never does.
+const LAST_NOTES: Duration = Duration::from_secs(1);
 /// How often a listener that ended is started again.
 const AGAIN: u32 = 3;
 /// How long that waits, so that one that can't start is no busy loop.
@@ -107,7 +109,7 @@ impl Desk {
 struct Shared {
     desk: Mutex<Desk>,
     to_agent: Sluice<ChildStdin>,
-    to_editor: Sluice<io::Stdout>,
+    to_editor: Sluice<File>,
     tap: Tap,
     listener: Mutex<Option<Child>>,
 }
@@ -151,7 +153,7 @@ pub fn copy(call: Call, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8
     let shared = Arc::new(Shared {
         desk: Mutex::default(),
         to_agent: Sluice::new(input),
-        to_editor: Sluice::new(io::stdout()),
+        to_editor: Sluice::new(take_stdout()?),
         tap: Tap::default(),
         listener: Mutex::default(),
     });
@@ -337,6 +339,8 @@ fn outward(shared: &Shared, mut agent: impl Read, events: &Sender<Event>) {
             break;
         }
     }
+    // An agent that says nothing more has closed its output, whether or not it still runs; so the editor sees the end, too.
+    shared.to_editor.close();
     let _ = events.send(Event::Drained);
 }
 
@@ -424,11 +428,14 @@ fn carry_out(shared: &Shared, mut listener: impl Read, number: u32) {
 }
 
 fn decide(shared: &Shared, wish: Wish, number: u32) {
-    let Wish::Decide {
-        ticket,
-        request,
-        mut line,
-    } = wish;
+    let (ticket, request, mut line) = match wish {
+        Wish::Decide {
+            ticket,
+            request,
+            line,
+        } => (ticket, request, line),
+        Wish::Leave => return shared.tap.gone(number),
+    };
     let verdict = if line.contains(&b'\n') {
         Verdict::Unwritable
     } else {

@@ -46,6 +46,8 @@ struct Inner {
     begins: bool,
     /// How many listeners have ended.
     ended: u32,
+    /// Whether a listener is there.
+    is_heard: bool,
     over: bool,
     /// Whether there is no listener any more, and nothing is kept.
     shut: bool,
@@ -131,13 +133,17 @@ impl Tap {
                 }
             }
         }
+        inner.is_heard = true;
         inner.ended
     }
 
     /// Takes note that the listener with this number is gone.
     pub fn gone(&self, number: u32) {
         let mut inner = self.lock();
-        inner.ended = inner.ended.max(number + 1);
+        if inner.ended <= number {
+            inner.ended = number + 1;
+            inner.is_heard = false;
+        }
         drop(inner);
         self.changed.notify_all();
     }
@@ -183,17 +189,19 @@ impl Tap {
         self.lock().over
     }
 
-    /// Takes note that nothing more comes; waits no longer than this until what waits was taken, and tells whether it was.
+    /// Takes note that nothing more comes; waits no longer than this until the listener leaves, and tells whether it did, or
+    /// there is none.
     pub fn end(&self, patience: Duration) -> bool {
         let mut inner = self.lock();
         inner.over = true;
         self.changed.notify_all();
-        let waits = |inner: &mut Inner| !inner.shut && !inner.waiting.is_empty();
-        let (inner, _) = self
+        let stays =
+            |inner: &mut Inner| !inner.shut && (inner.is_heard || !inner.waiting.is_empty());
+        let (mut inner, _) = self
             .changed
-            .wait_timeout_while(inner, patience, waits)
+            .wait_timeout_while(inner, patience, stays)
             .unwrap_or_else(PoisonError::into_inner);
-        inner.waiting.is_empty()
+        !stays(&mut inner)
     }
 
     /// Takes note that there is no listener any more: nothing waits for one.
@@ -212,6 +220,8 @@ impl Tap {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::super::wire::Verdict;
     use super::*;
 
@@ -244,8 +254,17 @@ mod tests {
         assert_eq!(taken[5], Next::Missed(missed));
         tap.put(line(1));
         assert_eq!(tap.next(number), Next::Note(line(1)));
-        assert!(tap.end(Duration::ZERO));
+        assert!(!tap.end(Duration::ZERO), "the listener is still there");
         assert_eq!(tap.next(number), Next::Over);
+        std::thread::scope(|scope| {
+            let ends = scope.spawn(|| tap.end(Duration::from_secs(60)));
+            while !ends.is_finished() {
+                tap.gone(number);
+                tap.changed.notify_all();
+                std::thread::yield_now();
+            }
+            assert!(ends.join().unwrap(), "it said that it leaves");
+        });
     }
 
     #[test]

@@ -87,6 +87,8 @@ pub enum Wish {
         /// The answer.
         line: Vec<u8>,
     },
+    /// To be left alone: it knows that all is over, and ends by itself when its last words are said.
+    Leave,
 }
 
 fn put(letter: u8, number: u64, content: &[u8]) -> Vec<u8> {
@@ -190,16 +192,23 @@ impl Wish {
                 content.extend_from_slice(line);
                 put(b'd', *ticket, &content)
             }
+            Self::Leave => put(b'v', 0, &[]),
         }
     }
 
     fn read(letter: u8, number: u64, content: &[u8]) -> Option<Self> {
-        let (request, line) = content.split_at_checked(8)?;
-        (letter == b'd').then(|| Self::Decide {
-            ticket: number,
-            request: numbers(request).next().unwrap_or_default(),
-            line: line.to_vec(),
-        })
+        match letter {
+            b'd' => {
+                let (request, line) = content.split_at_checked(8)?;
+                Some(Self::Decide {
+                    ticket: number,
+                    request: numbers(request).next().unwrap_or_default(),
+                    line: line.to_vec(),
+                })
+            }
+            b'v' => Some(Self::Leave),
+            _ => None,
+        }
     }
 }
 
@@ -319,15 +328,17 @@ mod tests {
             }
             assert_eq!(read, notes);
         }
-        let wish = Wish::Decide {
+        let decide = Wish::Decide {
             ticket: 3,
             request: 8,
             line,
         };
         let mut reader = Wishes::default();
-        reader.take(&wish.write());
-        assert_eq!(reader.next_wish(), Ok(Some(wish)));
-        assert_eq!(reader.next_wish(), Ok(None));
+        for wish in [decide, Wish::Leave] {
+            reader.take(&wish.write());
+            assert_eq!(reader.next_wish(), Ok(Some(wish)));
+            assert_eq!(reader.next_wish(), Ok(None));
+        }
     }
 
     #[test]

@@ -164,6 +164,7 @@ impl Desk {
                 let (bytes, typed) = self.typing.paste(&text, read);
                 self.typed(bytes, typed)
             }
+            Struck::Place(..) => Input::Stroke(stroke),
             Struck::Stalled | Struck::Focus(_) | Struck::Noise => {
                 self.typing.note(read);
                 Input::Stroke(stroke)

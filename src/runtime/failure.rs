@@ -44,6 +44,11 @@ impl Failure {
         failure.because(cause)
     }
 
+    /// Says that others may write to the folder of a socket or a door.
+    pub(crate) fn shared(folder: &Path) -> Self {
+        Self::new("call.folder.shared").with("name", shown(folder))
+    }
+
     /// Says that a file can't be written.
     pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Self {
         let failure = Self::new("call.unwritable").with("name", shown(path));

@@ -25,6 +25,7 @@ pub(super) fn door() -> Result<Door, Failure> {
     let folder = settings::state_folder().ok_or_else(|| Failure::new("call.memory.no_place"))?;
     Door::take(&folder).map_err(|error| match error {
         NoDoor::Taken => Failure::new("call.hooks.taken"),
+        NoDoor::Shared(path) => Failure::shared(&path),
         NoDoor::Place { path, error } => Failure::unwritable(&path, &error),
     })
 }
@@ -69,6 +70,11 @@ pub fn hooks(
         Unchanged::OtherForm(at) => {
             Failure::in_file(&file, Reason::new("call.hooks.form").with("at", at))
         }
+        Unchanged::Twice(at) => {
+            Failure::in_file(&file, Reason::new("call.hooks.twice").with("at", at))
+        }
+        Unchanged::ReadOnly => Failure::in_file(&file, Reason::new("call.hooks.read_only")),
+        Unchanged::OtherNames => Failure::in_file(&file, Reason::new("call.hooks.other_names")),
         Unchanged::Meanwhile => Failure::in_file(&file, Reason::new("call.hooks.meanwhile")),
     };
     let mut out = std::io::stdout();

@@ -269,6 +269,7 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
         | LinkEvent::Listening { .. }
         | LinkEvent::Request { .. }
         | LinkEvent::Lapsed { .. }
+        | LinkEvent::Strangers { .. }
         | LinkEvent::StreamEnded
         | LinkEvent::Remark { .. }
         | LinkEvent::Dropped { .. } => Judged::Asks,

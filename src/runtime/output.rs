@@ -15,13 +15,18 @@ use crate::platform::{terminal, zone};
 use crate::protocol::Now;
 
 use super::facing::Face;
+use super::replies::Replies;
 use super::screen::Screen;
 use super::signs::Signs;
 use super::writer::Writer;
+use crate::platform::keyboard::REPLIES;
 
 /// A write to a pipe that took no longer counts from its beginning: who reads there may answer before we
 /// see it return.
 const AT_ONCE: Duration = Duration::from_millis(100);
+
+/// Asks a terminal where its cursor is: it replies once it has read everything before.
+const QUERY: &str = "\x1b[6n";
 
 /// Says what a text shows, once it is written.
 #[derive(Debug)]
@@ -30,6 +35,8 @@ pub(super) enum Shows {
     Frame(Showing, u64),
     /// An announcement.
     Told(Arc<Announcement>),
+    /// The same, with a query behind it to which the terminal replies.
+    Asked(Box<Shows>, u16),
 }
 
 /// Writes one face's output.
@@ -44,6 +51,10 @@ pub(super) struct Output {
     started: Instant,
     /// How often the terminal was changed under the frames.
     upheavals: u64,
+    /// What waits for the terminal's replies, where it is asked.
+    replies: Option<Replies<Shows>>,
+    /// Whether it was asked at all.
+    is_asked: bool,
     /// What was told last to be in sight.
     in_sight: Option<Showing>,
     /// Whether a write that returns at once counts from its beginning: the output is no terminal.
@@ -62,6 +73,7 @@ impl Output {
         settings: &ScreenConfig,
         reader: bool,
         started: Instant,
+        reads_keys: bool,
     ) -> anyhow::Result<Self> {
         let out = io::stdout();
         // The thread that may wait in a write must hold no lock that the way out needs.
@@ -81,6 +93,10 @@ impl Output {
             Some(value) if !value.is_empty() => ThemeChoice::Plain,
             Some(_) | None => settings.theme,
         };
+        // A terminal without sequences would show the query.
+        let knows_query =
+            face == Face::Full || !matches!(env("TERM").as_deref(), None | Some("" | "dumb"));
+        let asks = reads_keys && REPLIES && out.is_terminal() && knows_query;
         let zone = zone::here();
         Ok(Self {
             face,
@@ -92,6 +108,8 @@ impl Output {
             screen,
             started,
             upheavals: 0,
+            replies: asks.then(Replies::new),
+            is_asked: false,
             in_sight: None,
             piped: !out.is_terminal(),
             farewell: Vec::new(),
@@ -117,9 +135,17 @@ impl Output {
         let bytes = screen.draw(|frame| {
             showing = pane::draw(frame, app, now, &self.zone, self.look);
         })?;
-        if let Some(bytes) = bytes {
-            self.writer
-                .write_to_show(bytes, Shows::Frame(showing, self.upheavals));
+        if let Some(mut bytes) = bytes {
+            let mut shows = Shows::Frame(showing, self.upheavals);
+            let is_news = self.in_sight != Some(showing) || app.wants_sight() || !self.is_asked;
+            if let Some(replies) = self.replies.as_mut().filter(|_| is_news) {
+                let column = replies.next_column();
+                // In the second row, so that the reply is not taken for a key.
+                bytes.push_str(&format!("\x1b7\x1b[2;{column}H{QUERY}\x1b8"));
+                shows = Shows::Asked(Box::new(shows), column);
+                self.is_asked = true;
+            }
+            self.writer.write_to_show(bytes, shows);
         }
         Ok(())
     }
@@ -132,6 +158,9 @@ impl Output {
         let _ = screen.forget();
         self.upheavals += 1;
         self.in_sight = Some(Showing::Blank);
+        if let Some(replies) = &mut self.replies {
+            replies.forget();
+        }
         Some(Input::Drawn {
             showing: Showing::Blank,
             at: self.started.elapsed(),
@@ -149,7 +178,46 @@ impl Output {
                 written.returned
             };
             let at = at.saturating_duration_since(self.started);
-            match written.shows {
+            let shown = match (written.shows, &mut self.replies) {
+                (Shows::Asked(shows, column), Some(replies)) => replies.written(column, *shows, at),
+                (Shows::Asked(shows, _), None) => vec![(*shows, at)],
+                (shows, _) => vec![(shows, at)],
+            };
+            self.shown(shown, app, &mut facts);
+        }
+        facts
+    }
+
+    /// Takes note that the terminal said where its cursor is; `None` where it was not asked.
+    pub(super) fn replied(&mut self, column: u16, at: Duration, app: &App) -> Option<Vec<Input>> {
+        let shown = self.replies.as_mut()?.reply(column, at)?;
+        let mut facts = Vec::new();
+        self.shown(shown, app, &mut facts);
+        Some(facts)
+    }
+
+    /// Returns when a terminal that has not replied is taken for one that never does.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let at = self.replies.as_ref()?.deadline()?;
+        self.started.checked_add(at)
+    }
+
+    /// Returns what counts as shown because the terminal does not reply.
+    pub(super) fn due(&mut self, app: &App) -> Vec<Input> {
+        let now = self.started.elapsed();
+        let shown = self
+            .replies
+            .as_mut()
+            .map(|replies| replies.due(now))
+            .unwrap_or_default();
+        let mut facts = Vec::new();
+        self.shown(shown, app, &mut facts);
+        facts
+    }
+
+    fn shown(&mut self, shown: Vec<(Shows, Duration)>, app: &App, facts: &mut Vec<Input>) {
+        for (shows, at) in shown {
+            match shows {
                 Shows::Told(told) => facts.push(Input::Written { told, at }),
                 // What was drawn on another size of the terminal says nothing about this one.
                 Shows::Frame(_, upheavals) if upheavals != self.upheavals => {}
@@ -159,9 +227,9 @@ impl Output {
                         facts.push(Input::Drawn { showing, at });
                     }
                 }
+                Shows::Asked(..) => {}
             }
         }
-        facts
     }
 
     /// Waits a moment for what is being written: whoever answers a line over a pipe has read it, although
@@ -201,12 +269,18 @@ impl Output {
         self.lines.interrupted();
     }
 
-    fn write_told(&self, text: String, told: Arc<Announcement>) {
+    fn write_told(&mut self, mut text: String, told: Arc<Announcement>) {
         // Only of questions it matters when.
-        match told.about {
-            Some(_) => self.writer.write_to_show(text, Shows::Told(told)),
-            None => self.writer.write(text),
+        if told.about.is_none() {
+            return self.writer.write(text);
         }
+        let mut shows = Shows::Told(told);
+        if let Some(replies) = &mut self.replies {
+            text.push_str(QUERY);
+            let column = replies.next_column();
+            shows = Shows::Asked(Box::new(shows), column);
+        }
+        self.writer.write_to_show(text, shows);
     }
 
     /// Gives the way to what is written.

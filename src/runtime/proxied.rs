@@ -200,6 +200,9 @@ pub async fn acp_listen(name: &str, speaking: Speaking) -> anyhow::Result<Exit> 
         }
         output.flush().await?;
     }
+    // The copier may be gone already.
+    let _ = output.write_all(&Wish::Leave.write()).await;
+    let _ = output.flush().await;
     listener.end().await;
     Ok(Exit::Clean)
 }
@@ -237,6 +240,7 @@ async fn serve(
             _ => format!("{name}-{number}"),
         };
         let place = Entrance::Socket(folder.join(format!("{name}.sock")));
+        super::serving::of_owner(&place)?;
         match demo::serve_at(&[place], settings.clone()).await {
             Ok(running) => return Ok((running, name)),
             // Somebody listens there: another window of the editor.

@@ -13,7 +13,7 @@ use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
 use crate::demo::{self, Answer, Entrance, News, Signer, Verdict};
 use crate::platform::signals::{Leave, Leaving};
-use crate::platform::{pipes, sockets};
+use crate::platform::{files, pipes, sockets};
 use crate::transport::{self, PipeName};
 
 use super::failure::Failure;
@@ -78,6 +78,9 @@ pub async fn serve(
         settings.signer = Some(Arc::new(signer));
     }
     settings.hearer = Some(log(words.clone()));
+    for place in &places {
+        of_owner(place)?;
+    }
     let mut running = demo::serve_at(&places, settings).await.map_err(|error| {
         Failure::new("call.listening")
             .with("names", serving.places.join(", "))
@@ -122,6 +125,20 @@ pub async fn serve(
 
 /// Gives who hears what happens and has it written, a line each with its time. The agents never wait for the reader
 /// of these lines.
+/// Checks that nobody else could put a socket of their own in the place of one.
+///
+/// # Errors
+/// When others may write to its folder.
+pub(super) fn of_owner(place: &Entrance) -> Result<(), Failure> {
+    let Entrance::Socket(path) = place else {
+        return Ok(());
+    };
+    match path.parent().filter(|folder| files::is_shared(folder)) {
+        Some(folder) => Err(Failure::shared(folder)),
+        None => Ok(()),
+    }
+}
+
 fn log(words: Phrases) -> demo::Hearer {
     let (sender, lines) = mpsc::sync_channel::<String>(WAITING_LINES);
     std::thread::spawn(move || {

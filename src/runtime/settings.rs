@@ -253,6 +253,11 @@ fn read(path: &Path) -> Result<String, Reason> {
         return Err(failure::too_large(LARGEST));
     }
     let file = files::open_to_read(path).map_err(failed)?;
+    // Looked at through the open file: its place may hold another one by now.
+    let about = file.metadata().map_err(failed)?;
+    if let Some(why) = files::untrusted(&about) {
+        return Err(Reason::new(why).with("name", super::shown(path)));
+    }
     std::io::read_to_string(file).map_err(failed)
 }
 

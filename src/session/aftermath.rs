@@ -10,7 +10,8 @@ use crate::protocol::{Answer, Decision};
 
 use super::fate::{Aftermath, Fate};
 use super::key::PromptId;
-use super::prompt::{Closing, Prompt, Question, ReplyState};
+use super::prompt::{Closing, Prompt, ReplyState};
+use super::question::Question;
 use super::sessions::Sessions;
 
 impl Sessions {

@@ -177,6 +177,15 @@ pub enum Danger {
         /// The question.
         prompt: PromptId,
     },
+    /// A call does something else than what was accepted.
+    RanOtherwise {
+        /// The tool.
+        tool: String,
+        /// The question.
+        prompt: PromptId,
+        /// What it runs, where that is known.
+        ran: String,
+    },
     /// Silence would accept something irreversible of medium or high risk (6.4.1).
     AcceptsBySilence {
         /// The question.
@@ -213,6 +222,7 @@ impl Danger {
             Self::PerhapsUnasked { done: true, .. } => "perhaps_unasked_done",
             Self::PerhapsUnaskedLost { .. } => "perhaps_unasked_lost",
             Self::DoneAfterRejection { .. } => "done_after_rejection",
+            Self::RanOtherwise { .. } => "ran_otherwise",
             Self::AcceptsBySilence { .. } => "accepts_by_silence",
             Self::AnsweredAfterEnd { .. } => "answered_after_end",
             Self::ActsAfterEnd { .. } => "acts_after_end",
@@ -223,6 +233,7 @@ impl Danger {
     pub fn prompt(&self) -> Option<PromptId> {
         match self {
             Self::DoneAfterRejection { prompt, .. }
+            | Self::RanOtherwise { prompt, .. }
             | Self::AcceptsBySilence { prompt }
             | Self::AnsweredAfterEnd { prompt } => Some(*prompt),
             Self::Unasked { .. }
@@ -239,6 +250,7 @@ impl Danger {
             | Self::PerhapsUnasked { .. }
             | Self::PerhapsUnaskedLost { .. } => "A.8.4",
             Self::DoneAfterRejection { .. } => "A.8.5",
+            Self::RanOtherwise { .. } => "6.3.2",
             Self::AcceptsBySilence { .. } => "6.4.1",
             Self::AnsweredAfterEnd { .. } => "6.8",
             Self::ActsAfterEnd { .. } => "A.8.3",
@@ -252,6 +264,7 @@ impl Danger {
             | Self::PerhapsUnasked { tool, .. }
             | Self::PerhapsUnaskedLost { tool }
             | Self::DoneAfterRejection { tool, .. }
+            | Self::RanOtherwise { tool, .. }
             | Self::ActsAfterEnd { tool } => Some(tool),
             Self::AcceptsBySilence { .. } | Self::AnsweredAfterEnd { .. } => None,
         }

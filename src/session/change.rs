@@ -85,6 +85,8 @@ pub enum What {
     PromptOpened(PromptId),
     /// The link of an open question is back and its session speaks: it can be answered again.
     PromptAnswerable(PromptId),
+    /// Another question came that has the token of this one: an answer may count for either.
+    PromptDoubted(PromptId),
     /// The earlier question of the same token is over: this one can be answered now.
     PromptFreed(PromptId),
     /// The agent asks again what was answered here: perhaps the answer did not arrive.

@@ -10,9 +10,11 @@ use crate::protocol::{Attached, Now, ToolCallId};
 
 use super::anomaly::Danger;
 use super::change::{Change, What};
+use super::context::Context;
 use super::key::{PromptId, SessionKey};
 use super::model::{Consent, Session, Sight, ToolCall};
-use super::prompt::{Prompt, Question, ToolWord};
+use super::prompt::{Prompt, ToolWord};
+use super::question::Question;
 use super::sessions::Sessions;
 use super::waits::UNASKED_AFTER;
 
@@ -124,6 +126,7 @@ impl Sessions {
             let word = ToolWord {
                 irreversible: call.irreversible,
                 risk: call.risk.clone(),
+                args: call.args,
             };
             self.prompts.change(id, |prompt| {
                 prompt.tool_word = Some(word);
@@ -211,6 +214,44 @@ impl Sessions {
             [] | [_] | [_, ..] => None,
         };
         stated.or(named).or(only)
+    }
+
+    /// Finds the accepted question of a call that does something else than was accepted; each is told once.
+    pub(super) fn ran_otherwise(
+        &mut self,
+        context: &Context,
+        tool: &str,
+        args: Option<&str>,
+        call_id: Option<&ToolCallId>,
+    ) -> Option<Danger> {
+        let deed = context.envelope.attached.deed.as_ref();
+        let is_of_call = |prompt: &&Prompt| match &prompt.question {
+            Question::Confirmation(asked) => {
+                call_id.is_some() && asked.tool_call_id.as_ref() == call_id
+            }
+            Question::Clarification(_) => false,
+        };
+        // What was asked last is what was accepted.
+        let of_call = self.prompts.of(context.key).rev().find(is_of_call)?;
+        let differs = match (deed, of_call.attached.deed.as_ref()) {
+            (Some(deed), Some(asked)) => deed.differs_from(asked),
+            // Without the data of a translator, the names and the arguments of the events tell.
+            (Some(_) | None, Some(_) | None) => of_call.is_for_another(tool, args),
+        };
+        if !of_call.was_accepted() || of_call.ran_otherwise || !differs {
+            return None;
+        }
+        let prompt = of_call.id;
+        self.prompts
+            .change(prompt, |prompt| prompt.ran_otherwise = true);
+        Some(Danger::RanOtherwise {
+            tool: tool.to_owned(),
+            prompt,
+            ran: match deed {
+                Some(deed) => deed.commands.join("; "),
+                None => args.unwrap_or_default().to_owned(),
+            },
+        })
     }
 
     /// Finds the danger in a tool's success.

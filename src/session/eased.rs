@@ -3,7 +3,8 @@
 //! Responsibilities: that this was granted, and that nothing else is eased by it. Not here: what grants it (`app`).
 
 use super::key::PromptId;
-use super::prompt::{Prompt, Question};
+use super::prompt::Prompt;
+use super::question::Question;
 use super::sessions::Sessions;
 
 impl Sessions {

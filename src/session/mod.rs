@@ -35,6 +35,7 @@ mod order;
 mod outputs;
 mod prompt;
 mod prompts;
+mod question;
 mod questions;
 mod remembered;
 mod sessions;
@@ -57,7 +58,8 @@ pub use machines::{
 };
 pub use model::{Consent, Ending, Output, Phase, Session, Sight, ToolCall};
 pub use observe::{Observer, Step, Subject};
-pub use prompt::{Closing, Given, Prompt, Question, ReplyState, Standing, ToolWord, Warning};
+pub use prompt::{Closing, Given, Prompt, ReplyState, Standing, ToolWord, Warning};
+pub use question::Question;
 pub use remembered::TokenUse;
 pub use sessions::{Dropped, Sessions};
 pub(crate) use shelf::{Keyed, Names, Shelf};

@@ -15,6 +15,7 @@ use super::calls::Calls;
 use super::fate::Aftermath;
 use super::key::{PromptId, SessionKey};
 use super::machines::{AgentStates, Lifecycle, OutputRun, ToolRun};
+use super::remembered::Digest;
 use super::waits::UNASKED_AFTER;
 
 /// How many open tools a session keeps: far beyond any real agent, small enough to bound a hostile one.
@@ -99,6 +100,8 @@ pub struct ToolCall {
     pub irreversible: bool,
     /// How much could go wrong.
     pub risk: Option<RiskLevel>,
+    /// The digest of what it is called with, as far as its event says that.
+    pub(super) args: Option<Digest>,
     /// Whether there was a question about it.
     pub consent: Consent,
     /// How long it may take, in milliseconds.

@@ -6,117 +6,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::protocol::{
-    Answer, Attached, AwaitingClarification, AwaitingConfirmation, Decision, Now, ReplyToken,
-    RiskLevel, TextDirection, ToolCallId, Undoing, is_direction_sign,
+    Answer, Attached, Decision, Now, RejectOnly, RiskLevel, TextDirection, ToolCallId, Undoing,
+    is_direction_sign,
 };
 
 use super::key::{PromptId, SessionKey};
 use super::machines::{QuestionRun, ToolEvent};
-use super::remembered::TokenUse;
+use super::question::{Question, is_silent};
+use super::remembered::{Digest, TokenUse, digest_of_text};
 use super::waits::Held;
-
-/// Holds what is asked.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Question {
-    /// Consent to an action.
-    Confirmation(AwaitingConfirmation),
-    /// Information.
-    Clarification(AwaitingClarification),
-}
-
-impl Question {
-    /// Gives the token that an answer must echo.
-    pub fn token(&self) -> Option<&ReplyToken> {
-        match self {
-            Self::Confirmation(asked) => asked.reply_token.as_ref(),
-            Self::Clarification(asked) => asked.reply_token.as_ref(),
-        }
-    }
-    /// Gives the action or the question itself.
-    pub fn subject(&self) -> &str {
-        match self {
-            Self::Confirmation(asked) => &asked.action,
-            Self::Clarification(asked) => &asked.question,
-        }
-    }
-    /// Counts the answers that can be chosen by their number.
-    pub fn choices(&self) -> usize {
-        match self {
-            Self::Confirmation(asked) => asked.others().count(),
-            Self::Clarification(asked) => asked.choices.len(),
-        }
-    }
-    /// Gives about how much memory its texts take, in bytes.
-    pub(super) fn weight(&self) -> usize {
-        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let pairs = |pairs: &[(String, String)]| -> usize {
-            pairs
-                .iter()
-                .map(|(name, text)| name.len() + text.len())
-                .sum()
-        };
-        match self {
-            Self::Confirmation(asked) => {
-                asked.action.len()
-                    + text(&asked.consequence)
-                    + asked.summary.weight()
-                    + pairs(&asked.extra_context)
-            }
-            Self::Clarification(asked) => {
-                let choices: usize = asked
-                    .choices
-                    .iter()
-                    .map(|choice| choice.value.len() + choice.label.len())
-                    .sum();
-                asked.question.len()
-                    + text(&asked.context)
-                    + text(&asked.default_response)
-                    + asked.summary.weight()
-                    + choices
-            }
-        }
-    }
-
-    /// Gives how long the producer waits, in seconds.
-    pub fn timeout_seconds(&self) -> Option<u64> {
-        match self {
-            Self::Confirmation(asked) => asked.timeout_seconds,
-            Self::Clarification(asked) => asked.timeout_seconds,
-        }
-    }
-}
-
-impl Question {
-    /// Tells whether another question under the same token is this one, asked again.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.about() == other.about()
-    }
-
-    /// Gives what makes a question this one, whatever else is said of it: what is asked, about which
-    /// call, and what follows or can be chosen.
-    pub(super) fn about(&self) -> (bool, &str, Option<&str>, Option<&str>, Vec<&str>) {
-        match self {
-            Self::Confirmation(asked) => (
-                true,
-                &asked.action,
-                asked.tool_call_id.as_ref().map(ToolCallId::as_str),
-                asked.consequence.as_deref(),
-                asked.tool.as_deref().into_iter().collect(),
-            ),
-            Self::Clarification(asked) => (
-                false,
-                &asked.question,
-                None,
-                asked.context.as_deref(),
-                asked
-                    .choices
-                    .iter()
-                    .flat_map(|choice| [choice.value.as_str(), choice.label.as_str()])
-                    .collect(),
-            ),
-        }
-    }
-}
 
 /// Holds what the call that a question is about says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,6 +23,8 @@ pub struct ToolWord {
     pub irreversible: bool,
     /// How much could go wrong.
     pub risk: Option<RiskLevel>,
+    /// The digest of what it was called with.
+    pub(super) args: Option<Digest>,
 }
 
 /// Orders risks; what is not stated is not known to be worse.
@@ -201,6 +101,8 @@ pub enum Closing {
     SessionEnded,
     /// The same question was asked again under a new token.
     AskedAgain,
+    /// What it asks has changed, and another question asks that.
+    Changed,
     /// It was already decided before we connected; it was never raised.
     DecidedBefore,
     /// The producer ended the subscription that it was asked in (5.8.2).
@@ -234,6 +136,7 @@ impl Closing {
             }
             | Self::SessionEnded
             | Self::AskedAgain
+            | Self::Changed
             | Self::DecidedBefore
             | Self::Unsubscribed
             | Self::Stopped
@@ -314,6 +217,12 @@ pub struct Prompt {
     pub standing: Standing,
     /// Whether what is not stated of it costs no second step.
     pub(super) eased: bool,
+    /// Whether it was told that its call does something else.
+    pub(super) ran_otherwise: bool,
+    /// Whether another open question has the same token, so that an answer may count for that.
+    pub shares_token: bool,
+    /// The question that it takes the place of, because what that asked has changed.
+    pub replaces: Option<PromptId>,
     /// The tool that it guards, where known.
     pub tool: Option<String>,
     /// What that tool said of itself when it was called, where it was called before the question.
@@ -435,6 +344,14 @@ impl Prompt {
         self.reply.given().map(|given| &given.answer)
     }
 
+    /// Tells whether the person allowed it here, once or for longer.
+    pub fn was_accepted(&self) -> bool {
+        match self.answer() {
+            Some(Answer::Decision { decision, .. }) => *decision != Decision::Reject,
+            Some(Answer::Response(_)) | None => false,
+        }
+    }
+
     /// Tells whether the person rejected it here.
     pub fn was_rejected(&self) -> bool {
         matches!(
@@ -501,6 +418,15 @@ impl Prompt {
     /// not named, a token that was used before, a default that turns silence into consent, or a question
     /// that is perhaps decided or too long to be said in one go. A missing risk or reversibility is never taken for harmless.
     pub fn wants_second_step(&self) -> bool {
+        let by_silence = match &self.question {
+            Question::Confirmation(asked) => asked.default_decision == Some(Decision::Accept),
+            Question::Clarification(_) => false,
+        };
+        by_silence || self.is_unusual()
+    }
+
+    /// Tells whether accepting takes two steps for another reason than what silence does.
+    pub fn is_unusual(&self) -> bool {
         match &self.question {
             Question::Confirmation(asked) => {
                 let low = self.risk() == Some(&RiskLevel::Low);
@@ -509,18 +435,21 @@ impl Prompt {
                     Undoing::Reversible | Undoing::WithEffort => true,
                     Undoing::Irreversible | Undoing::Unknown => false,
                 };
-                let unsafe_default =
-                    matches!(asked.default_decision, Some(Decision::Accept)) && !low;
                 self.is_irreversible()
                     || self.token_use != TokenUse::Own
+                    || self.shares_token
+                    || self.replaces.is_some()
                     || !asked.names_action
                     || self.standing == Standing::Resumed
                     || !(self.may_be_unstated() || (mild && said_reversible))
-                    || unsafe_default
                     || self.is_cut()
                     || self.turns_its_direction()
             }
-            Question::Clarification(_) => self.token_use != TokenUse::Own,
+            Question::Clarification(_) => {
+                self.token_use != TokenUse::Own
+                    || self.shares_token
+                    || self.question.twin_choices().is_some()
+            }
         }
     }
 
@@ -535,6 +464,47 @@ impl Prompt {
             Question::Clarification(asked) => {
                 turns(&asked.question) || asked.choices.iter().any(|choice| turns(&choice.label))
             }
+        }
+    }
+
+    /// Tells whether a call under its id is another one than it asked for, by the tool's name or by what it is called with.
+    pub(super) fn is_for_another(&self, tool: &str, args: Option<&str>) -> bool {
+        let Question::Confirmation(asked) = &self.question else {
+            return false;
+        };
+        let other_tool = asked.tool.as_deref().is_some_and(|asked| asked != tool);
+        let said = asked
+            .extra_context
+            .iter()
+            .find(|(name, _)| name == "args_summary");
+        let said = said.map(|(_, said)| digest_of_text(said));
+        let known = said.or(self.tool_word.as_ref().and_then(|word| word.args));
+        let other_args = match (known, args) {
+            (Some(known), Some(args)) => known != digest_of_text(args),
+            (Some(_) | None, Some(_) | None) => false,
+        };
+        other_tool || other_args
+    }
+
+    /// Returns the command that it asks for to the letter, if it does.
+    pub fn command(&self) -> Option<&str> {
+        let Question::Confirmation(asked) = &self.question else {
+            return None;
+        };
+        let action = asked.action.trim();
+        let deed = self.attached.deed.as_ref()?;
+        let is_it = deed.commands.iter().any(|command| command.trim() == action);
+        is_it.then_some(asked.action.as_str())
+    }
+
+    /// Returns why it can only be rejected, if so: nothing says what would be done, or an answer could be mistaken.
+    pub fn reject_only(&self) -> Option<RejectOnly> {
+        let Question::Confirmation(asked) = &self.question else {
+            return None;
+        };
+        match &self.attached.deed {
+            Some(deed) => deed.reject_only,
+            None => is_silent(asked).then_some(RejectOnly::Silent),
         }
     }
 

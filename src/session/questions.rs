@@ -13,7 +13,8 @@ use super::held::MOST_OPEN;
 use super::key::{PromptId, SessionKey};
 use super::machines::{AgentState, QuestionEvent, QuestionRun};
 use super::observe::Subject;
-use super::prompt::{Closing, Prompt, Question, ReplyState, Standing, Warning};
+use super::prompt::{Closing, Prompt, ReplyState, Standing, Warning};
+use super::question::Question;
 use super::remembered::TokenUse;
 use super::sessions::Sessions;
 use super::tally::asker;
@@ -142,6 +143,7 @@ impl Sessions {
             Closing::StateLeft { .. }
             | Closing::SessionEnded
             | Closing::AskedAgain
+            | Closing::Changed
             | Closing::DecidedBefore
             | Closing::Unsubscribed
             | Closing::Stopped
@@ -235,10 +237,12 @@ impl Sessions {
     /// Opens a question; `None` when it is one that we already have under the same token.
     pub(super) fn open(&mut self, context: &mut Context, question: Question) -> Option<PromptId> {
         let envelope = context.envelope;
+        let question = question.narrowed(envelope.attached.deed.as_ref());
         if !self.can_keep(context.key, &question, &envelope.attached) {
             self.dropped.unasked += 1;
             return None;
         }
+        let mut replaces = self.changed_by(context, &question);
         let token_use = match self.claim_token(context.key, &question) {
             Claim::Repeats(id) => {
                 // The same question under a new event id: it lives, and is not raised a second time. Who
@@ -252,8 +256,20 @@ impl Sessions {
                 }
                 return None;
             }
+            Claim::Changes(id) => {
+                replaces = Some(id);
+                TokenUse::UsedBefore
+            }
             Claim::Use(token_use) => token_use,
         };
+        if let Some(id) = replaces {
+            self.close_told(context, id, Closing::Changed);
+        }
+        if let TokenUse::Shared { with } = token_use {
+            // Whoever gets an answer goes by the token: it may count for either.
+            self.prompts.change(with, |first| first.shares_token = true);
+            context.push(What::PromptDoubted(with));
+        }
         if token_use != TokenUse::Own {
             self.anomaly(context, AnomalyKind::TokenReused, String::new());
         }
@@ -318,6 +334,9 @@ impl Sessions {
                 Standing::NotAnswerable
             },
             eased: false,
+            ran_otherwise: false,
+            shares_token: false,
+            replaces,
             tool: None,
             tool_word: None,
             call_id: None,
@@ -350,6 +369,24 @@ impl Sessions {
             self.anomaly(context, AnomalyKind::QuestionWithoutToken, String::new());
         }
         Some(id)
+    }
+
+    /// Finds the open question of the same call that a question takes the place of, because what it asks has changed.
+    fn changed_by(&self, context: &Context, question: &Question) -> Option<PromptId> {
+        let Question::Confirmation(asked) = question else {
+            return None;
+        };
+        let deed = context.envelope.attached.deed.as_ref()?;
+        let call = asked
+            .tool_call_id
+            .as_ref()
+            .filter(|_| !deed.changed.is_empty())?;
+        let is_of_call = |prompt: &&Prompt| match &prompt.question {
+            Question::Confirmation(before) => before.tool_call_id.as_ref() == Some(call),
+            Question::Clarification(_) => false,
+        };
+        let mut open = self.prompts.open_of(context.key);
+        open.find(is_of_call).map(|prompt| prompt.id)
     }
 
     /// Questions that nobody can answer here may have no end of their own; the oldest leave, and it

@@ -5,6 +5,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use ring::digest::{Context as Hasher, SHA256};
+
 use super::key::PromptId;
 
 /// How many tokens a link remembers that a question brought: days of an agent that asks all the time, at
@@ -86,6 +88,22 @@ impl Tokens {
     pub(super) fn note_answered(&mut self, token: Digest) {
         self.answered.note(token, (), MOST_ANSWERED);
     }
+}
+
+/// Returns the digest of a text.
+pub(super) fn digest_of_text(text: &str) -> Digest {
+    let mut hasher = Hasher::new(&SHA256);
+    hasher.update(text.as_bytes());
+    shortened(hasher)
+}
+
+/// Returns the first 128 bits of a hash.
+pub(super) fn shortened(hasher: Hasher) -> Digest {
+    let mut digest = Digest::default();
+    for (to, from) in digest.iter_mut().zip(hasher.finish().as_ref()) {
+        *to = *from;
+    }
+    digest
 }
 
 #[cfg(test)]

@@ -23,8 +23,9 @@ use crate::protocol::{Now, ReplyToken, Urgency};
 
 use super::change::{Change, What};
 use super::key::{PromptId, SessionKey};
-use super::prompt::{Prompt, Question};
-use super::remembered::{Digest, TokenUse};
+use super::prompt::Prompt;
+use super::question::Question;
+use super::remembered::{Digest, TokenUse, shortened};
 use super::sessions::Sessions;
 
 /// Says what a question's token tells of it.
@@ -34,6 +35,8 @@ pub(super) enum Claim {
     Use(TokenUse),
     /// It is this open question, once more.
     Repeats(PromptId),
+    /// It is this open question, and asks something else by now.
+    Changes(PromptId),
 }
 
 impl Sessions {
@@ -50,10 +53,21 @@ impl Sessions {
         if let Some(repeated) = holders().find(same) {
             return Claim::Repeats(repeated.id);
         }
+        // The session that asks under its own token again has changed what it asks.
+        let own = |prompt: &&Prompt| {
+            prompt.key == *key
+                && prompt.token_use == TokenUse::Own
+                && prompt.answer().is_none()
+                && prompt.question.is_changed(question)
+        };
+        let changed = holders().find(own).map(|prompt| prompt.id);
         let first = holders().map(|prompt| prompt.id).next();
         let (token, about) = (digest_of(token), digest_about(key, question));
         let tokens = self.tokens.entry(key.link).or_default();
         let used = tokens.note_asked(token, about);
+        if let Some(changed) = changed {
+            return Claim::Changes(changed);
+        }
         Claim::Use(match first {
             Some(with) => TokenUse::Shared { with },
             None if used => TokenUse::UsedBefore,
@@ -110,14 +124,6 @@ impl Sessions {
             });
         changes.extend(freed);
     }
-}
-
-fn shortened(hasher: Hasher) -> Digest {
-    let mut digest = Digest::default();
-    for (to, from) in digest.iter_mut().zip(hasher.finish().as_ref()) {
-        *to = *from;
-    }
-    digest
 }
 
 fn digest_of(token: &ReplyToken) -> Digest {

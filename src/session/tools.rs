@@ -10,6 +10,7 @@ use super::machines::{AgentState, ToolEvent, ToolRun};
 use super::model::{Consent, MOST_TOOLS, Session, ToolCall};
 use super::observe::Subject;
 use super::prompt::{Closing, Prompt};
+use super::remembered::digest_of_text;
 use super::sessions::Sessions;
 
 impl Session {
@@ -90,6 +91,7 @@ impl Sessions {
             since: context.now.monotonic,
             irreversible,
             risk: event.risk_level.clone(),
+            args: event.args_summary.as_deref().map(digest_of_text),
             consent,
             expected_duration_ms: event.expected_duration_ms,
             in_calling_tool: state == Some(AgentState::CallingTool),
@@ -117,7 +119,14 @@ impl Sessions {
         for kind in found {
             self.anomaly(context, kind, event.tool.clone());
         }
+        let tool = event.tool.clone();
+        let call_id = event.tool_call_id.clone();
+        let args = event.args_summary.clone();
         context.push(What::ToolInvoked(event));
+        if let Some(danger) = self.ran_otherwise(context, &tool, args.as_deref(), call_id.as_ref())
+        {
+            context.push(What::Danger(danger));
+        }
         if let Consent::Asked(id) = consent {
             self.was_done(id);
         }
@@ -211,6 +220,9 @@ impl Sessions {
             self.anomaly(context, kind, event.tool.clone());
         }
         if let Some(danger) = danger {
+            context.push(What::Danger(danger));
+        }
+        if let Some(danger) = self.ran_otherwise(context, &event.tool, None, id.cloned().as_ref()) {
             context.push(What::Danger(danger));
         }
         let how = ToolEvent::completed(&event.status);

@@ -167,6 +167,9 @@ impl Recorder {
                 let more = json!({ "request": id, "method": request.method.name() });
                 self.note(at, link, "request", more)
             }
+            LinkEvent::Strangers { count } => {
+                self.note(at, link, "strangers", json!({ "count": count }))
+            }
             LinkEvent::Lapsed { id } => self.note(at, link, "lapsed", json!({ "request": id })),
             LinkEvent::Lost { fault, retry_in } => {
                 let retry_ms = u64::try_from(retry_in.as_millis()).unwrap_or(u64::MAX);

@@ -9,14 +9,17 @@
 //! nothing is there. A page in a browser that was led here by a name of its own (DNS rebinding) sends that name as
 //! the host, and is refused by it.
 //!
+//! Before that, a connection is a stranger's. It is let in by its first bytes, which must come within [`KNOCK_TIME`] and name
+//! the secret, so that whoever only holds connections open keeps nobody out. Strangers are counted, and told of.
+//!
 //! # The life of a request
 //! ```text
 //! taken in whole -> LinkEvent::Request{id} -> LinkHandle::respond(id) -> answered
 //!       |                     '- the other side went away, or ANSWER_TIME passed -> LinkEvent::Lapsed{id}
-//!       '- too large, too slow, too many at once: refused, and nobody is told of it
+//!       '- too large, too slow: refused, and nobody is told of it
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -32,9 +35,10 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
 use super::halves::{Link, Poster, Reader};
@@ -44,9 +48,21 @@ use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
 use crate::link::{Cause, Fault, LinkEvent, Method, Receipt, Request, Undelivered};
 
-/// How many connections are served at once; more wait in the system's own queue. Each may hold a request that
-/// waits for a person, and nobody has this many agents.
+/// How many connections of those who know the secret are served at once; more wait. Each may hold a request that waits for a
+/// person, and nobody has this many agents.
 const MOST_CONNECTIONS: usize = 64;
+
+/// How many strangers are listened to at once; one more takes the place of the one that came first.
+const MOST_STRANGERS: usize = 256;
+
+/// How long a stranger may take to name the secret: whoever knows it writes it at once.
+const KNOCK_TIME: Duration = Duration::from_millis(200);
+
+/// How often it is looked whether more of the first bytes has come.
+const KNOCK_LOOK: Duration = Duration::from_millis(5);
+
+/// The longest method of a request, in bytes, with the blank and the slash behind it.
+const LONGEST_METHOD: usize = 10;
 
 /// How long the other side may take to send the head of a request, and again for its body: it is on this machine.
 const SENDING_TIME: Duration = Duration::from_secs(10);
@@ -154,6 +170,8 @@ struct Guard {
     held: Held,
     sink: LinkSink,
     next: AtomicU64,
+    /// How many may be served at once.
+    places: Arc<Semaphore>,
     /// The requests that lapsed. The queue needs no bound: each of them was told first, and had room for that.
     lapsed: mpsc::UnboundedSender<u64>,
 }
@@ -192,30 +210,118 @@ impl Gate {
             held: self.held,
             sink: sink.clone(),
             next: AtomicU64::new(1),
+            places: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
             lapsed,
         });
-        let mut connections = JoinSet::new();
+        let mut served = JoinSet::new();
+        let mut knocking: JoinSet<Option<TcpStream>> = JoinSet::new();
+        let mut first: VecDeque<AbortHandle> = VecDeque::new();
+        let mut strangers = Strangers::default();
         loop {
             tokio::select! {
                 Some(id) = told.recv() => sink.put(LinkEvent::Lapsed { id }).await?,
-                Some(_) = connections.join_next(), if !connections.is_empty() => {}
-                accepted = listener.accept(), if connections.len() < MOST_CONNECTIONS => {
-                    match accepted {
-                        Ok((stream, peer)) if peer.ip().is_loopback() => {
-                            connections.spawn(serve(stream, Arc::clone(&guard)));
-                        }
-                        // Nobody else can reach loopback; should that ever be otherwise, nobody else gets in.
-                        Ok(_) => {}
-                        Err(_) => tokio::time::sleep(ACCEPT_REST).await,
+                Some(_) = served.join_next(), if !served.is_empty() => {}
+                Some(knocked) = knocking.join_next(), if !knocking.is_empty() => {
+                    first.retain(|stranger| !stranger.is_finished());
+                    match knocked {
+                        Ok(Some(stream)) => drop(served.spawn(serve(stream, Arc::clone(&guard)))),
+                        Ok(None) | Err(_) => if let Some(count) = strangers.one_more() {
+                            sink.put(LinkEvent::Strangers { count }).await?;
+                        },
                     }
                 }
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, peer)) if peer.ip().is_loopback() => {
+                        if first.len() >= MOST_STRANGERS && let Some(oldest) = first.pop_front() {
+                            oldest.abort();
+                        }
+                        first.push_back(knocking.spawn(admit(stream, Arc::clone(&guard))));
+                    }
+                    // Nobody else can reach loopback; should that ever be otherwise, nobody else gets in.
+                    Ok(_) => {}
+                    Err(_) => tokio::time::sleep(ACCEPT_REST).await,
+                },
             }
         }
     }
 }
 
+/// Counts strangers, and says when that is worth telling: at the first, the tenth, the hundredth.
+#[derive(Debug, Default)]
+struct Strangers {
+    count: u64,
+}
+
+impl Strangers {
+    fn one_more(&mut self) -> Option<u64> {
+        self.count += 1;
+        let mut rest = self.count;
+        while rest > 1 && rest.is_multiple_of(10) {
+            rest /= 10;
+        }
+        (rest == 1).then_some(self.count)
+    }
+}
+
+/// Returns a connection whose first bytes name the secret; `None` for a stranger's, which is closed.
+async fn admit(mut stream: TcpStream, guard: Arc<Guard>) -> Option<TcpStream> {
+    let knows = timeout(KNOCK_TIME, knows_secret(&stream, &guard)).await;
+    if knows == Ok(true) {
+        return Some(stream);
+    }
+    if knows == Ok(false) {
+        // Whoever speaks, and does not know the secret, is told that nothing is there.
+        let nothing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        // What it sent is read, or the system would take the answer back; it gets no more time for that.
+        let leave = async {
+            stream.write_all(nothing).await?;
+            stream.shutdown().await?;
+            let mut rest = stream.take(HEAD_BYTES as u64);
+            tokio::io::copy(&mut rest, &mut tokio::io::sink()).await
+        };
+        let _ = timeout(KNOCK_TIME, leave).await;
+    }
+    None
+}
+
+/// Tells whether the first bytes of a connection are a method and the secret, without taking them.
+async fn knows_secret(stream: &TcpStream, guard: &Guard) -> bool {
+    let secret = guard.secret.expose().as_bytes();
+    let mut bytes = vec![0; LONGEST_METHOD + secret.len() + 1];
+    loop {
+        let Ok(count) = stream.peek(&mut bytes).await else {
+            return false;
+        };
+        let head = bytes.get(..count).unwrap_or_default();
+        let method = head
+            .iter()
+            .take(LONGEST_METHOD)
+            .position(|byte| *byte == b' ');
+        match method {
+            Some(method) => {
+                let path = head.get(method + 1..).unwrap_or_default();
+                if let Some(given) = path.get(1..=secret.len()) {
+                    let ends = path
+                        .get(secret.len() + 1)
+                        .is_none_or(|byte| b"/? ".contains(byte));
+                    return path.first() == Some(&b'/') && ends && is_same(given, secret);
+                }
+            }
+            None if count >= LONGEST_METHOD => return false,
+            None => {}
+        }
+        if count == 0 {
+            return false;
+        }
+        tokio::time::sleep(KNOCK_LOOK).await;
+    }
+}
+
 /// Serves one connection to its end, whatever that is.
 async fn serve(stream: TcpStream, guard: Arc<Guard>) {
+    let Ok(_place) = Arc::clone(&guard.places).acquire_owned().await else {
+        return;
+    };
     let service = service_fn(move |request| {
         let guard = Arc::clone(&guard);
         async move { Ok::<_, Infallible>(guard.answer(request).await) }

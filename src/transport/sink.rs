@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use crate::link::LinkEvent;
+use crate::link::{Fault, LinkEvent};
 
 /// How many bytes of frames of one link wait at most: four of the largest frame that the settings allow by
 /// themselves, and hours of what agents really send. A frame that is larger than this waits alone.
@@ -77,12 +77,18 @@ impl LinkSink {
 
     /// Hands one piece of news over, waiting for room.
     pub(crate) async fn put(&self, event: LinkEvent) -> Result<(), SinkGone> {
+        let event = within_bounds(event);
         let room = self.room_of(&event);
         self.hand_over([event].into(), room).await
     }
 
     /// Hands news over in their order, as many at once as find room together, and leaves none.
     pub(crate) async fn put_all(&self, news: &mut VecDeque<LinkEvent>) -> Result<(), SinkGone> {
+        for event in news.iter_mut() {
+            if has_too_many_values(event) {
+                *event = too_many_values();
+            }
+        }
         while !news.is_empty() {
             let mut room = 0;
             let mut count = 0;
@@ -133,6 +139,44 @@ impl LinkSink {
     pub(super) async fn closed(&self) {
         self.news.closed().await;
     }
+}
+
+/// How many values a frame may have: read, each takes many times the two bytes that it may have in the text.
+const MOST_VALUES: usize = 250_000;
+/// A frame of fewer bytes than this can't have more.
+const CAN_HAVE_TOO_MANY: usize = 2 * MOST_VALUES;
+
+fn within_bounds(event: LinkEvent) -> LinkEvent {
+    match has_too_many_values(&event) {
+        true => too_many_values(),
+        false => event,
+    }
+}
+
+fn too_many_values() -> LinkEvent {
+    let fault = Fault::TooManyValues { limit: MOST_VALUES };
+    LinkEvent::Dropped { fault, count: 1 }
+}
+
+fn has_too_many_values(event: &LinkEvent) -> bool {
+    let LinkEvent::Frame(frame) = event else {
+        return false;
+    };
+    if frame.text.len() < CAN_HAVE_TOO_MANY {
+        return false;
+    }
+    // What parts values, outside of texts.
+    let (mut values, mut in_text, mut escaped) = (0, false, false);
+    for byte in frame.text.bytes() {
+        match (in_text, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (_, b'"') => in_text = !in_text,
+            (false, b',' | b'[' | b'{') => values += 1,
+            (true | false, _) => {}
+        }
+    }
+    values > MOST_VALUES
 }
 
 /// Is a place for one piece of news.
@@ -188,6 +232,7 @@ pub fn size_of_news(event: &LinkEvent) -> u32 {
         | LinkEvent::Silent { .. }
         | LinkEvent::Listening { .. }
         | LinkEvent::Lapsed { .. }
+        | LinkEvent::Strangers { .. }
         | LinkEvent::StreamEnded
         | LinkEvent::Dropped { .. } => 0,
         LinkEvent::Request { request, .. } => request.path.len() + request.body.len(),
@@ -216,6 +261,34 @@ mod tests {
             put = sink.put(event) => put.is_ok(),
             () = tokio::task::yield_now() => false,
         }
+    }
+
+    /// A text may be as long as a frame; what would take many times its size in memory is left out and counted.
+    #[tokio::test]
+    async fn a_frame_of_too_many_values_is_left_out() {
+        let (sink, mut news) = LinkSink::channel(0, 8);
+        let long = format!("[\"{}\"]", "a, [b] \\\" {".repeat(200_000));
+        let many = format!("[{}1]", "1,".repeat(MOST_VALUES));
+        let few = format!("[{}1]", "1,  ".repeat(MOST_VALUES - 1));
+        let frames = [long, many.clone(), few].map(|text| LinkEvent::Frame(Frame::of(text)));
+        for event in frames {
+            sink.put(event).await.unwrap();
+        }
+        sink.put_all(&mut [LinkEvent::Frame(Frame::of(many))].into())
+            .await
+            .unwrap();
+        let mut left_out = Vec::new();
+        for _ in 0..4 {
+            let (_, event) = news.recv().await.unwrap();
+            left_out.push(matches!(
+                event,
+                LinkEvent::Dropped {
+                    fault: Fault::TooManyValues { .. },
+                    count: 1
+                }
+            ));
+        }
+        assert_eq!(left_out, [false, true, false, true]);
     }
 
     #[tokio::test]

@@ -45,6 +45,7 @@ fn the_phrase_file_and_the_code_agree() {
             let by_name = [
                 "anomaly.",
                 "finding.",
+                "found.",
                 "unread.",
                 "check.grade.",
                 "check.ended.",

@@ -238,6 +238,7 @@ fn words(change: &Change, sessions: &Sessions) -> Option<String> {
         What::SessionJoined
         | What::PromptAnswerable(_)
         | What::PromptFreed(_)
+        | What::PromptDoubted(_)
         | What::PromptUnheard(_)
         | What::QuestionsWaiting { .. }
         | What::PromptWarning { .. }

@@ -16,7 +16,13 @@ pub struct Terminal {
     bytes: Receiver<Vec<u8>>,
     parser: vt100::Parser,
     raw: Vec<u8>,
+    /// Whether it replies to the query for its cursor, and how much of what was written it has looked through for one.
+    replies: bool,
+    looked_through: usize,
 }
+
+/// Asks a terminal where its cursor is.
+const QUERY: &[u8] = b"\x1b[6n";
 
 impl Terminal {
     /// Starts it.
@@ -98,6 +104,35 @@ impl Terminal {
             bytes,
             parser: vt100::Parser::new(rows, columns, 0),
             raw: Vec::new(),
+            // As nearly all do.
+            replies: true,
+            looked_through: 0,
+        }
+    }
+
+    /// Replies to the query for its cursor from now on, or reads nothing more and replies to none.
+    pub fn reply(&mut self, replies: bool) {
+        self.replies = replies;
+        self.answer_queries();
+    }
+
+    fn answer_queries(&mut self) {
+        while self.replies {
+            let rest = &self.raw[self.looked_through..];
+            let Some(at) = rest.windows(QUERY.len()).position(|part| part == QUERY) else {
+                // A query and the place before it are shorter than what is looked through again.
+                let again = self.raw.len().saturating_sub(64);
+                self.looked_through = self.looked_through.max(again);
+                return;
+            };
+            // Where the cursor was put right before.
+            let before = String::from_utf8_lossy(&rest[..at]);
+            let place = before
+                .rsplit_once("\x1b[")
+                .map_or("1;1", |(_, place)| place);
+            let place = place.strip_suffix('H').unwrap_or("1;1").to_owned();
+            self.looked_through += at + QUERY.len();
+            self.send(format!("\x1b[{place}R").as_bytes());
         }
     }
 
@@ -183,7 +218,8 @@ impl Terminal {
         while self.parser.screen().cursor_position().0 != row {
             assert!(
                 self.take(until),
-                "the cursor never came to row {row}:\n{}",
+                "the cursor came to {:?} and never to row {row}:\n{}",
+                self.parser.screen().cursor_position(),
                 self.screen()
             );
         }
@@ -209,6 +245,7 @@ impl Terminal {
             Ok(bytes) => {
                 self.parser.process(&bytes);
                 self.raw.extend(bytes);
+                self.answer_queries();
                 true
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => false,

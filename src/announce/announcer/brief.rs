@@ -108,6 +108,7 @@ impl Announcer {
             }
             Closing::SessionEnded
             | Closing::AskedAgain
+            | Closing::Changed
             | Closing::LinkGone
             | Closing::DecidedBefore
             | Closing::Unsubscribed
@@ -115,6 +116,10 @@ impl Announcer {
             | Closing::TakenBack
             | Closing::Unheard => false,
         };
+        if *how == Closing::Changed {
+            // The question that takes its place says so.
+            return (whole, Aloud::Kept);
+        }
         match (&prompt.reply, self.settings.verbosity) {
             (_, Verbosity::Detailed) => (whole, Aloud::Yes),
             (ReplyState::Resolved(..), Verbosity::Terse | Verbosity::Normal) if expected => {
@@ -166,7 +171,9 @@ impl Announcer {
             | Arg::Sounding { .. }
             | Arg::Name(_)
             | Arg::Tool(_)
-            | Arg::Exact(..) => {
+            | Arg::Exact(..)
+            | Arg::Command(_)
+            | Arg::Inline(_) => {
                 summary = Arg::own("");
                 "session.started.bare"
             }
@@ -239,9 +246,13 @@ impl Announcer {
         let words = [own.as_str(), "done", "finished", "completed"];
         let bare = match &summary {
             Arg::Agent(text, _) => words.iter().any(|word| same_letters(text, word)),
-            Arg::Own(_) | Arg::Sounding { .. } | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..) => {
-                true
-            }
+            Arg::Own(_)
+            | Arg::Sounding { .. }
+            | Arg::Name(_)
+            | Arg::Tool(_)
+            | Arg::Exact(..)
+            | Arg::Command(_)
+            | Arg::Inline(_) => true,
         };
         // Whoever waited that long was perhaps not there any more.
         let took = event.duration_ms.map(Duration::from_millis);
@@ -326,9 +337,13 @@ impl Announcer {
                 let own = || self.phrases.text("session.started.word", &[]);
                 same_letters(text, "started") || same_letters(text, &own())
             }
-            Arg::Own(_) | Arg::Sounding { .. } | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..) => {
-                false
-            }
+            Arg::Own(_)
+            | Arg::Sounding { .. }
+            | Arg::Name(_)
+            | Arg::Tool(_)
+            | Arg::Exact(..)
+            | Arg::Command(_)
+            | Arg::Inline(_) => false,
         }
     }
 }

@@ -12,8 +12,32 @@ use crate::session::{Session, SessionKey, Sessions};
 use super::Announcer;
 use super::last::Apart;
 use super::namesakes::Namesakes;
-use crate::announce::words::naming::{LONGEST_NAME, is_namesake};
-use crate::announce::words::phrase::Arg;
+use crate::announce::words::naming::{LONGEST_NAME, is_namesake, look, without_number};
+use crate::announce::words::phrase::{Arg, Phrases};
+
+/// The labels with which lines begin.
+const LABELS: [&str; 14] = [
+    "label.session",
+    "label.state",
+    "label.progress",
+    "label.tool",
+    "label.output",
+    "label.question",
+    "label.asks",
+    "label.handoff",
+    "label.unknown",
+    "label.connection",
+    "label.reply",
+    "label.danger",
+    "label.anomaly",
+    "label.hint",
+];
+
+/// Returns how the labels of lines look.
+pub(super) fn labels(phrases: &Phrases) -> Vec<String> {
+    let label = |key: &&str| look(&phrases.text(key, &[("agent", Arg::own(""))]));
+    LABELS.iter().map(label).collect()
+}
 
 impl Announcer {
     /// Tells whether an agent is named with each of its announcements: where there are several, or where its
@@ -97,13 +121,21 @@ impl Announcer {
     fn called(&self, key: &SessionKey, agent: &str) -> String {
         let phrase = if self.trust.doubts(key.link, &key.agent, agent) {
             "agent.unproven"
-        } else if is_namesake(&self.looks.of(agent)) {
+        } else if self.could_be_ours(agent) {
             "agent.namesake"
         } else {
             return agent.to_owned();
         };
         let args = [("agent", Arg::Name(agent.to_owned()))];
         self.phrases.text(phrase, &args)
+    }
+
+    /// Tells whether a name could be taken for hearken's own, or for a label of its lines.
+    fn could_be_ours(&self, agent: &str) -> bool {
+        is_namesake(&self.looks.of(agent)) || {
+            let name = self.looks.of(without_number(agent));
+            self.labels.iter().any(|label| *name == **label)
+        }
     }
 
     /// Puts a mark to a name that is no longer than leaves the mark in sight.

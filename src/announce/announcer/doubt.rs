@@ -87,6 +87,8 @@ impl Announcer {
     pub(super) fn doubts(&self, prompt: &Prompt) -> Vec<String> {
         let text = |key: &str| self.phrases.text(key, &[]);
         let mut doubts = Vec::new();
+        let own = [self.changed(prompt), self.reject_only(prompt)];
+        doubts.extend(own.into_iter().filter(|doubt| !doubt.is_empty()));
         if hides_something(prompt) {
             doubts.push(text("question.hidden"));
         }
@@ -104,7 +106,17 @@ impl Announcer {
         }
         match prompt.token_use {
             TokenUse::Own => {}
-            TokenUse::UsedBefore | TokenUse::Shared { .. } => doubts.push(text("question.reused")),
+            TokenUse::UsedBefore | TokenUse::Shared { .. } if prompt.replaces.is_none() => {
+                doubts.push(text("question.reused"));
+            }
+            TokenUse::UsedBefore | TokenUse::Shared { .. } => {}
+        }
+        if prompt.shares_token {
+            doubts.push(text("question.shares_token"));
+        }
+        if let Some((one, other)) = prompt.question.twin_choices() {
+            let args = [("one", Arg::own(one)), ("other", Arg::own(other))];
+            doubts.push(self.phrases.text("question.twins", &args));
         }
         let perhaps = self.perhaps_words(prompt);
         if !perhaps.is_empty() {

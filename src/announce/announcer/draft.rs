@@ -61,6 +61,8 @@ impl Draft {
             | Arg::Tool(_)
             | Arg::Agent(..)
             | Arg::Exact(..)
+            | Arg::Command(_)
+            | Arg::Inline(_)
             | Arg::Sounding { .. } => None,
         });
         Self {

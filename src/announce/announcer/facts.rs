@@ -85,6 +85,7 @@ impl Announcer {
             | What::PromptOpened(_)
             | What::PromptAnswerable(_)
             | What::PromptFreed(_)
+            | What::PromptDoubted(_)
             | What::PromptUnheard(_)
             | What::QuestionsWaiting { .. }
             | What::PromptWarning { .. }

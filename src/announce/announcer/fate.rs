@@ -29,6 +29,7 @@ impl Announcer {
         let key = match how {
             Closing::SessionEnded => "question.closed.session",
             Closing::AskedAgain => "question.closed.asked_again",
+            Closing::Changed => "question.closed.changed",
             Closing::Unsubscribed if given.is_some() => "question.closed.unsubscribed.answered",
             Closing::Unsubscribed => "question.closed.unsubscribed",
             Closing::Stopped => "question.closed.stopped",

@@ -5,20 +5,29 @@
 
 use std::collections::BTreeMap;
 
+use hearken_shell::{Act, Finding, Rank};
+
 use super::Announcer;
-use crate::announce::findings::{Finding, findings};
+use crate::announce::findings::{Found, deed_of, found, unsaid};
+use crate::announce::text::speakable::Profile;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 use crate::config::Verbosity;
+use crate::protocol::RejectOnly;
 use crate::session::{LinkId, Prompt, Question};
 
-/// Holds by what actions are judged.
+/// How many things a finding, a list of inputs or a list of what is not known names; the rest is counted.
+const MOST_NAMED: usize = 4;
+
+/// By what actions are judged.
 #[derive(Debug, Clone, Default)]
 pub struct Grounds {
     /// The folder in which the agent of a source works, where it was started here.
     folders: BTreeMap<LinkId, String>,
     /// Whether the person wants one step where that is safe, and so wants to know where it is not.
     one_step: bool,
+    /// Whether one step may run the project's own code.
+    one_step_project: bool,
 }
 
 impl Grounds {
@@ -29,9 +38,10 @@ impl Grounds {
         }
     }
 
-    /// Takes note that one step is wanted where that is safe.
-    pub fn want_one_step(&mut self) {
+    /// Takes note that one step is wanted where that is safe, and whether that includes running the project's own code.
+    pub fn want_one_step(&mut self, project: bool) {
         self.one_step = true;
+        self.one_step_project = project;
     }
 }
 
@@ -45,37 +55,192 @@ impl Announcer {
     pub fn may_be_one_step(&self, prompt: &Prompt) -> bool {
         let known = self.grounds.folders.contains_key(&prompt.key.link);
         let deed = prompt.attached.deed.is_some();
-        self.grounds.one_step && known && deed && self.findings_of(prompt).is_empty()
+        let cleared = || {
+            let found = self.found_of(prompt);
+            found.is_some_and(|found| found.is_cleared(self.grounds.one_step_project))
+        };
+        self.grounds.one_step && known && deed && cleared()
     }
 
-    fn findings_of(&self, prompt: &Prompt) -> Vec<Finding> {
-        let folder = self.grounds.folders.get(&prompt.key.link);
-        match (&prompt.question, &prompt.attached.deed) {
-            (Question::Confirmation(_), Some(deed)) => {
-                findings(deed, folder.map_or("", String::as_str))
-            }
-            (Question::Confirmation(_), None) | (Question::Clarification(_), _) => Vec::new(),
+    fn found_of(&self, prompt: &Prompt) -> Option<Found> {
+        let Question::Confirmation(asked) = &prompt.question else {
+            return None;
+        };
+        let folder = self
+            .grounds
+            .folders
+            .get(&prompt.key.link)
+            .map(String::as_str);
+        match &prompt.attached.deed {
+            Some(deed) => Some(found(deed, folder)),
+            None => Some(found(&deed_of(asked)?, folder)),
         }
     }
 
-    /// Says what is found of a question; that something could not be read is said where one step is wanted, and in full.
+    /// Says what is found of a question. What runs the project's own code and what is
+    /// not known is said where one step is wanted, and in full.
     pub(super) fn found(&self, prompt: &Prompt, in_full: bool) -> Vec<Segment> {
         let mut words = Vec::new();
-        for finding in self.findings_of(prompt) {
-            let (key, what) = match finding {
-                Finding::Destroys(">") => ("question.found.overwrites", Arg::own("")),
-                Finding::Destroys(what) => ("question.found.destroys", Arg::own(what)),
-                Finding::Leaves(what) => ("question.found.leaves", Arg::own(what)),
-                Finding::Outside(paths) => {
-                    ("question.found.outside", Arg::Exact(paths.join(", "), None))
+        let Some(found) = self.found_of(prompt) else {
+            return words;
+        };
+        let all = in_full || self.grounds.one_step;
+        let is_told = |finding: &&Finding| match finding.act.rank() {
+            Rank::Destroys | Rank::System | Rank::Leaves | Rank::Outside | Rank::Hidden => true,
+            Rank::Project | Rank::Unknown => all,
+        };
+        let told: Vec<&Finding> = found.findings.iter().filter(is_told).collect();
+        let unknown = all && !found.unknown.is_empty();
+        if !told.is_empty() || unknown {
+            words.push(self.own_words("question.found"));
+        }
+        words.extend(self.told_findings(&told, in_full));
+        if unknown {
+            words.extend(self.not_known(&found.unknown, in_full));
+        }
+        if in_full && found.parts.len() > 1 {
+            for (at, part) in found.parts.iter().enumerate() {
+                let args = [
+                    ("n", Arg::own(at + 1)),
+                    ("text", Arg::Inline(part.text.clone())),
+                ];
+                words.extend(self.phrases.say("found.part", Verbosity::Normal, &args));
+                let told: Vec<&Finding> = part.findings.iter().collect();
+                words.extend(self.told_findings(&told, true));
+                match (part.unknown.is_empty(), part.findings.is_empty()) {
+                    (true, true) => words.push(self.own_words("found.nothing")),
+                    (true, false) => {}
+                    (false, _) => words.extend(self.not_known(&part.unknown, true)),
                 }
-                Finding::Unread if in_full || self.grounds.one_step => {
-                    ("question.found.unread", Arg::own(""))
-                }
-                Finding::Unread => continue,
-            };
-            words.extend(self.phrases.say(key, Verbosity::Normal, &[("what", what)]));
+            }
         }
         words
     }
+
+    fn own_words(&self, key: &str) -> Segment {
+        Segment::own(self.phrases.text(key, &[]))
+    }
+
+    fn told_findings(&self, findings: &[&Finding], in_full: bool) -> Vec<Segment> {
+        let mut words = Vec::new();
+        let mut named: Vec<&str> = Vec::new();
+        for finding in findings {
+            let what: Vec<&str> = finding.what.iter().map(String::as_str).collect();
+            // A path that was named already need not be named again to say that it lies outside.
+            let again = finding.act == Act::Outside && what.iter().all(|what| named.contains(what));
+            let key = match again {
+                true => "found.outside.too".to_owned(),
+                false => format!("found.{}", finding.act.name()),
+            };
+            let (shown, more) = self.listed(&what, finding.more, in_full);
+            let args = [("what", shown), ("more", Arg::Own(more))];
+            words.extend(self.phrases.say(&key, Verbosity::Normal, &args));
+            named.extend(what);
+        }
+        words
+    }
+
+    fn not_known(&self, unknown: &[String], in_full: bool) -> Vec<Segment> {
+        let names: Vec<&str> = unknown
+            .iter()
+            .map(String::as_str)
+            .filter(|it| !matches!(*it, "?" | "…"))
+            .collect();
+        let (shown, more) = self.listed(&names, 0, in_full);
+        let args = [("what", shown), ("more", Arg::Own(more))];
+        self.phrases.say("found.unknown", Verbosity::Normal, &args)
+    }
+
+    /// Says how many inputs the words of a question leave out, and which; empty where they leave out none.
+    pub(super) fn left_unsaid(&self, prompt: &Prompt) -> String {
+        let Question::Confirmation(asked) = &prompt.question else {
+            return String::new();
+        };
+        let names = match &prompt.attached.deed {
+            Some(deed) => deed.unsaid.clone(),
+            None => unsaid(asked),
+        };
+        if names.is_empty() {
+            return String::new();
+        }
+        let (shown, more) = self.names(&names, false);
+        let args = [
+            ("n", Arg::own(names.len())),
+            ("names", Arg::Own(shown)),
+            ("more", Arg::Own(more)),
+        ];
+        self.phrases.text("question.unsaid", &args)
+    }
+
+    /// Says why a question can only be rejected; empty where it can be accepted, too.
+    pub(super) fn reject_only(&self, prompt: &Prompt) -> String {
+        let other = prompt
+            .attached
+            .deed
+            .as_ref()
+            .map_or("", |deed| deed.other.as_str());
+        let key = match prompt.reject_only() {
+            None => return String::new(),
+            Some(RejectOnly::Silent) => "question.silent",
+            Some(RejectOnly::SharedId) => "question.shared_id",
+            Some(RejectOnly::SharedOption) => "question.shared_option",
+        };
+        self.phrases
+            .text(key, &[("other", Arg::Exact(other.to_owned(), None))])
+    }
+
+    /// Says what has changed since a question was asked before; empty where it was not.
+    pub(super) fn changed(&self, prompt: &Prompt) -> String {
+        let names = prompt
+            .attached
+            .deed
+            .as_ref()
+            .map_or(&[][..], |deed| deed.changed.as_slice());
+        if names.is_empty() && prompt.replaces.is_none() {
+            return String::new();
+        }
+        let (names, _) = self.names(names, true);
+        let before = prompt.replaces.map_or(Arg::own(""), |id| Arg::own(id.0));
+        let args = [("before", before), ("names", Arg::Own(names))];
+        self.phrases.text("question.changed", &args)
+    }
+
+    /// Joins the first of some paths, addresses or packages, to the letter, and counts the rest.
+    fn listed(&self, what: &[&str], more: usize, in_full: bool) -> (Arg, String) {
+        let (first, more) = first_of(what, more, in_full);
+        let lexicon = self.phrases.lexicon();
+        let shown: Vec<String> = first.iter().map(|what| lexicon.inline(what)).collect();
+        let spoken: Vec<String> = first
+            .iter()
+            .map(|what| lexicon.speak(what, Profile::Command, None))
+            .collect();
+        let arg = Arg::Sounding {
+            text: shown.join(", "),
+            spoken: spoken.join(", "),
+        };
+        (arg, more)
+    }
+
+    /// Joins the first names of inputs as words, and counts the rest.
+    fn names(&self, names: &[String], in_full: bool) -> (String, String) {
+        let (first, more) = first_of(names, 0, in_full);
+        let first: Vec<_> = first
+            .iter()
+            .map(|name| self.phrases.name_of(name))
+            .collect();
+        (first.join(", "), more)
+    }
+}
+
+/// Returns the first of some, and how many more there are; empty where there are none, and never just one more.
+fn first_of<T>(all: &[T], more: usize, in_full: bool) -> (&[T], String) {
+    let fits = in_full || all.len() + more <= MOST_NAMED + 1;
+    let shown = if fits { all.len() } else { MOST_NAMED };
+    let left = all.len() - shown + more;
+    let left = if left == 0 {
+        String::new()
+    } else {
+        left.to_string()
+    };
+    (all.get(..shown).unwrap_or(all), left)
 }

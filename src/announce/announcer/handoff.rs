@@ -39,7 +39,9 @@ impl Announcer {
             | Arg::Sounding { .. }
             | Arg::Name(_)
             | Arg::Tool(_)
-            | Arg::Exact(..) => summary,
+            | Arg::Exact(..)
+            | Arg::Command(_)
+            | Arg::Inline(_) => summary,
         };
         let context = context(&event.packaged_context);
         let args = [

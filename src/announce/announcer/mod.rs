@@ -85,6 +85,8 @@ const MOST_UNBELIEVED: usize = 4096;
 pub struct Announcer {
     phrases: Arc<Phrases>,
     looks: Looks,
+    /// How the labels of lines look, which no agent is called by.
+    labels: Vec<String>,
     /// What each session's next announcement is made with.
     last: RefCell<Last>,
     /// Who shares a name with whom.
@@ -123,6 +125,7 @@ impl Announcer {
     /// Makes an announcer with nothing told yet.
     pub fn new(settings: AnnounceConfig, phrases: Arc<Phrases>, manner: Manner) -> Self {
         Self {
+            labels: called::labels(&phrases),
             phrases,
             looks: Looks::default(),
             last: RefCell::default(),
@@ -255,6 +258,7 @@ impl Announcer {
             | What::PromptOpened(_)
             | What::PromptAnswerable(_)
             | What::PromptFreed(_)
+            | What::PromptDoubted(_)
             | What::PromptUnheard(_)
             | What::QuestionsWaiting { .. }
             | What::PromptWarning { .. }

@@ -79,6 +79,7 @@ impl Announcer {
     /// Changes the person's languages, best first, and the program's own words from now on.
     pub fn set_languages(&mut self, languages: Vec<String>, phrases: Arc<Phrases>) {
         self.settings.languages = languages;
+        self.labels = super::called::labels(&phrases);
         self.phrases = phrases;
         self.last.get_mut().forget_names();
         self.made = RefCell::default();

@@ -120,6 +120,7 @@ impl Announcer {
             Question::Confirmation(asked) => {
                 let mut args = self.confirmation_args(prompt, asked, agent, left, longest);
                 args.push(("doubts", Arg::Own(self.doubts(prompt).join(" "))));
+                args.push(("unsaid", Arg::Own(self.left_unsaid(prompt))));
                 let mut segments = self.headed("question.head", "question.confirmation", &args);
                 segments.extend(self.found(prompt, false));
                 segments.push(self.keys_now(prompt));
@@ -153,6 +154,7 @@ impl Announcer {
         let agent = self.asker(prompt, sessions);
         let mut args = self.confirmation_args(prompt, asked, agent, None, usize::MAX);
         args.push(("doubts", Arg::Own(self.doubts(prompt).join(" "))));
+        args.push(("unsaid", Arg::Own(self.left_unsaid(prompt))));
         let mut segments = self.headed("question.head", "question.reminder", &args);
         segments.extend(self.found(prompt, false));
         segments.push(self.keys_now(prompt));
@@ -524,7 +526,13 @@ impl Announcer {
 
     /// Gives a question's text as an argument that is said to the letter.
     pub fn exact(&self, prompt: &Prompt, text: &str) -> Arg {
-        Arg::Exact(text.to_owned(), prompt.language.clone())
+        match prompt
+            .command()
+            .is_some_and(|command| command.contains(text.trim()))
+        {
+            true => Arg::Command(text.to_owned()),
+            false => Arg::Exact(text.to_owned(), prompt.language.clone()),
+        }
     }
 }
 

@@ -130,8 +130,14 @@ fn fields(prompt: &Prompt) -> Vec<Field<'_>> {
     match &prompt.question {
         Question::Confirmation(asked) => {
             let action = Field::new("question.part.text", &asked.action, true);
+            // A command is cleaned of nothing: what is hidden in it is named.
+            let text = match prompt.command() {
+                Some(command) => Cow::Borrowed(command),
+                None => action.text.clone(),
+            };
             fields.push(Field {
                 missing: "question.no_action",
+                text,
                 ..action
             });
             if let Some(text) = &asked.consequence {

@@ -66,6 +66,13 @@ impl Announcer {
                         .about(About::Asks(*id))
                 })?
             }
+            What::PromptDoubted(id) => self.prompt_draft(*id, sessions, |prompt| {
+                let args = [("n", Arg::own(id.0)), ("subject", self.subject(prompt))];
+                let words = self
+                    .phrases
+                    .say("question.doubted", Verbosity::Normal, &args);
+                Draft::new(Class::Alert, self.kind_of(prompt), words).about(About::Tells(*id))
+            })?,
             What::QuestionsWaiting { waiting } => {
                 self.questions_waiting(change, *waiting, sessions)?
             }
@@ -365,7 +372,9 @@ impl Announcer {
             | Arg::Sounding { .. }
             | Arg::Name(_)
             | Arg::Tool(_)
-            | Arg::Exact(..)) => summary,
+            | Arg::Exact(..)
+            | Arg::Command(_)
+            | Arg::Inline(_)) => summary,
         };
         let elapsed = event.duration_ms.map(Duration::from_millis).or(elapsed);
         let weight = match &event.status {
@@ -470,6 +479,7 @@ impl Announcer {
             | Danger::PerhapsUnasked { .. }
             | Danger::PerhapsUnaskedLost { .. }
             | Danger::DoneAfterRejection { .. }
+            | Danger::RanOtherwise { .. }
             | Danger::ActsAfterEnd { .. } => leave,
             Danger::AcceptsBySilence { .. } => {
                 pick("danger.remedy.answer", "danger.remedy.answer_lines")

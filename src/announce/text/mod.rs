@@ -8,5 +8,6 @@ pub mod direction;
 pub(super) mod markdown;
 pub mod normalise;
 pub mod sentence;
+pub(in crate::announce) mod skeleton;
 pub mod speakable;
 pub(super) mod wrap;

@@ -11,6 +11,10 @@ use crate::protocol::is_direction_sign;
 
 use super::coalesce::Piece;
 use super::normalise::{self, Passage, Pronunciation, Readable, Reader, Words};
+use super::wrap::beginning;
+
+/// The longest path or name that is shown within other words, in characters.
+const LONGEST_INLINE: usize = 160;
 
 /// Says how an agent's text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +23,8 @@ pub enum Profile {
     Prose,
     /// As part of a question: nothing is left out, every sign is said.
     Exact,
+    /// As a command: two that differ never have the same words.
+    Command,
 }
 
 /// Holds what written text is turned into speech with: the words of one language for signs and
@@ -57,8 +63,34 @@ impl Lexicon {
         let spoken = match profile {
             Profile::Prose => normalise::prose_at(text, &self.words, now),
             Profile::Exact => normalise::exact(text, &self.words),
+            Profile::Command => normalise::command(text, &self.words),
         };
         self.pronounced(spoken)
+    }
+
+    /// Returns a command as it is shown: to the letter, each of its lines on a row of its own.
+    pub fn literal(&self, text: &str) -> String {
+        normalise::literal(text, &self.words)
+    }
+
+    /// Returns a question's text as it is shown.
+    pub fn asked(&self, text: &str) -> String {
+        normalise::asked(text, &self.words)
+    }
+
+    /// Returns a path, an address or a name as it is shown within other words: on one row, bounded, and in quotes where it
+    /// holds spaces.
+    pub fn inline(&self, text: &str) -> String {
+        let shown = normalise::inline(beginning(text, LONGEST_INLINE), &self.words);
+        let cut = if text.chars().count() > LONGEST_INLINE {
+            "…"
+        } else {
+            ""
+        };
+        match shown.contains(' ') {
+            true => format!("“{shown}{cut}”"),
+            false => format!("{shown}{cut}"),
+        }
     }
 
     /// Turns the next piece of one output into the words that are shown, lines of code on lines of their

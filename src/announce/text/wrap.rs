@@ -6,9 +6,28 @@ use unicode_width::UnicodeWidthStr;
 /// Cuts a text into lines of at most `width` columns, at spaces, but not between a key and its number
 /// (`y 1`); a word that is wider than a line is cut between grapheme clusters. Width 0 leaves the text as it is. At least one line comes back.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    cut(text, width, "")
+}
+
+/// Cuts a text that is shown to the letter, each line of it by itself; where a word is cut, its row ends with `…`, so that
+/// a space between two words is never missed or made up.
+pub fn wrap_exact(text: &str, width: usize) -> Vec<String> {
+    let mark = if width > NARROWEST_MARKED { CUT } else { "" };
+    text.split('\n')
+        .flat_map(|line| cut(line, width, mark))
+        .collect()
+}
+
+/// What stands behind a part of a word that goes on in the next row.
+const CUT: &str = "…";
+/// Up to this width, a row has no room for the mark.
+const NARROWEST_MARKED: usize = 3;
+
+fn cut(text: &str, width: usize, mark: &str) -> Vec<String> {
     if width == 0 {
         return vec![text.to_owned()];
     }
+    let room = width - mark.width();
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
@@ -23,9 +42,12 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
             }
         }
         // Measured grapheme by grapheme: a word may be as long as a message.
+        let is_wide = !mark.is_empty() && used + word_width(word, width) > width;
+        let room = if is_wide { room } else { width };
         for grapheme in word.graphemes(true) {
             let columns = grapheme.width();
-            if used + columns > width && used > 0 {
+            if used + columns > room && used > 0 {
+                line.push_str(if is_wide { mark } else { "" });
                 lines.push(std::mem::take(&mut line));
                 used = 0;
             }

@@ -24,6 +24,10 @@ pub enum Arg {
     Agent(String, Option<Arc<str>>),
     /// An agent's text in a question: nothing is abbreviated, every sign is said.
     Exact(String, Option<Arc<str>>),
+    /// A command, which stands on rows of its own and can be told from every other by its words.
+    Command(String),
+    /// A path, an address or another name of a command within the program's own words, to the letter.
+    Inline(String),
 }
 
 impl Arg {
@@ -36,9 +40,12 @@ impl Arg {
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Own(text) | Self::Sounding { text, .. } => text.is_empty(),
-            Self::Name(text) | Self::Tool(text) | Self::Agent(text, _) | Self::Exact(text, _) => {
-                text.trim().is_empty()
-            }
+            Self::Name(text)
+            | Self::Tool(text)
+            | Self::Agent(text, _)
+            | Self::Exact(text, _)
+            | Self::Command(text)
+            | Self::Inline(text) => text.trim().is_empty(),
         }
     }
 }

@@ -86,6 +86,7 @@ pub fn key_of(danger: &Danger) -> &'static str {
         Danger::PerhapsUnasked { done: true, .. } => "danger.perhaps_unasked.done",
         Danger::PerhapsUnaskedLost { .. } => "danger.perhaps_unasked.lost",
         Danger::DoneAfterRejection { .. } => "danger.rejected",
+        Danger::RanOtherwise { .. } => "danger.ran_otherwise",
         Danger::AcceptsBySilence { .. } => "danger.silence",
         Danger::AnsweredAfterEnd { .. } => "danger.after_end",
         Danger::ActsAfterEnd { .. } => "danger.acts_after_end",
@@ -93,11 +94,22 @@ pub fn key_of(danger: &Danger) -> &'static str {
 }
 
 /// Gives the arguments of a danger's words.
-pub fn args_of(danger: &Danger, tool: Arg, remedy: String) -> [(&'static str, Arg); 3] {
+pub fn args_of(danger: &Danger, tool: Arg, remedy: String) -> [(&'static str, Arg); 4] {
+    let ran = match danger {
+        Danger::RanOtherwise { ran, .. } => ran.clone(),
+        Danger::Unasked { .. }
+        | Danger::PerhapsUnasked { .. }
+        | Danger::PerhapsUnaskedLost { .. }
+        | Danger::DoneAfterRejection { .. }
+        | Danger::AcceptsBySilence { .. }
+        | Danger::AnsweredAfterEnd { .. }
+        | Danger::ActsAfterEnd { .. } => String::new(),
+    };
     let prompt = danger.prompt().map(|id| id.0.to_string());
     [
         ("tool", tool),
         ("n", Arg::own(prompt.unwrap_or_default())),
         ("remedy", Arg::Own(remedy)),
+        ("ran", Arg::Exact(ran, None)),
     ]
 }

@@ -85,6 +85,12 @@ impl<'a> Filled<'a> {
                     Some(Arg::Exact(text, language)) => {
                         self.foreign(text, language.clone(), Profile::Exact)
                     }
+                    Some(Arg::Command(text)) => self.foreign(text, None, Profile::Command),
+                    Some(Arg::Inline(text)) => {
+                        let shown = self.lexicon.inline(text);
+                        let spoken = self.lexicon.speak(text, Profile::Command, None);
+                        self.put_sounding(&shown, &spoken);
+                    }
                     None => {}
                 },
                 Part::Plural { arg, one, many } => {
@@ -171,15 +177,19 @@ impl<'a> Filled<'a> {
 
     fn foreign(&mut self, text: &str, language: Option<Arc<str>>, profile: Profile) {
         self.flush_own();
-        let clean = speakable::one_line(text);
         let shown = match profile {
-            Profile::Exact => self.lexicon.name_directions(&clean).into_owned(),
-            Profile::Prose => clean,
+            Profile::Prose => speakable::one_line(text),
+            Profile::Exact => self
+                .lexicon
+                .name_directions(&self.lexicon.asked(text))
+                .into_owned(),
+            Profile::Command => self.lexicon.literal(text),
         };
-        if !shown.is_empty() {
+        if !shown.trim().is_empty() {
             let spoken = self.lexicon.speak(text, profile, self.now);
+            let on_rows = profile == Profile::Command || shown.contains('\n');
             let segment = Segment::new(Mark::Agent, shown, &spoken).language(language);
-            self.push(segment);
+            self.push(if on_rows { segment.on_rows() } else { segment });
         }
     }
 

@@ -16,6 +16,5 @@ pub(super) mod phrase;
 mod places;
 pub(super) mod segment;
 mod settings;
-mod skeleton;
 mod template;
 pub(super) mod tongue;

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use foldhash::HashMap;
 
-use super::skeleton::skeleton;
+use crate::announce::text::skeleton::skeleton;
 use crate::announce::text::speakable;
 
 /// The name under which the program speaks itself.
@@ -252,10 +252,15 @@ fn remembered<T: Clone>(
     found
 }
 
-/// Tells whether what a reader sees of a name could be taken for the program's own.
+/// Tells whether what a reader sees of a name could be taken for the program's own, or begins with it.
 pub fn is_namesake(look: &str) -> bool {
     static OWN: LazyLock<String> = LazyLock::new(|| self::look(OWN_NAME));
-    look == *OWN
+    look.starts_with(&**OWN)
+}
+
+/// Returns a name without the number at its end: "Question 1" could be the label of a line.
+pub fn without_number(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_numeric() || c.is_whitespace() || c.is_ascii_punctuation())
 }
 
 /// Turns a tool's name from the wire into words: `send_email`, `sendEmail` and `mail.send` are read,
@@ -349,10 +354,12 @@ mod tests {
             "h\u{435}arken",
             "hearken\u{200b}",
             "he-arken",
+            "hearken 2",
+            "hearken says",
         ] {
             assert!(is_namesake(&look(name)), "{name:?}");
         }
-        for name in ["hear", "harken", "hearken helper", ""] {
+        for name in ["hear", "harken", "the hearken", ""] {
             assert!(!is_namesake(&look(name)), "{name:?}");
         }
         assert_eq!(look("Bank"), look("B\u{430}nk"));

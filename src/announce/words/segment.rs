@@ -28,6 +28,8 @@ pub struct Segment {
     pub ways: bool,
     /// The language, when it is known and not the program's own.
     pub language: Option<Arc<str>>,
+    /// Whether it stands on rows of its own, where no sign is put behind it.
+    on_rows: bool,
     words: Box<str>,
     text: Part,
     shown: Part,
@@ -94,6 +96,7 @@ impl Segment {
             mark,
             ways: false,
             language: None,
+            on_rows: false,
             words: words.into_boxed_str(),
             text,
             shown: text,
@@ -109,6 +112,7 @@ impl Segment {
             mark: Mark::Own,
             ways: false,
             language: None,
+            on_rows: false,
             words: text.into_boxed_str(),
             text: part,
             shown: part,
@@ -142,6 +146,20 @@ impl Segment {
         }
     }
 
+    /// Has it stand on rows of its own: it is shown to the letter.
+    #[must_use]
+    pub fn on_rows(self) -> Self {
+        Self {
+            on_rows: true,
+            ..self
+        }
+    }
+
+    /// Tells whether it stands on rows of its own.
+    pub fn is_on_rows(&self) -> bool {
+        self.on_rows
+    }
+
     /// Says in which language it is.
     #[must_use]
     pub fn language(self, language: Option<Arc<str>>) -> Self {
@@ -169,29 +187,36 @@ impl Segment {
     }
 }
 
-/// Joins segments into one line of text; a segment that does not end in a stop gets one.
+/// Joins segments into one line of text; a segment that does not end in a stop gets one, and one that stands on rows of
+/// its own has them.
 pub fn join(segments: &[Segment]) -> String {
-    join_by(segments, Segment::text)
+    join_by(segments, Segment::text, true)
 }
 
 /// Joins what is shown of segments in the same way.
 pub fn join_shown(segments: &[Segment]) -> String {
-    join_by(segments, Segment::shown)
+    join_by(segments, Segment::shown, true)
 }
 
 /// Joins the spoken words of segments in the same way.
 pub fn join_spoken(segments: &[Segment]) -> String {
-    join_by(segments, Segment::spoken)
+    join_by(segments, Segment::spoken, false)
 }
 
-fn join_by(segments: &[Segment], words: fn(&Segment) -> &str) -> String {
+fn join_by(segments: &[Segment], words: fn(&Segment) -> &str, rows: bool) -> String {
     let mut line = String::new();
+    let mut before_on_rows = false;
     for segment in segments {
         let text = words(segment).trim();
         if text.is_empty() {
             continue;
         }
-        if !line.is_empty() {
+        let on_rows = rows && segment.on_rows;
+        if line.is_empty() {
+            // It begins with this.
+        } else if on_rows || before_on_rows {
+            line.push('\n');
+        } else {
             if line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '"' | '\'' | '”'))
             {
                 line.push('.');
@@ -199,6 +224,7 @@ fn join_by(segments: &[Segment], words: fn(&Segment) -> &str) -> String {
             line.push(' ');
         }
         line.push_str(text);
+        before_on_rows = on_rows;
     }
     line
 }

@@ -39,7 +39,8 @@ impl App {
                     self.hand(read, now);
                 }
             }
-            Struck::Noise => self.hand(read, now),
+            // One that nobody asked for is whatever a hand may have sent.
+            Struck::Place(..) | Struck::Noise => self.hand(read, now),
         }
     }
 

@@ -69,6 +69,7 @@ impl App {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
             | LinkEvent::StreamEnded => {}
         }
         if let Some(view) = self.links.get_mut(id) {
@@ -91,6 +92,7 @@ impl App {
             | LinkEvent::Dropped { .. }
             | LinkEvent::Listening { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
             | LinkEvent::StreamEnded => {}
         }
         // Another way was found, or the reason is told already.
@@ -117,6 +119,10 @@ impl App {
             LinkEvent::Remark { line } => self.remark(id, line),
             LinkEvent::Silent { seconds } => self.silent(id, seconds, now),
             LinkEvent::Dropped { fault, count } => self.dropped(id, &fault, count, now),
+            LinkEvent::Strangers { count } => {
+                let args = [("count", Arg::own(count))];
+                self.say(Class::Outcome, Kind::Connection, "link.strangers", &args, now);
+            }
             LinkEvent::Connecting { .. }
             | LinkEvent::Resumed
             | LinkEvent::Frame(_)
@@ -461,6 +467,7 @@ fn remedy(fault: &Fault) -> Option<&'static str> {
         | Fault::Status { .. }
         | Fault::Tls(_)
         | Fault::TooLarge { .. }
+        | Fault::TooManyValues { .. }
         | Fault::Unusable(_)
         | Fault::ClosedWith { .. }
         | Fault::Exited { .. }

@@ -15,7 +15,7 @@
 //! A rule does nothing: the question names no tool, or an `accept` rule met a question that does not
 //! itself say low risk and reversible. Too much is rejected: name agents, tools or risks.
 
-use crate::announce::{Arg, Class, Kind, Trust, takes_two_steps};
+use crate::announce::{Arg, Class, Kind, Trust, hides_something};
 use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, RiskLevel, Undoing};
 use crate::session::{Prompt, PromptId, Question, Sessions, Standing, TokenUse};
@@ -44,7 +44,7 @@ fn rule_for<'a>(rules: &'a [PolicyRule], prompt: &Prompt, trust: &Trust) -> Opti
         let about = |tool: &String| Sessions::is_about(prompt, tool, weakly);
         let tool = rule.tools.is_empty() || rule.tools.iter().any(about);
         let risk = rule.risks.is_empty() || rule.risks.contains(&risk_of(asked));
-        agent && tool && risk && is_fit(rule.decision, prompt, asked)
+        agent && tool && risk && is_fit(rule.decision, rule.silence, prompt, asked)
     })
 }
 
@@ -74,9 +74,11 @@ pub(super) fn named(risk: Option<&RiskLevel>) -> PolicyRisk {
 /// Tells whether a question takes such a decision from a rule.
 ///
 /// Accepting is the one that can do harm: the event itself must say low risk and reversible without effort, its tool
-/// must not say otherwise, and nothing about the question may be unusual.
+/// must not say otherwise, nothing about the question may be unusual, and where silence would accept it the rule must say
+/// that it takes that, too.
 pub(super) fn is_fit(
     decision: PolicyDecision,
+    silence: bool,
     prompt: &Prompt,
     asked: &AwaitingConfirmation,
 ) -> bool {
@@ -85,10 +87,13 @@ pub(super) fn is_fit(
         PolicyDecision::Reject => asked.takes(&Decision::Reject),
         PolicyDecision::Accept => {
             asked.takes(&Decision::Accept)
+                && prompt.reject_only().is_none()
                 && asked.risk_level == Some(RiskLevel::Low)
                 && asked.undoing() == Undoing::Reversible
                 && prompt.tool_risk().is_none()
-                && !takes_two_steps(prompt)
+                && (silence || asked.default_decision != Some(Decision::Accept))
+                && !hides_something(prompt)
+                && !prompt.is_unusual()
         }
     }
 }

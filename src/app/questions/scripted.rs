@@ -42,7 +42,7 @@ fn rule_for<'a>(rules: &'a [AnswerRule], prompt: &Prompt, trust: &Trust) -> Opti
 
 /// Tells whether a rule may accept an action: what any rule may, or a risk that it names.
 fn may_accept(rule: &AnswerRule, prompt: &Prompt, asked: &AwaitingConfirmation) -> bool {
-    if is_fit(PolicyDecision::Accept, prompt, asked) {
+    if is_fit(PolicyDecision::Accept, rule.silence, prompt, asked) {
         return true;
     }
     let risk = named(prompt.tool_risk().or(asked.risk_level.as_ref()));
@@ -52,7 +52,8 @@ fn may_accept(rule: &AnswerRule, prompt: &Prompt, asked: &AwaitingConfirmation) 
         && (risk == PolicyRisk::Low || rule.risks.contains(&risk))
         && (rule.irreversible || !final_too)
         && asked.names_action
-        && asked.default_decision != Some(Decision::Accept)
+        && (rule.silence || asked.default_decision != Some(Decision::Accept))
+        && prompt.reject_only().is_none()
         && is_plain(prompt)
 }
 
@@ -74,9 +75,8 @@ impl App {
                 AnswerWish::Accept => {
                     may_accept(&rule, prompt, asked).then_some(PolicyDecision::Accept)
                 }
-                AnswerWish::Reject => {
-                    is_fit(PolicyDecision::Reject, prompt, asked).then_some(PolicyDecision::Reject)
-                }
+                AnswerWish::Reject => is_fit(PolicyDecision::Reject, false, prompt, asked)
+                    .then_some(PolicyDecision::Reject),
                 AnswerWish::Leave => Some(PolicyDecision::Leave),
                 AnswerWish::Words(_) => None,
             },
@@ -99,6 +99,7 @@ impl App {
             agents: Vec::new(),
             tools: Vec::new(),
             risks: Vec::new(),
+            silence: rule.silence,
         };
         self.decide_by(rule, prompt, now)
     }

@@ -147,35 +147,19 @@ fn one_step_allows_what_was_read_and_nothing_that_hearken_finds_dangerous() {
         (runs("touch notes.txt"), true, ""),
         (runs("git status && ls"), true, ""),
         (edit("/work/a/src/main.rs"), true, ""),
-        (
-            runs("rm -r build"),
-            false,
-            "hearken finds that it can delete or overwrite: rm.",
-        ),
-        (
-            runs("ls > x"),
-            false,
-            "hearken finds that it can overwrite a file.",
-        ),
-        (
-            runs("curl x.example"),
-            false,
-            "hearken finds that it leaves this machine: curl.",
-        ),
-        (
-            runs("npm test"),
-            false,
-            "hearken can't read all that it does.",
-        ),
+        (runs("rm -r build"), false, "Deletes build and all in it."),
+        (runs("ls > x"), false, "Replaces x."),
+        (runs("curl x.example"), false, "Downloads from x.example."),
+        (runs("npm test"), false, "Runs this project's own code."),
         (
             edit("/work/b/x"),
             false,
-            "hearken finds that it touches something outside of the working directory: /work/b/x",
+            "Outside the working directory: /work/b/x.",
         ),
         (
             json!({"toolCallId": "c", "title": "ls", "kind": "read"}),
             false,
-            "hearken can't read",
+            "Not known.",
         ),
     ] {
         let (allowed, said) = allowed_by_one_key(true, call.clone());
@@ -184,7 +168,7 @@ fn one_step_allows_what_was_read_and_nothing_that_hearken_finds_dangerous() {
         let (allowed, said) = allowed_by_one_key(false, call.clone());
         assert!(!allowed, "{call}");
         // Not being able to read is not worth a word where two steps are usual.
-        let told = !words.is_empty() && !words.contains("can't read");
+        let told = !words.is_empty() && !words.contains("Not known") && !words.contains("project");
         assert_eq!(
             told,
             !words.is_empty() && said.contains(words),

@@ -26,7 +26,7 @@ const NONE: &str = "No rule of --answers answers question 1; it stays open.";
 fn a_rule_of_the_call_accepts_what_it_names_and_says_so() {
     let mut stage = Stage::with(
         PIPE,
-        accepting("text = \"send RPL\"\nagents = [\"Mailer\"]"),
+        accepting("text = \"send RPL_1\"\nagents = [\"Mailer\"]"),
     );
     assert!(stage.heard("1 rule of --answers answers questions without asking you: mine accepts what is said to be of low risk and can be undone"));
     stage.ask("rpl_1");

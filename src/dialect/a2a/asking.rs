@@ -53,15 +53,7 @@ fn clarification(name: &str, question: &str, context: &str) -> Permission {
         json!({"question": question, "accepted_response_kinds": ["freetext"], "context": context});
     let mut fields = fields.as_object().cloned().unwrap_or_default();
     fields.retain(|_, value| value.as_str() != Some(""));
-    Permission {
-        id: Id::of_name(name),
-        call: String::new(),
-        clarifies: Some(fields),
-        context: Vec::new(),
-        choices: Vec::new(),
-        token: String::new(),
-        sending: None,
-    }
+    Permission::words(Id::of_name(name), fields)
 }
 
 /// Makes the handoff to where somebody signs in, and the question whether that is done.

@@ -431,6 +431,7 @@ impl Dialect for A2a {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
             | LinkEvent::StreamEnded => {}
         }
     }

@@ -102,6 +102,7 @@ fn surely_not_taken(fault: &Fault) -> bool {
         Fault::TimedOut
         | Fault::Closed
         | Fault::TooLarge { .. }
+        | Fault::TooManyValues { .. }
         | Fault::ClosedWith { .. }
         | Fault::Exited { .. }
         | Fault::Killed { .. }

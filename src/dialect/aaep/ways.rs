@@ -205,6 +205,7 @@ pub(in crate::dialect) fn is_of_the_way(fault: &Fault) -> bool {
         | Fault::Closed
         | Fault::Tls(_)
         | Fault::TooLarge { .. }
+        | Fault::TooManyValues { .. }
         | Fault::ClosedWith { .. }
         | Fault::Exited { .. }
         | Fault::Killed { .. }

@@ -78,6 +78,8 @@ struct Question {
     conversation: String,
     /// The agent's own id of it.
     id: Id,
+    /// Whether it was answered, so that the agent may use its id again.
+    is_over: bool,
 }
 
 /// Is a word of ours: a phrase, and what stands in it.

@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use crate::dialect::rpc::Id;
-use crate::dialect::{Out, Over};
-use crate::protocol::{Brought, Now};
+use crate::dialect::{Out, Over, Words};
+use crate::protocol::{Brought, Now, RejectOnly};
 
 use super::call::{Call, Stage};
 use super::permission::Permission;
@@ -52,6 +52,7 @@ impl Turn {
             return false;
         }
         let key = permission.call.clone();
+        let has_twin = self.requests().any(|id| *id == permission.id);
         // What is written to a question is no output of its call, which has not run.
         let written = news.output.take().filter(|it| it.count > 0);
         permission
@@ -77,9 +78,92 @@ impl Turn {
                 | Stage::Rejected => Stage::Asked,
             };
         }
+        if has_twin {
+            // An answer under this id may count for either of them.
+            permission.reject_only = Some(RejectOnly::SharedId);
+            permission.other = self.actions_of(&permission.id, &teller.words);
+            let action = self.calls.get(&key).map(|call| call.action(&teller.words));
+            let id = permission.id.clone();
+            self.share_id(&id, &action.unwrap_or_default(), teller, now, out);
+        }
         self.waiting.push_back(permission);
         self.ask_next(teller, now, out);
         true
+    }
+
+    /// Returns what the open requests of an id ask.
+    pub fn actions_of(&self, id: &Id, words: &Words) -> String {
+        let all = self.asking.iter().chain(&self.waiting).chain(&self.passed);
+        let calls = all
+            .filter(|it| it.id == *id)
+            .filter_map(|it| self.calls.get(&it.call));
+        let actions: Vec<String> = calls.map(|call| call.action(words)).collect();
+        actions.join("; ")
+    }
+
+    /// Takes the word that another open request has the id of this one: it can only be rejected, and is asked again.
+    pub fn share_id(
+        &mut self,
+        id: &Id,
+        other: &str,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        for waiting in self.waiting.iter_mut().filter(|it| it.id == *id) {
+            waiting.reject_only = Some(RejectOnly::SharedId);
+            other.clone_into(&mut waiting.other);
+        }
+        let is_asked =
+            |it: &Permission| it.id == *id && it.sending.is_none() && it.clarifies.is_none();
+        if let Some(mut asking) = self.asking.take_if(|it| is_asked(it)) {
+            asking.reject_only = Some(RejectOnly::SharedId);
+            other.clone_into(&mut asking.other);
+            asking.changed = vec!["id".to_owned()];
+            self.ask_changed(asking, teller, now, out);
+        }
+    }
+
+    /// Asks again where what is asked has changed while it is open. The answer that is on its way is for what was asked.
+    pub(super) fn ask_if_changed(
+        &mut self,
+        key: &str,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let Some(call) = self.calls.get(key) else {
+            return;
+        };
+        let is_over = matches!(
+            call.status,
+            Status::Completed | Status::Failed | Status::Ended
+        );
+        let changed = match &self.asking {
+            Some(asking) if asking.call == key && asking.sending.is_none() && !is_over => {
+                asking.differences(call, &teller.words)
+            }
+            Some(_) | None => return,
+        };
+        if changed.is_empty() {
+            return;
+        }
+        if let Some(mut asking) = self.asking.take() {
+            asking.changed = changed;
+            self.ask_changed(asking, teller, now, out);
+        }
+    }
+
+    /// Asks under another token what has changed: whoever answers the old one answers nothing.
+    fn ask_changed(
+        &mut self,
+        mut asking: Permission,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        asking.token = teller.writer.token();
+        self.put_question(asking, teller, now, out);
     }
 
     fn ask_next(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
@@ -97,7 +181,7 @@ impl Turn {
 
     fn put_question(
         &mut self,
-        permission: Permission,
+        mut permission: Permission,
         teller: &mut Teller,
         now: Now,
         out: &mut Vec<Out>,
@@ -105,6 +189,7 @@ impl Turn {
         let unknown = Call::new(&permission.call);
         let call = self.calls.get(&permission.call).unwrap_or(&unknown);
         let (kind, fields) = permission.asks(call, &teller.words);
+        permission.note_asked(call, &fields);
         let answerable = teller.answerable && permission.takes_answers();
         self.asking = Some(permission);
         let fields = Value::Object(fields);

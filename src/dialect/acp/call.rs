@@ -1,19 +1,21 @@
 //! One call of a tool: what is known of it, how far it is, and how it is put into words for whoever allows it.
 //!
-//! Responsibilities: gathering what messages say of a call, what it asks to do. Not here: when it is told (`turn`).
+//! Responsibilities: gathering what messages say of a call, putting it into words. Not here: what it does, to the letter
+//! (`call::deed`), when it is announced (`turn`).
 //!
 //! Mental model: agents report a call as running before they ask for the permission to make it. So a call that is said to
 //! run is told only after [`GRACE`], or once it was allowed, or when it is over.
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-
 use crate::dialect::Words;
-use crate::dialect::written;
-use crate::protocol::{Attached, Brought, Deed, FileChange, PlanStep};
+use crate::dialect::{changes, written};
+use crate::protocol::{Attached, Brought, FileChange, PlanStep};
 
+use super::input::Input;
 use super::read::{CallNews, Status};
+
+mod deed;
 
 /// How long a call that runs, as its agent says, is not told yet, because the permission for it may still be asked for.
 pub const GRACE: Duration = Duration::from_millis(1000);
@@ -60,8 +62,16 @@ pub struct Call {
     kind: String,
     places: Vec<String>,
     command: Option<String>,
-    inputs: Vec<(String, String)>,
+    inputs: Option<Vec<Input>>,
+    /// The inputs that its command and its edits say, by name.
+    said: Vec<String>,
+    /// The folder in which its conversation works.
+    folder: String,
     also: Vec<String>,
+    /// The files that it deletes.
+    deletes: Vec<String>,
+    /// What it edits, as it is identified: what it was called for, or what it did where that is something else.
+    edited: Vec<String>,
     instead: bool,
     /// Whether it was first called by the name of a tool for lists.
     is_list: bool,
@@ -87,8 +97,12 @@ impl Call {
             kind: String::new(),
             places: Vec::new(),
             command: None,
-            inputs: Vec::new(),
+            inputs: None,
+            said: Vec::new(),
+            folder: String::new(),
             also: Vec::new(),
+            deletes: Vec::new(),
+            edited: Vec::new(),
             instead: false,
             is_list: false,
             plan: Vec::new(),
@@ -112,7 +126,9 @@ impl Call {
             places,
             command,
             inputs,
+            said,
             also,
+            deletes,
             instead,
             plan,
         } = news;
@@ -125,17 +141,29 @@ impl Call {
         // Some say at the end what they brought, and no more what they changed: it was changed all the same.
         let over = status == Some(Status::Completed);
         let kept = edits.filter(|edits| !(over && edits.is_empty()));
-        self.edits = kept.unwrap_or(std::mem::take(&mut self.edits));
+        if let Some(edits) = kept {
+            let as_called =
+                over && !self.edits.is_empty() && changes::carry_out(&self.edits, &edits);
+            self.edits = edits;
+            if !as_called {
+                self.edited = self.edits.iter().map(changes::identity).collect();
+            }
+        }
         self.output = output.unwrap_or(std::mem::take(&mut self.output));
         self.places = places.unwrap_or(std::mem::take(&mut self.places));
         self.instead |= instead;
-        self.also = also.unwrap_or(std::mem::take(&mut self.also));
+        if let Some(also) = also {
+            self.also = also;
+            self.deletes = deletes;
+        }
         self.plan = plan.unwrap_or(std::mem::take(&mut self.plan));
         if let Some(inputs) = inputs {
             // What it is called with comes as a whole: a command that is not in it any more is none.
-            self.inputs = inputs;
+            self.inputs = Some(inputs);
             self.command = command;
+            self.said.clear();
         }
+        self.said.extend(said);
     }
 
     /// Tells whether it runs, as its agent says, and the person has not heard of it yet.
@@ -169,39 +197,63 @@ impl Call {
         written::cut(&title, LONGEST_TITLE)
     }
 
-    /// Says what is asked for. Where there is a command it is the command and nothing else, whatever the title says.
+    /// Says what is asked for. Where there is a command it is the command and nothing else, whatever the title says; where it
+    /// says which lines change, it is that. Everything else that it is given is said by its name and value.
     pub fn action(&self, words: &Words) -> String {
         if let Some(command) = &self.command {
             return command.clone();
         }
-        // Where it says which lines change, it is that and nothing else, too.
-        let mut edits: Vec<String> = match self.instead {
+        let deletes = self.kind.trim() == "delete";
+        let mut edits: Vec<String> = match self.instead || deletes {
             true => Vec::new(),
             false => self.edits.iter().map(|edit| edits(edit, words)).collect(),
         };
         edits.extend(self.also.iter().cloned());
-        let mut action = match edits.is_empty() {
+        let paths: Vec<&str> = self.paths().collect();
+        if deletes && edits.is_empty() && !paths.is_empty() {
+            edits.push(first(words, "acp.delete", &[("paths", &paths.join(", "))]));
+        }
+        let is_title = edits.is_empty();
+        let mut action = match is_title {
             true => self.title(),
             false => edits.join("; "),
         };
-        let unsaid: Vec<&str> = self.paths().filter(|path| !action.contains(path)).collect();
-        if !unsaid.is_empty() {
-            action = format!("{action}: {}", unsaid.join(", "));
-        }
-        if self.edits.is_empty() {
-            // What a tool of its own is called with is what it does.
-            let unsaid = self
-                .inputs
-                .iter()
-                .filter(|(_, value)| !action.contains(value));
-            let unsaid: Vec<String> = unsaid
-                .map(|(key, value)| format!("{key}: {value}"))
-                .collect();
+        if is_title {
+            let title = self.title.trim();
+            let unsaid: Vec<&str> = paths.into_iter().filter(|path| *path != title).collect();
             if !unsaid.is_empty() {
-                action = format!("{action} ({})", unsaid.join(", "));
+                action = format!("{action}: {}", unsaid.join(", "));
+            }
+            // What a tool of its own is called with is what it does.
+            let is_said = |input: &&Input| {
+                let path = inside(&input.text, &self.folder);
+                !(input.text.trim() == title || self.paths().any(|it| it == path))
+            };
+            let inputs: Vec<String> = self
+                .given()
+                .filter(is_said)
+                .map(|input| format!("{}: {}", input.name, input.text))
+                .collect();
+            if !inputs.is_empty() {
+                action = format!("{action} ({})", inputs.join(", "));
             }
         }
         action
+    }
+
+    /// Gives what it is given.
+    fn given(&self) -> impl Iterator<Item = &Input> {
+        self.inputs.iter().flatten()
+    }
+
+    /// Tells whether it runs a command.
+    pub fn has_command(&self) -> bool {
+        self.command.is_some()
+    }
+
+    /// Takes the folder in which its conversation works.
+    pub fn set_folder(&mut self, folder: &str) {
+        folder.trim_end_matches('/').clone_into(&mut self.folder);
     }
 
     /// Counts what it does to files.
@@ -215,20 +267,18 @@ impl Call {
         tally(count(|edit| edit.added), count(|edit| edit.removed))
     }
 
-    /// Gives what belongs to it and is read on demand.
-    /// With what it would do where it is asked about.
-    pub fn attached(&self, asked: bool) -> Value {
-        let output = (self.output.count > 0).then(|| Brought {
+    /// Returns what belongs to it and is read on demand, with what it does. What it brought is no part of a question.
+    pub fn attached(&self, asked: bool) -> Attached {
+        let output = (self.output.count > 0 && !asked).then(|| Brought {
             of: self.command.clone().unwrap_or_else(|| self.title()),
             ..self.output.clone()
         });
-        let attached = Attached {
+        Attached {
             changes: self.edits.clone(),
             output,
             plan: Vec::new(),
-            deed: asked.then(|| self.deed()),
-        };
-        Value::Object(attached.write())
+            deed: Some(self.deed()),
+        }
     }
 
     /// Gives the paths that it is about, each once.
@@ -237,45 +287,6 @@ impl Call {
         let all = edited.chain(self.places.iter().map(String::as_str));
         let all: std::collections::BTreeSet<&str> = all.filter(|path| !path.is_empty()).collect();
         all.into_iter()
-    }
-
-    /// Gives what it would do, to the letter.
-    fn deed(&self) -> Deed {
-        let places = ["cwd", "workdir", "path", "file_path", "filePath"];
-        let given = self.inputs.iter();
-        let given = given.filter(|(key, _)| places.contains(&key.as_str()));
-        let all = self.paths().chain(given.map(|(_, path)| path.as_str()));
-        let all: std::collections::BTreeSet<&str> = all.collect();
-        Deed {
-            command: self.command.clone(),
-            paths: all.into_iter().map(str::to_owned).collect(),
-            edits: !self.edits.is_empty()
-                && self.command.is_none()
-                && (self.also.is_empty() || self.instead),
-        }
-    }
-
-    /// Gives everything else that is known of it, to be read in full.
-    pub fn more(&self) -> Map<String, Value> {
-        let mut more = Map::new();
-        let stands_apart = self.command.is_some() || !self.edits.is_empty();
-        let title = self.title.trim();
-        let said = self.command.as_deref().map(str::trim) == Some(title)
-            || self.paths().any(|path| path == title);
-        if stands_apart && !said && !title.is_empty() {
-            more.insert("title".to_owned(), self.title.as_str().into());
-        }
-        // The texts of an edit stand in it already, as what they change.
-        if self.edits.is_empty() {
-            for (key, value) in &self.inputs {
-                let said = self.command.is_some() && (key == "command" || key == "cmd");
-                if !said {
-                    more.entry(key.clone())
-                        .or_insert_with(|| value.as_str().into());
-                }
-            }
-        }
-        more
     }
 }
 

@@ -297,20 +297,15 @@ impl Acp {
             out.push(Out::Tell(Phrase::new("acp.permission_unread")));
             return;
         };
-        let (choices, left_out) = options::read(params, &self.teller.words);
-        if left_out > 0 {
-            let n = Word::Own(left_out.to_string());
+        let offer = options::read(params, &self.teller.words);
+        if offer.left_out > 0 {
+            let n = Word::Own(offer.left_out.to_string());
             out.push(Out::Tell(Phrase::new("acp.options_left_out").with("n", n)));
         }
-        let permission = Permission {
-            id: id.clone(),
-            call: call::key(&news.id),
-            clarifies: None,
-            context: Vec::new(),
-            choices,
-            token: String::new(),
-            sending: None,
-        };
+        let key = call::key(&news.id);
+        let mut permission = Permission::consent(id.clone(), &key, offer.choices, Vec::new());
+        permission.note_offer(&offer.shared, offer.has_namesakes);
+        permission.can_cancel = true;
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.stopping) {
             // The protocol wants this answer to everything that is asked in a turn that is being stopped.
             turn.was_cancelled(&permission.call);
@@ -409,6 +404,7 @@ impl Dialect for Acp {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
             | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded
             | LinkEvent::Remark { .. }
@@ -439,7 +435,7 @@ impl Dialect for Acp {
         let turn = self.turn.as_mut();
         let permission = turn.and_then(|turn| turn.asked_under(reply.token.reveal()));
         let found = permission.and_then(|permission| {
-            let choice = permission.choices.iter().find(|it| it.decision == decision);
+            let choice = permission.offered.iter().find(|it| it.decision == decision);
             let choice = choice.cloned()?;
             let frame = permission.selected(&choice);
             permission.sending = Some(Sending {

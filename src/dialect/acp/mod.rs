@@ -26,6 +26,7 @@ pub(super) mod ending;
 pub(super) mod filling;
 pub(super) mod form;
 mod forms;
+pub(super) mod input;
 mod meeting;
 pub(super) mod options;
 pub(super) mod permission;

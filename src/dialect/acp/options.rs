@@ -29,10 +29,37 @@ pub struct Choice {
     pub option: String,
     /// Whether it allows the call.
     pub allows: bool,
+    /// Whether it cancels the request instead of selecting an option.
+    pub cancels: bool,
 }
 
-/// Reads the options of a permission; the second value counts those that are left out.
-pub fn read(params: &Map<String, Value>, words: &Words) -> (Vec<Choice>, usize) {
+/// What can be answered to a request.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Offer {
+    /// The answers.
+    pub choices: Vec<Choice>,
+    /// How many options are left out.
+    pub left_out: usize,
+    /// The names of options that share one id, so that choosing one could choose the other.
+    pub shared: Vec<String>,
+    /// Whether two options have the same name.
+    pub has_namesakes: bool,
+}
+
+impl Choice {
+    /// Makes the answer that rejects by cancelling the request.
+    pub fn cancel() -> Self {
+        Self {
+            decision: "reject".to_owned(),
+            option: String::new(),
+            allows: false,
+            cancels: true,
+        }
+    }
+}
+
+/// Reads the options of a permission.
+pub fn read(params: &Map<String, Value>, words: &Words) -> Offer {
     let empty = Vec::new();
     let options = params.get("options").and_then(Value::as_array);
     let options = options.unwrap_or(&empty);
@@ -45,10 +72,20 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> (Vec<Choice>, usize) 
             Some((id, name, text(option, "kind").unwrap_or_default()))
         })
         .collect();
+    let is_shared = |id: &str| known.iter().filter(|(other, _, _)| *other == id).count() > 1;
+    let shared = known.iter().filter(|(id, _, _)| is_shared(id));
+    let shared: Vec<String> = shared.map(|(_, name, _)| cut(name, LONGEST_NAME)).collect();
+    let same = |(at, (_, name, _)): (usize, &(&str, &str, &str))| {
+        known
+            .iter()
+            .take(at)
+            .any(|(_, other, _)| other.trim().eq_ignore_ascii_case(name.trim()))
+    };
+    let has_namesakes = known.iter().enumerate().any(same);
     let only = |wanted: &str| known.iter().filter(|(_, _, kind)| *kind == wanted).count() == 1;
     let (once, never) = (only("allow_once"), only("reject_once"));
     let mut choices: Vec<Choice> = Vec::new();
-    for (id, name, kind) in known.iter().take(MOST) {
+    for (id, name, kind) in known.iter().filter(|(id, _, _)| !is_shared(id)).take(MOST) {
         let decision = match *kind {
             "allow_once" if once => "accept".to_owned(),
             "reject_once" if never => "reject".to_owned(),
@@ -69,10 +106,20 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> (Vec<Choice>, usize) 
             decision,
             option: (*id).to_owned(),
             allows: kind.starts_with("allow"),
+            cancels: false,
         });
     }
-    let left_out = options.len() - choices.len();
-    (choices, left_out)
+    let left_out = options.len() - choices.len() - shared.len();
+    if !shared.is_empty() {
+        // What one id means is not certain, so nothing is allowed.
+        choices.retain(|choice| !choice.allows);
+    }
+    Offer {
+        choices,
+        left_out,
+        shared,
+        has_namesakes,
+    }
 }
 
 fn phrase(kind: &str) -> &'static str {

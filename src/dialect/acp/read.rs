@@ -6,8 +6,10 @@
 use serde_json::{Map, Value};
 
 use crate::dialect::written::{self, cut};
-use crate::dialect::{Offered, changes, shell};
+use crate::dialect::{Offered, changes};
 use crate::protocol::{Brought, FileChange, PlanStage, PlanStep};
+
+use super::input::{self, Input};
 
 /// How many edits, places and inputs of one call are looked at: each is named before it is allowed.
 const MOST_PARTS: usize = 512;
@@ -15,8 +17,6 @@ const MOST_PARTS: usize = 512;
 const LONGEST_PATH: usize = 4096;
 /// The longest title or name that is kept, in characters.
 const LONGEST_NAME: usize = 512;
-/// The longest input of a call that is kept, in characters: what a field of AAEP takes.
-const LONGEST_TEXT: usize = 4000;
 /// What Codex by its adapter writes among what a call is given, and is none of it: its own names and times, its reading of
 /// the command, and the answers, which the request has as options.
 const BOOKKEEPING: [&str; 7] = [
@@ -105,9 +105,13 @@ pub struct CallNews {
     /// The command that it runs.
     pub command: Option<String>,
     /// Everything that it was called with, by name.
-    pub inputs: Option<Vec<(String, String)>>,
+    pub inputs: Option<Vec<Input>>,
+    /// The inputs that its command and its edits say, by name.
+    pub said: Vec<String>,
     /// What else it does to files, in our words: what no change of lines says.
     pub also: Option<Vec<String>>,
+    /// The files that it deletes, as far as that is among what else it does.
+    pub deletes: Vec<String>,
     /// Whether that says all of it, because its edits alone would say it wrongly.
     pub instead: bool,
     /// The plan that it is given to write down.
@@ -253,6 +257,17 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
     let parts: Option<Vec<&Map<String, Value>>> =
         content.map(|parts| parts.iter().filter_map(Value::as_object).collect());
     let input = update.get("rawInput");
+    let kind = text(update, "kind").unwrap_or_default();
+    let given = input.and_then(Value::as_object);
+    let found = given.and_then(|given| input::command(given, kind));
+    let (command, said_by_command) = match found {
+        Some((command, said)) => (Some(command), said),
+        None => (None, Vec::new()),
+    };
+    let said_by_edits = match (given, parts.as_deref()) {
+        (Some(given), Some(parts)) => texts(parts).flat_map(|edit| edit.says(given)).collect(),
+        (Some(_) | None, _) => Vec::new(),
+    };
     Some(CallNews {
         id,
         title: text(update, "title").map(name),
@@ -280,20 +295,22 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
                 let paths = paths.filter_map(|place| text(place, "path"));
                 paths.take(MOST_PARTS).map(path).collect()
             }),
-        command: input.and_then(Value::as_object).and_then(command),
         inputs: input.and_then(|input| match input {
             Value::Object(input) => {
-                let mut inputs = inputs(input);
+                let mut inputs = input::all(input);
                 if is_of_codex(input) {
-                    inputs.retain(|(key, _)| !BOOKKEEPING.contains(&key.as_str()));
+                    inputs.retain(|input| !BOOKKEEPING.contains(&input.name.as_str()));
                 }
                 Some(inputs)
             }
             Value::Null => None,
             // A tool of its own may take anything at all.
-            other => Some(vec![("input".to_owned(), cut(&plain(other), LONGEST_TEXT))]),
+            other => Some(vec![Input::new("input", other)]),
         }),
+        said: [said_by_command, said_by_edits].concat(),
+        command,
         also: None,
+        deletes: Vec::new(),
         instead: false,
         plan: input.and_then(Value::as_object).map(list),
     })
@@ -302,22 +319,29 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
 /// Tells whether a call is given as Codex by its adapter writes one. Elsewhere a name of these is what a tool works on.
 fn is_of_codex(input: &Map<String, Value>) -> bool {
     let own = ["call_id", "turn_id", "parsed_cmd"];
-    own.iter().all(|key| input.contains_key(*key)) && command(input).is_some()
+    own.iter().all(|key| input.contains_key(*key)) && input::command(input, "").is_some()
 }
 
-fn edits(parts: &[&Map<String, Value>]) -> Vec<FileChange> {
+/// Gives the texts of files before and after.
+fn texts<'a>(parts: &'a [&Map<String, Value>]) -> impl Iterator<Item = input::Edit<'a>> {
     let diffs = parts
         .iter()
         .filter(|part| text(part, "type") == Some("diff"));
     let edits = diffs.filter_map(|part| {
-        let path = path(text(part, "path")?);
-        Some(changes::between(
-            &path,
-            text(part, "oldText"),
-            text(part, "newText")?,
-        ))
+        Some(input::Edit {
+            path: text(part, "path")?,
+            before: text(part, "oldText"),
+            after: text(part, "newText")?,
+        })
     });
-    edits.take(MOST_PARTS).collect()
+    edits.take(MOST_PARTS)
+}
+
+fn edits(parts: &[&Map<String, Value>]) -> Vec<FileChange> {
+    let edits = texts(parts);
+    edits
+        .map(|edit| changes::between(&path(edit.path), edit.before, edit.after))
+        .collect()
 }
 
 fn output(parts: &[&Map<String, Value>]) -> Brought {
@@ -344,41 +368,6 @@ fn brought(raw: &Value) -> Option<Brought> {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
     };
     Brought::of(said.trim())
-}
-
-/// Finds the command among what a call was given.
-fn command(input: &Map<String, Value>) -> Option<String> {
-    let command = input.get("command").or_else(|| input.get("cmd"))?;
-    match command {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(words) => {
-            let texts: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-            let script = shell::script(&texts).filter(|_| texts.len() == words.len());
-            let all = || words.iter().map(word).collect::<Vec<_>>().join(" ");
-            Some(script.map_or_else(all, str::to_owned))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
-    }
-    .filter(|text| !text.trim().is_empty())
-}
-
-/// Writes one word of a command so that it can't be taken for two.
-pub fn word(word: &Value) -> String {
-    let text = plain(word);
-    let simple = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !text.is_empty() && text.chars().all(simple) {
-        text
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
-}
-
-/// Gives what a call was given, by name.
-pub fn inputs(input: &Map<String, Value>) -> Vec<(String, String)> {
-    let entries = input.iter().take(MOST_PARTS);
-    entries
-        .map(|(key, value)| (name(key), cut(&plain(value), LONGEST_TEXT)))
-        .collect()
 }
 
 /// Writes a value as text: a text as it is.

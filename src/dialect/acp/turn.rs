@@ -247,6 +247,7 @@ impl Turn {
         if !self.know(&key, news, &teller.folder) {
             return;
         }
+        self.ask_if_changed(&key, teller, now, out);
         match status {
             None | Some(Status::Pending) => {}
             Some(Status::InProgress) => self.runs(&key, now, teller, out),
@@ -271,7 +272,9 @@ impl Turn {
         }
         news.title = news.title.map(|title| call::titled(&title, folder));
         let call = self.calls.entry(key.to_owned());
-        call.or_insert_with(|| Call::new(key)).take(news);
+        let call = call.or_insert_with(|| Call::new(key));
+        call.set_folder(folder);
+        call.take(news);
         true
     }
 
@@ -295,8 +298,12 @@ impl Turn {
         call.stage = Stage::Told;
         // It went on after what was rejected.
         self.rejected = false;
-        let fields =
-            json!({"tool": call.tool(), "tool_call_id": call.key, "summary_normal": call.title()});
+        let attached = Attached {
+            deed: Some(call.deed()),
+            ..Attached::default()
+        };
+        let fields = json!({"tool": call.tool(), "tool_call_id": call.key, "summary_normal": call.title(),
+            written::ATTACHED: attached.write()});
         self.made += 1;
         self.close_output(teller, now, out);
         self.enter("calling_tool", teller, now, out);
@@ -332,7 +339,7 @@ impl Turn {
         let Some(call) = self.calls.get(key) else {
             return;
         };
-        let attached = call.attached(false);
+        let attached = Value::Object(call.attached(false).write());
         let mut fields = Map::new();
         if worked && !call.edits.is_empty() {
             let paths: Vec<&str> = call.edits.iter().map(|edit| edit.path.as_str()).collect();

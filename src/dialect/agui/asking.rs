@@ -13,6 +13,7 @@ use crate::dialect::acp::aside::Asks;
 use crate::dialect::acp::call::{self, first};
 use crate::dialect::acp::filling::{Action, Next};
 use crate::dialect::acp::form::{self, Kind, Part};
+use crate::dialect::acp::input::Input;
 use crate::dialect::acp::options::Choice;
 use crate::dialect::acp::permission::Permission;
 use crate::dialect::acp::read::{self as acp, CallNews, Status};
@@ -152,15 +153,7 @@ impl Asked {
     ) -> Option<(Permission, Option<CallNews>, bool)> {
         let item = self.items.get(name.parse::<usize>().ok()?)?;
         let interrupt = self.interrupts.get(item.of)?;
-        let mut permission = Permission {
-            id: Id::of_name(name),
-            call: String::new(),
-            clarifies: None,
-            context: Vec::new(),
-            choices: Vec::new(),
-            token: String::new(),
-            sending: None,
-        };
+        let mut permission = Permission::consent(Id::of_name(name), "", Vec::new(), Vec::new());
         let asks = match &item.wants {
             Wants::Consent(consent) => {
                 let (news, is_whole) = news(interrupt, consent, name, known);
@@ -436,7 +429,7 @@ fn news(
             let is_short = said.chars().count() <= LONGEST_TITLE;
             news.title = Some(cut(&said, LONGEST_TITLE)).filter(|title| !title.is_empty());
             if !is_short {
-                news.inputs = Some(vec![("message".to_owned(), cut(&said, LONGEST_INPUT))]);
+                news.inputs = Some(vec![Input::new("message", &said.into())]);
             }
             (news, is_whole)
         }
@@ -447,7 +440,7 @@ fn news(
 pub fn inputs(given: &Value, news: &mut CallNews) -> bool {
     let form = json!({"toolCallId": news.id, "rawInput": given});
     if let Some(read) = form.as_object().and_then(acp::call) {
-        (news.command, news.inputs) = (read.command, read.inputs);
+        (news.command, news.inputs, news.said) = (read.command, read.inputs, read.said);
     }
     let short = |value: &Value| acp::plain(value).chars().count() <= LONGEST_INPUT;
     match given {
@@ -462,6 +455,7 @@ fn choices(consent: &Consent, is_whole: bool) -> Vec<Choice> {
         decision: decision.to_owned(),
         option: decision.to_owned(),
         allows,
+        cancels: false,
     };
     let mut choices = Vec::new();
     if consent.allows && is_whole {

@@ -198,6 +198,7 @@ impl Dialect for Agui {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
             | LinkEvent::Piece { .. } => {}
         }
     }

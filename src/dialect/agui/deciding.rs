@@ -101,7 +101,7 @@ impl Agui {
                 decision,
                 rationale,
             } => {
-                let choices = permission.choices.iter();
+                let choices = permission.offered.iter();
                 let mut choices = choices.filter(|it| it.decision == decision.as_str());
                 (choices.next().cloned(), rationale.clone())
             }

@@ -317,7 +317,8 @@ fn undelivered(fault: &Fault) -> Undelivered {
         | Fault::Tls(_)
         | Fault::Unusable(_)
         | Fault::OneWay
-        | Fault::TooLarge { .. } => Undelivered::Kept(fault.clone()),
+        | Fault::TooLarge { .. }
+        | Fault::TooManyValues { .. } => Undelivered::Kept(fault.clone()),
         Fault::TimedOut
         | Fault::Closed
         | Fault::NotEventStream { .. }

@@ -482,6 +482,7 @@ impl Dialect for Asp {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
             | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded
             | LinkEvent::Remark { .. }

@@ -41,12 +41,14 @@ pub fn permission(
         decision: "reject".to_owned(),
         option: json!({"behavior": "deny"}).to_string(),
         allows: false,
+        cancels: false,
     };
     if is_whole {
         choices.push(Choice {
             decision: "accept".to_owned(),
             option: json!({"behavior": "allow"}).to_string(),
             allows: true,
+            cancels: false,
         });
     }
     choices.push(reject);
@@ -63,19 +65,13 @@ pub fn permission(
                 option: json!({"behavior": "allow", "updatedPermissions": [suggestion]})
                     .to_string(),
                 allows: true,
+                cancels: false,
             }),
             None => left_out += 1,
         }
     }
-    let permission = Permission {
-        id: Id::of_name(&request.to_string()),
-        call: call.to_owned(),
-        clarifies: None,
-        context: Vec::new(),
-        choices,
-        token: String::new(),
-        sending: None,
-    };
+    let id = Id::of_name(&request.to_string());
+    let permission = Permission::consent(id, call, choices, Vec::new());
     (permission, left_out)
 }
 
@@ -163,15 +159,8 @@ pub fn question(
         .collect();
     let asked = first(words, "claude.question", &[("words", &asked)]);
     let fields = json!({"question": asked, "choices": choices});
-    Some(Permission {
-        id: Id::of_name(&request.to_string()),
-        call: String::new(),
-        clarifies: fields.as_object().cloned(),
-        context: Vec::new(),
-        choices: Vec::new(),
-        token: String::new(),
-        sending: None,
-    })
+    let fields = fields.as_object().cloned().unwrap_or_default();
+    Some(Permission::words(Id::of_name(&request.to_string()), fields))
 }
 
 /// Gives the answer to the hook that waits: a decision, with the person's reason where they rejected.

@@ -306,6 +306,7 @@ impl Dialect for Claude {
             | LinkEvent::Remark { .. }
             | LinkEvent::Dropped { .. }
             | LinkEvent::Listening { .. }
+            | LinkEvent::Strangers { .. }
             | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded => {}
         }

@@ -132,7 +132,7 @@ impl Claude {
                 decision,
                 rationale,
             } => {
-                let mut all = permission.choices.iter();
+                let mut all = permission.offered.iter();
                 let choice = all.find(|it| it.decision == decision.as_str());
                 choice.map(|choice| (choice.clone(), rationale.clone()))
             }

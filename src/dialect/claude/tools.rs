@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::dialect::Words;
 use crate::dialect::acp::call::first;
-use crate::dialect::acp::read::{self, CallNews, Status, inputs, text};
+use crate::dialect::acp::input;
+use crate::dialect::acp::read::{self, CallNews, Status, text};
 use crate::dialect::changes;
 use crate::dialect::written::cut;
 use crate::protocol::{Brought, FileChange};
@@ -54,7 +55,7 @@ pub fn call(id: &str, made: &Made, words: &Words) -> (CallNews, bool) {
     }
     news.id = id.to_owned();
     news.status = Some(Status::InProgress);
-    news.inputs = Some(inputs(input));
+    news.inputs = Some(input::all(input));
     let change = edit(tool, input);
     let mut covered: &[&str] = if news.command.is_some() {
         &["command"]

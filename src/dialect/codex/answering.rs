@@ -147,15 +147,7 @@ impl Thread {
             let n = Word::Own(left_out.to_string());
             out.push(Out::Tell(Phrase::new("codex.left_out").with("n", n)));
         }
-        let permission = Permission {
-            id: id.clone(),
-            call: key,
-            choices,
-            clarifies: None,
-            context,
-            token: String::new(),
-            sending: None,
-        };
+        let permission = Permission::consent(id.clone(), &key, choices, context);
         let asked = self.turn(None, now, out);
         asked.is_some_and(|(turn, teller)| turn.request(permission, news, teller, now, out))
     }
@@ -175,15 +167,7 @@ impl Thread {
         let Some(fields) = fields else {
             return false;
         };
-        let permission = Permission {
-            id: id.clone(),
-            call: String::new(),
-            choices: Vec::new(),
-            clarifies: Some(fields),
-            context: Vec::new(),
-            token: String::new(),
-            sending: None,
-        };
+        let permission = Permission::words(id.clone(), fields);
         let asked = self.turn(None, now, out);
         asked.is_some_and(|(turn, teller)| turn.clarify(permission, next, teller, now, out))
     }
@@ -241,7 +225,7 @@ impl Thread {
                 },
             ) => {
                 let choice = permission
-                    .choices
+                    .offered
                     .iter()
                     .find(|it| it.decision == decision.as_str());
                 choice.map(|choice| (choice.option.clone(), choice.allows, rationale.clone()))

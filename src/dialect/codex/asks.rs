@@ -12,8 +12,9 @@ use serde_json::{Map, Value, json};
 use crate::dialect::Words;
 use crate::dialect::acp::address::Address;
 use crate::dialect::acp::call::first;
+use crate::dialect::acp::input::{self, Input, word};
 use crate::dialect::acp::options::Choice;
-use crate::dialect::acp::read::{CallNews, Status, inputs, text, word};
+use crate::dialect::acp::read::{CallNews, Status, text};
 use crate::dialect::shell::unwrapped;
 use crate::dialect::written::cut;
 
@@ -24,9 +25,9 @@ use super::items;
 const MOST: usize = 30;
 /// The longest rule that can be said whole before it is chosen, in characters.
 const LONGEST_RULE: usize = 250;
-/// The longest other text, in characters: what [`inputs`] takes of each value.
+/// The longest other text, in characters.
 const LONGEST: usize = 4000;
-/// How many values [`inputs`] takes.
+/// How many inputs are looked at.
 const MOST_INPUTS: usize = 512;
 /// How much of a title is said, in characters.
 const LONGEST_TITLE: usize = 512;
@@ -118,14 +119,13 @@ pub fn unallowed(choices: &mut Vec<Choice>) -> usize {
 pub fn is_cut(news: &CallNews) -> bool {
     let long = |text: &str, most: usize| text.chars().nth(most).is_some();
     let title = news.title.as_deref();
-    let inputs = news.inputs.iter().flatten();
-    let mut inputs = inputs.map(|(_, value)| value.as_str());
+    let mut inputs = news.inputs.iter().flatten();
     title.is_some_and(|title| long(title, LONGEST_TITLE))
         || news
             .inputs
             .as_ref()
             .is_some_and(|it| it.len() >= MOST_INPUTS)
-        || inputs.any(|value| long(value, LONGEST - 1))
+        || inputs.any(|input| input.is_cut)
 }
 
 fn decided(decision: Value) -> Value {
@@ -147,6 +147,7 @@ impl Choices<'_> {
                 decision: decision.to_owned(),
                 option: answer.to_string(),
                 allows,
+                cancels: false,
             });
         }
     }
@@ -249,7 +250,7 @@ fn command(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
             CallNews {
                 kind: Some("fetch".to_owned()),
                 title: Some(first(words, "codex.network", &args)),
-                inputs: Some(vec![("command".to_owned(), cut(&run, LONGEST))]),
+                inputs: Some(vec![Input::new("command", &run.clone().into())]),
                 ..news
             }
         }
@@ -464,7 +465,7 @@ fn elicitation(params: &Map<String, Value>, words: &Words) -> Option<Ask> {
         ),
     };
     let called = meta.and_then(|meta| meta.get("tool_params"));
-    let called = called.and_then(Value::as_object).map(inputs);
+    let called = called.and_then(Value::as_object).map(input::all);
     let news = CallNews {
         id: format!("elicitation {server} {}", tool.unwrap_or_default()),
         title: Some(title),

@@ -495,6 +495,7 @@ impl Dialect for Codex {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
             | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded
             | LinkEvent::Remark { .. }

@@ -6,7 +6,8 @@
 use serde_json::{Map, Value};
 
 use crate::dialect::acp::call::{first, inside};
-use crate::dialect::acp::read::{CallNews, Status, inputs, text};
+use crate::dialect::acp::input::{self, Input};
+use crate::dialect::acp::read::{CallNews, Status, text};
 use crate::dialect::shell::unwrapped;
 use crate::dialect::written::cut;
 use crate::dialect::{Words, changes};
@@ -88,14 +89,20 @@ pub fn read(
         "mcpToolCall" => call(CallNews {
             title: Some(format!("{}: {}", named("server"), named("tool"))),
             kind: Some(format!("{}.{}", named("server"), named("tool"))),
-            inputs: item.get("arguments").and_then(Value::as_object).map(inputs),
+            inputs: item
+                .get("arguments")
+                .and_then(Value::as_object)
+                .map(input::all),
             output: Some(result(item)),
             ..news
         }),
         "dynamicToolCall" | "collabAgentToolCall" => call(CallNews {
             title: Some(named("tool")),
             kind: Some(named("tool")),
-            inputs: item.get("arguments").and_then(Value::as_object).map(inputs),
+            inputs: item
+                .get("arguments")
+                .and_then(Value::as_object)
+                .map(input::all),
             ..news
         }),
         "webSearch" => call(CallNews {
@@ -134,7 +141,8 @@ fn prompt(item: &Map<String, Value>) -> String {
 
 /// Reads a command, of an item or of the request for an approval.
 pub fn command(map: &Map<String, Value>, news: CallNews) -> CallNews {
-    let folder = text(map, "cwd").map(|cwd| ("cwd".to_owned(), cut(cwd, LONGEST_PATH)));
+    let folder = map.get("cwd").filter(|cwd| cwd.is_string());
+    let folder = folder.map(|cwd| Input::new("cwd", cwd));
     CallNews {
         kind: Some("execute".to_owned()),
         command: text(map, "command")
@@ -149,7 +157,8 @@ pub fn command(map: &Map<String, Value>, news: CallNews) -> CallNews {
 pub fn changed(changes: Option<&Value>, news: CallNews, folder: &str, words: &Words) -> CallNews {
     let all = changes.and_then(Value::as_array);
     let all = all.into_iter().flatten().take(MOST_CHANGES);
-    let (mut edits, mut also, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut edits, mut also, mut places, mut deletes) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for change in all.filter_map(Value::as_object) {
         let path = cut(text(change, "path").unwrap_or_default(), LONGEST_PATH);
         let near = inside(&path, folder).to_owned();
@@ -167,6 +176,7 @@ pub fn changed(changes: Option<&Value>, news: CallNews, folder: &str, words: &Wo
                 };
                 let args = [("path", near.as_str()), ("lines", lines.as_str())];
                 also.push(first(words, "codex.deletes", &args));
+                deletes.push(near.clone());
                 places.push(near);
             }
             Some(_) | None => {
@@ -191,6 +201,7 @@ pub fn changed(changes: Option<&Value>, news: CallNews, folder: &str, words: &Wo
         title: edits.is_empty().then(|| also.join("; ")),
         edits: Some(edits),
         also: Some(also),
+        deletes,
         places: Some(places),
         ..news
     }

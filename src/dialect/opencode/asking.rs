@@ -87,16 +87,13 @@ pub fn permission(
     }
     let mut params = Map::new();
     params.insert("options".to_owned(), Value::Array(offered));
-    let (choices, _) = options::read(&params, words);
-    let permission = Permission {
-        id: Id::of_name(&wants.id),
-        call: call::key(&news.id),
-        clarifies: None,
-        context,
+    let choices = options::read(&params, words).choices;
+    let permission = Permission::consent(
+        Id::of_name(&wants.id),
+        &call::key(&news.id),
         choices,
-        token: String::new(),
-        sending: None,
-    };
+        context,
+    );
     (permission, news, left_out)
 }
 
@@ -161,15 +158,8 @@ impl Form {
         }
         let fields =
             json!({"question": asked, "accepted_response_kinds": kinds, "choices": choices});
-        Some(Permission {
-            id: Id::of_name(request),
-            call: String::new(),
-            clarifies: fields.as_object().cloned(),
-            context: Vec::new(),
-            choices: Vec::new(),
-            token: String::new(),
-            sending: None,
-        })
+        let fields = fields.as_object().cloned().unwrap_or_default();
+        Some(Permission::words(Id::of_name(request), fields))
     }
 
     /// Takes an answer to the question that is asked now.

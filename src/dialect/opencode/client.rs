@@ -368,6 +368,7 @@ impl Dialect for Opencode {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
             | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded => {}
         }

@@ -215,7 +215,7 @@ impl super::conversation::Conversation {
                 None,
             ) => {
                 let choice = asked
-                    .choices
+                    .offered
                     .iter()
                     .find(|it| it.decision == decision.as_str());
                 let Some(choice) = choice else {

@@ -260,10 +260,12 @@ pub(super) fn member<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a M
     map.get(key)?.as_object()
 }
 
-/// Gives a name; nothing where it is empty or longer than any of theirs.
+/// Gives a name; nothing where it is empty or longer than any of theirs, or is of dots alone: in an address, that is the
+/// way to another place, however it is written.
 pub(super) fn name(map: &Map<String, Value>, key: &str) -> Option<String> {
     let found = text(map, key)?;
-    (!found.is_empty() && found.len() <= LONGEST_NAME).then(|| found.to_owned())
+    let is_place = !found.bytes().all(|byte| byte == b'.');
+    (is_place && found.len() <= LONGEST_NAME).then(|| found.to_owned())
 }
 
 /// Gives the conversation of something that stands in an event.

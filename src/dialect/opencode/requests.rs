@@ -120,14 +120,10 @@ pub fn wants(what: &Map<String, Value>) -> Option<Wants> {
 pub fn given(inputs: &Map<String, Value>, news: &mut CallNews) -> bool {
     let form = json!({"toolCallId": news.id, "rawInput": inputs});
     if let Some(read) = form.as_object().and_then(acp::call) {
-        (news.command, news.inputs) = (read.command, read.inputs);
+        (news.command, news.inputs, news.said) = (read.command, read.inputs, read.said);
     }
     let kept = news.inputs.as_deref().unwrap_or_default();
-    let is_kept = |(key, value): &(String, String)| {
-        let given = inputs.get(key);
-        given.is_some_and(|given| acp::plain(given) == *value)
-    };
-    kept.len() == inputs.len() && kept.iter().all(is_kept)
+    kept.len() == inputs.len() && kept.iter().all(|input| !input.is_cut)
 }
 
 /// Gives a list of texts to the letter; nothing where there are more than are read, or anything else stands in it.

@@ -193,6 +193,7 @@ impl Dialect for Sage {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
             | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded
             | LinkEvent::Remark { .. }

@@ -66,8 +66,11 @@ fn hooks_come_beside_what_stands_there_and_go_without_a_trace() {
     assert!(places.is_sorted(), "the order is the person's: {text}");
     assert!(!change(&path, Wanted::In).unwrap());
     assert!(change(&path, Wanted::Out).unwrap());
-    let left: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-    assert_eq!(left, serde_json::from_str::<Value>(OWN).unwrap());
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        OWN,
+        "byte for byte"
+    );
     #[cfg(unix)]
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
     let names: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
@@ -162,6 +165,121 @@ fn only_what_runs_the_relay_and_nothing_else_is_ours() {
             is_ours(&json!({"type": "command", "command": command}), program),
             ours,
             "{command}"
+        );
+    }
+}
+
+/// Whatever else stands in a file stays as it is, however it is written.
+#[test]
+fn everything_else_stays_byte_for_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    for text in [
+        "{}",
+        "{ }\n\n",
+        "{\"a\":1.0e2,\"a\":2}",
+        "\r\n{\r\n\t\"\\u0061\" : [ 1,\t2 ] ,\r\n\t\"hooks\":{ }\r\n}\r\n",
+        "{\"hooks\":{\"Stop\":[]},\"z\":{\"y\":1,\"y\":2}}",
+        "{\n    \"hooks\": {\n        \"Other\": [ { \"hooks\": [ ] } ]\n    }\n}",
+        OWN,
+    ] {
+        std::fs::write(&path, text).unwrap();
+        assert!(change(&path, Wanted::In).unwrap(), "{text}");
+        let with = std::fs::read_to_string(&path).unwrap();
+        let read: Value = serde_json::from_str(&with).unwrap();
+        assert_eq!(
+            read["hooks"]["SessionEnd"][0]["hooks"][0]["timeout"], 10,
+            "{with}"
+        );
+        assert!(!change(&path, Wanted::In).unwrap(), "{with}");
+        assert!(change(&path, Wanted::Out).unwrap(), "{with}");
+        let left = std::fs::read_to_string(&path).unwrap();
+        let blank = |text: &str| {
+            text.chars()
+                .filter(|c| !c.is_whitespace())
+                .collect::<String>()
+        };
+        // An empty list of hooks that was there before may go with ours.
+        let wanted = blank(text)
+            .replace(",\"hooks\":{}", "")
+            .replace("\"Stop\":[]", "")
+            .replace("\"hooks\":{},", "");
+        assert_eq!(blank(&left), wanted, "{text}");
+    }
+}
+
+#[test]
+fn what_can_be_read_in_two_ways_is_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    for text in [
+        "{\"hooks\":{},\"hooks\":{}}",
+        "{\"hooks\":{\"Stop\":[],\"Stop\":[]}}",
+        "{\"hooks\":{\"Stop\":[{\"hooks\":[],\"hooks\":[]}]}}",
+    ] {
+        std::fs::write(&path, text).unwrap();
+        assert!(
+            matches!(change(&path, Wanted::In), Err(Unchanged::Twice(_))),
+            "{text}"
+        );
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_nobody_is_to_write_and_what_has_other_names_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    std::fs::write(&path, OWN).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(matches!(
+        change(&path, Wanted::In),
+        Err(Unchanged::ReadOnly)
+    ));
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let other = folder.path().join("other.json");
+    std::fs::hard_link(&path, &other).unwrap();
+    assert!(matches!(
+        change(&path, Wanted::In),
+        Err(Unchanged::OtherNames)
+    ));
+    for path in [&path, &other] {
+        assert_eq!(std::fs::read_to_string(path).unwrap(), OWN);
+    }
+}
+
+/// Another program writes into the same file at the same moment, in place or by putting a new one there: what it writes is
+/// there in the end, or stands beside ours, and is never lost.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_write_at_the_same_moment_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    for round in 0..60_u64 {
+        std::fs::write(&path, OWN).unwrap();
+        let theirs = format!("{{\"theirs\": {round}}}");
+        std::thread::scope(|scope| {
+            let (path, theirs) = (&path, &theirs);
+            let folder = folder.path();
+            scope.spawn(move || {
+                let rest = std::time::Duration::from_micros(round * 37 % 2500);
+                std::thread::sleep(rest);
+                if round % 2 == 0 {
+                    std::fs::write(path, theirs).unwrap();
+                } else {
+                    let new = folder.join("new");
+                    std::fs::write(&new, theirs).unwrap();
+                    std::fs::rename(&new, path).unwrap();
+                }
+            });
+            // Whether it was put in or told as changed meanwhile is chance.
+            let _ = change(path, Wanted::In);
+        });
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(
+            text.contains(theirs.trim_matches(['{', '}'])),
+            "round {round}: {text}"
         );
     }
 }

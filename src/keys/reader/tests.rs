@@ -116,7 +116,6 @@ fn what_is_no_key_is_noise_and_never_silence() {
         b"\x1b[M",
         b"\x1b[<0;3;4M",
         b"\x1b[?64;1c",
-        b"\x1b[24;80R",
         b"\x1b[201~",
         b"\x1b[57358u",
         b"\x1bP1$r\x1b\\",
@@ -127,6 +126,22 @@ fn what_is_no_key_is_noise_and_never_silence() {
     ] {
         assert_eq!(whole(bytes), [Struck::Noise], "{bytes:?}");
     }
+}
+
+/// The terminal's reply is no hand at work, not even in pieces; the shape that a key has, too, is the key.
+#[test]
+fn a_reply_of_the_terminal_is_no_key_and_no_hand() {
+    assert_eq!(whole(b"\x1b[24;80R"), [Struck::Place(24, 80)]);
+    assert_eq!(whole(b"\x1b[1;1R"), [Struck::Place(1, 1)]);
+    assert_eq!(
+        read(&[(0, b"\x1b[2"), (20, b";3R")]),
+        [(20, Struck::Place(2, 3))]
+    );
+    assert_eq!(
+        whole(b"\x1b[1;2R"),
+        [with(KeyCode::F(3), KeyModifiers::SHIFT)]
+    );
+    assert_eq!(whole(b"\x1b[0;0R"), [Struck::Noise]);
 }
 
 #[test]

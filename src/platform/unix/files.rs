@@ -86,6 +86,63 @@ pub(crate) fn is_socket(about: &Metadata) -> bool {
     about.file_type().is_socket()
 }
 
+/// Returns the phrase that says why others can decide what a file holds, if they can. A pipe or a device is whoever opened
+/// it.
+pub(crate) fn untrusted(about: &Metadata) -> Option<&'static str> {
+    let own = rustix::process::geteuid().as_raw();
+    if !about.is_file() {
+        return None;
+    }
+    if about.uid() != own && about.uid() != 0 {
+        return Some("call.file.owner");
+    }
+    let mode = about.permissions().mode();
+    // A group with the user's own number has no other member.
+    let by_group = mode & 0o020 != 0 && about.gid() != own;
+    (by_group || mode & 0o002 != 0).then_some("call.file.writable")
+}
+
+/// Tells whether others could put something of their own into a folder in the place of what is there.
+pub(crate) fn is_shared(folder: &Path) -> bool {
+    let Ok(about) = folder.metadata() else {
+        return false;
+    };
+    let own = rustix::process::geteuid().as_raw();
+    let mode = about.permissions().mode();
+    let is_sticky = mode & 0o1000 != 0;
+    let by_group = mode & 0o020 != 0 && about.gid() != own;
+    let of_another = about.uid() != own && about.uid() != 0;
+    of_another || (!is_sticky && (by_group || mode & 0o002 != 0))
+}
+
+/// Returns how many names a file has.
+pub(crate) fn names(about: &Metadata) -> u64 {
+    about.nlink()
+}
+
+/// Swaps two files, so that each has the name of the other at once; `false` where the system or the folder can't do that.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn swap(one: &Path, other: &Path) -> io::Result<bool> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
+            Ok(()) => Ok(true),
+            Err(
+                rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP,
+            ) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+    {
+        let _ = (one, other);
+        Ok(false)
+    }
+}
+
 /// Tells whether two looks were at the same file.
 pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
     one.dev() == other.dev() && one.ino() == other.ino()

@@ -15,6 +15,8 @@ use tokio::sync::mpsc;
 
 use crate::keys::{LineFeed, Reader, Stroke};
 
+/// Whether the terminal's replies come through here.
+pub(crate) const REPLIES: bool = true;
 /// How many strokes wait for the loop; then the terminal's own buffer holds them.
 const WAITING: usize = 1024;
 /// How much is read at once: more than a terminal hands over.

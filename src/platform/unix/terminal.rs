@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{
@@ -122,6 +122,38 @@ impl Modes {
     pub(crate) fn restore(&self) {
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
     }
+}
+
+/// Asks the terminal where its cursor is, and tells whether it replies in time; `None` where that can't be asked.
+pub(crate) fn replies(patience: Duration) -> Option<bool> {
+    let before = Modes::now().ok()?;
+    before.take_keys();
+    let asked = io::stdout()
+        .write_all(b"\x1b[6n")
+        .and_then(|()| io::stdout().flush());
+    let until = Instant::now() + patience;
+    let mut read = Vec::new();
+    let mut replied = false;
+    while asked.is_ok() && !replied {
+        let left = until.saturating_duration_since(Instant::now());
+        let stdin = rustix::stdio::stdin();
+        let mut watched = [PollFd::from_borrowed_fd(stdin, PollFlags::IN)];
+        let left = Timespec::try_from(left).unwrap_or_default();
+        if poll(&mut watched, Some(&left)).is_ok_and(|ready| ready > 0) {
+            let mut buffer = [0; 64];
+            match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
+                Ok(count) if count > 0 => {
+                    read.extend_from_slice(buffer.get(..count).unwrap_or_default())
+                }
+                Ok(_) | Err(_) => break,
+            }
+            replied = read.contains(&b'R');
+        } else {
+            break;
+        }
+    }
+    before.restore();
+    Some(replied)
 }
 
 /// Waits a moment for something to read; nothing where nobody reads what would be printed to `reader`.

@@ -128,6 +128,30 @@ pub(crate) fn is_socket(_about: &Metadata) -> bool {
     false
 }
 
+/// Returns the phrase that says why others can decide what a file holds; here the folder of a user's own files keeps others
+/// out.
+pub(crate) fn untrusted(_about: &Metadata) -> Option<&'static str> {
+    None
+}
+
+/// Tells whether others could put something of their own into a folder in the place of what is there.
+pub(crate) fn is_shared(_folder: &Path) -> bool {
+    false
+}
+
+/// Returns how many names a file has; here it does not say.
+pub(crate) fn names(_about: &Metadata) -> u64 {
+    1
+}
+
+/// Swaps two files; this system can't do that at once.
+///
+/// # Errors
+/// Never.
+pub(crate) fn swap(_one: &Path, _other: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Tells whether two looks were at the same file, by its time of birth.
 pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
     match (one.created(), other.created()) {

@@ -14,6 +14,8 @@ use crate::keys::{LineFeed, Stroke, Struck};
 
 /// How many strokes wait for the loop; then the console's own buffer holds them.
 const WAITING: usize = 1024;
+/// Whether the terminal's replies come through here: the system takes them for itself.
+pub(crate) const REPLIES: bool = false;
 /// How often it is looked whether somebody else wants the console: a wait for its events can't be broken off.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long the reader may take to let go of the console: some looks.

@@ -125,6 +125,11 @@ fn input() -> io::Result<ConsoleMode> {
 }
 
 /// Waits a moment for something to read. Whether somebody reads what is printed can't be seen here.
+/// Asks the terminal where its cursor is; that can't be asked here.
+pub(crate) fn replies(_patience: Duration) -> Option<bool> {
+    None
+}
+
 pub(crate) fn wait_to_read(
     stream: &TcpStream,
     _reader: &impl AsHandle,

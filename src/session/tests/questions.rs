@@ -259,7 +259,7 @@ fn the_second_step_is_wanted_unless_all_is_known_to_be_mild() {
         ),
         (
             json!({"risk_level": "low", "irreversible": false, "default_decision": "accept"}),
-            false,
+            true,
         ),
         (
             json!({"risk_level": "low", "irreversible": false, "action": "x".repeat(2000)}),
@@ -316,4 +316,38 @@ fn one_wrong_stamp_does_not_end_a_question() {
         stage.sessions.expires(prompt),
         Some(Duration::from_secs(300))
     );
+}
+
+/// Under the id of the call that was accepted, another tool or other arguments are another call.
+#[test]
+fn a_call_that_is_not_the_accepted_one_is_a_danger() {
+    for (before, tool, args, is_danger) in [
+        (None, "send", "to: bob", false),
+        (None, "delete", "to: bob", true),
+        (Some("to: bob"), "send", "to: bob", false),
+        (Some("to: bob"), "send", "to: everybody", true),
+    ] {
+        let mut stage = Stage::new();
+        stage.start();
+        if let Some(args) = before {
+            stage.on(
+                "tool.invoked",
+                json!({"tool": "send", "tool_call_id": "c", "args_summary": args}),
+            );
+        }
+        let id = stage.ask_with("rpl_1", json!({"tool": "send", "tool_call_id": "c"}));
+        let accept = Answer::Decision {
+            decision: Decision::Accept,
+            rationale: None,
+        };
+        stage
+            .sessions
+            .reply_sending(id, accept, stage.now.wall, stage.now);
+        let changes = stage.on(
+            "tool.invoked",
+            json!({"tool": tool, "tool_call_id": "c", "args_summary": args}),
+        );
+        let told = changes.iter().any(|change| matches!(change, What::Danger(Danger::RanOtherwise { prompt, .. }) if *prompt == id));
+        assert_eq!(told, is_danger, "{before:?} {tool} {args}");
+    }
 }

@@ -6,8 +6,6 @@
     reason = "a test fails by panicking"
 )]
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-
 use super::*;
 use crate::config::LinkConfig;
 use crate::link::Cause;
@@ -115,7 +113,61 @@ async fn who_does_not_know_the_secret_finds_nothing() {
         let told = status(port, &request("POST", &path, "localhost", "{}")).await;
         assert_eq!(told, "HTTP/1.1 404 Not Found", "{path}");
     }
+    // Nine came, and the first is told.
+    link.expect(&[LinkEvent::Strangers { count: 1 }]).await;
     assert!(link.is_quiet());
+}
+
+#[tokio::test]
+async fn whoever_only_holds_connections_open_keeps_nobody_out_and_is_reported() {
+    let (mut link, port) = opened(quick()).await;
+    let mut idle = Vec::new();
+    for _ in 0..2 * MOST_STRANGERS {
+        idle.push(
+            TcpStream::connect((Ipv4Addr::LOCALHOST, port))
+                .await
+                .unwrap(),
+        );
+    }
+    let begun = tokio::time::Instant::now();
+    let text = request("POST", &format!("/{SECRET}/hook"), "localhost", "{}");
+    let client = send(port, &text).await;
+    let mut strangers = 0;
+    loop {
+        match link.next().await {
+            LinkEvent::Request { id, .. } => {
+                break link.handle.respond(id, 200, "heard".to_owned(), None);
+            }
+            LinkEvent::Strangers { count } => strangers = count,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert!(answer(client).await.ends_with("heard"));
+    while strangers < 100 {
+        let LinkEvent::Strangers { count } = link.next().await else {
+            panic!("no report");
+        };
+        strangers = count;
+    }
+    // They are closed, too.
+    let mut byte = [0];
+    assert!(matches!(
+        soon(idle[0].read(&mut byte)).await,
+        Ok(0) | Err(_)
+    ));
+}
+
+#[tokio::test]
+async fn a_request_is_heard_although_its_sender_leaves_at_once() {
+    let (mut link, port) = opened(quick()).await;
+    let text = request("POST", &format!("/{SECRET}/hook"), "localhost", "{}");
+    drop(send(port, &text).await);
+    assert!(matches!(link.next().await, LinkEvent::Request { .. }));
 }
 
 #[tokio::test]
@@ -231,6 +283,7 @@ async fn a_request_that_nobody_answers_lapses_in_the_end() {
         held: held.clone(),
         sink,
         next: AtomicU64::new(1),
+        places: Arc::new(Semaphore::new(1)),
         lapsed,
     };
     let begun = tokio::time::Instant::now();

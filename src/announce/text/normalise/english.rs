@@ -35,7 +35,7 @@ const SIGNS: &[(&str, &str, &str)] = &[
     ("$", "dollar", "dollars"),
     ("`", "backtick", "backticks"),
     ("\"", "quote", "quotes"),
-    ("'", "single quote", "single quotes"),
+    ("'", "apostrophe", "apostrophes"),
     ("/", "slash", "slashes"),
     ("\\", "backslash", "backslashes"),
     ("=", "equals", "equals"),
@@ -113,6 +113,17 @@ const SIGNS: &[(&str, &str, &str)] = &[
     ("＆", "full-width ampersand", "full-width ampersands"),
     ("－", "full-width dash", "full-width dashes"),
     ("＄", "full-width dollar", "full-width dollars"),
+];
+
+/// What is said in the place of frequent redirections.
+const COMPOSITES: &[(&str, &str)] = &[
+    ("2>&1", "with errors"),
+    ("2>/dev/null", "without errors"),
+    ("2> /dev/null", "without errors"),
+    (">/dev/null", "without output"),
+    ("> /dev/null", "without output"),
+    ("&>/dev/null", "without any output"),
+    ("&> /dev/null", "without any output"),
 ];
 
 /// What a token or sign is called in prose, where it differs.
@@ -402,6 +413,19 @@ pub(super) fn words() -> Words {
         letter: Borrowed("letter {letter}"),
         capital: Borrowed("capital {letter}"),
         space: Borrowed("space"),
+        spaces: Borrowed("{n} spaces"),
+        tab: count("tab", "{n} tabs"),
+        joined: Borrowed("joined"),
+        literal: Borrowed("word"),
+        inner_dash: Borrowed("hyphen"),
+        root: Borrowed("root"),
+        capitals: ["capital", "capitals", "cap", "caps"].map(Borrowed),
+        lookalike: Borrowed("lookalike of {letter} {code}"),
+        blank: Borrowed("blank {code}"),
+        hidden: Borrowed("hidden {code}"),
+        mark: Borrowed("mark {code}"),
+        other_sign: Borrowed("sign {code}"),
+        composites: same(COMPOSITES),
         unspelled: count("and 1 more sign", "and {n} more signs"),
         phonetic: same(PHONETIC),
         number: Borrowed("number {n}"),

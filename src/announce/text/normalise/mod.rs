@@ -10,11 +10,14 @@
 //! in the text comes from [`Words`].
 
 mod clean;
+mod command;
 mod english;
 mod hidden;
 mod identifier;
 mod inline;
+mod literal;
 mod moment;
+mod odd;
 mod picture;
 mod pronunciation;
 mod prose;
@@ -29,10 +32,13 @@ mod words;
 mod tests;
 
 pub use clean::{balance, clean, clean_lines, hides};
+pub use command::command;
 pub use hidden::is_hidden;
+pub use literal::{asked, inline, literal};
+pub use odd::unmasked;
 pub use pronunciation::Pronunciation;
 pub use prose::{Passage, Reader, language_name, prose, prose_at};
 pub use readable::Readable;
-pub use signs::{command, exact};
+pub use signs::exact;
 pub use spell::{key, spell, spellable};
 pub use words::{Sign, Word, Words};

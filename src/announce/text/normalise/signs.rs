@@ -1,4 +1,4 @@
-//! Questions and commands: nothing is left out, every sign that a shell knows is said.
+//! Questions: nothing is left out, every sign that a shell knows is said.
 //!
 //! Responsibilities: which sign is a word and which is a pause. Not here: the signs' names
 //! (`words`), pictures (`picture`).
@@ -8,21 +8,13 @@
 //! nobody heard is a danger.
 
 use super::clean::clean_lines;
+use super::odd::{masked_letter, run_around};
 use super::picture::{Picture, picture_at};
 use super::spoken::Spoken;
 use super::words::{Words, fill};
 
 /// How many of one sign in a row are counted instead of being said one by one.
 const RUN: usize = 4;
-
-/// Says how strictly signs are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Manner {
-    /// A sentence that may hold a command.
-    Question,
-    /// A command and nothing else.
-    Command,
-}
 
 /// What becomes of a sign.
 enum Fate {
@@ -41,19 +33,13 @@ enum Fate {
 /// Every letter and digit is kept and Markdown is no markup. Sentence punctuation stays
 /// punctuation, every other sign is said by its name. Source: `Text into speech`.
 pub fn exact(text: &str, words: &Words) -> String {
-    Reading::whole(text, words, Manner::Question)
-}
-
-/// Speaks a command: like [`exact`], with every sign said, stops and inner dashes too.
-pub fn command(text: &str, words: &Words) -> String {
-    Reading::whole(text, words, Manner::Command)
+    Reading::whole(text, words)
 }
 
 /// One walk through a text.
 struct Reading<'a> {
     text: &'a str,
     words: &'a Words,
-    manner: Manner,
     /// The text has signs that only commands have, so that brackets are said too.
     commandish: bool,
     /// Where the present run of characters without white space began.
@@ -66,14 +52,15 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     /// Reads a whole text.
-    fn whole(text: &str, words: &Words, manner: Manner) -> String {
-        let clean = clean_lines(text);
+    fn whole(text: &str, words: &Words) -> String {
+        // Tabs are said, and cleaning would make spaces of them.
+        let clean: Vec<_> = text.split('\t').map(clean_lines).collect();
+        let clean = clean.join("\t");
         let text = clean.trim();
         let mut reading = Reading {
             text,
             words,
-            manner,
-            commandish: manner == Manner::Command || is_commandish(text),
+            commandish: is_commandish(text),
             token: 0,
             quoted: false,
             before: None,
@@ -100,11 +87,7 @@ impl<'a> Reading<'a> {
             let after = rest.trim_start();
             let space = &rest[..rest.len() - after.len()];
             self.spoken.gap();
-            if space.contains('\n') {
-                self.spoken.stop(',');
-                self.spoken.word(&self.words.new_line);
-                self.spoken.stop(',');
-            }
+            self.white_space(space);
             self.token = self.text.len() - after.len();
             self.token
         } else if c.is_ascii() {
@@ -116,6 +99,28 @@ impl<'a> Reading<'a> {
         end
     }
 
+    /// Says the end of a line, tabs, and more than one space.
+    fn white_space(&mut self, space: &str) {
+        let mut rest = space;
+        while let Some(c) = rest.chars().next() {
+            let after = rest.trim_start_matches(c);
+            let count = (rest.len() - after.len()) / c.len_utf8();
+            let n = count.to_string();
+            match c {
+                '\n' => {
+                    self.spoken.stop(',');
+                    self.spoken.word(&self.words.new_line);
+                    self.spoken.stop(',');
+                }
+                '\t' if count == 1 => self.spoken.word(&self.words.tab.one),
+                '\t' => self.spoken.word(&fill(&self.words.tab.many, &[("n", &n)])),
+                _ if count > 1 => self.spoken.word(&fill(&self.words.spaces, &[("n", &n)])),
+                _ => {}
+            }
+            rest = after;
+        }
+    }
+
     fn sign(&mut self, at: usize, rest: &str, c: char) -> usize {
         if is_run(rest, c)
             && let Some(sign) = self.words.sign(c)
@@ -125,10 +130,7 @@ impl<'a> Reading<'a> {
             return at + length;
         }
         let next = rest[1..].chars().next();
-        let fate = match self.manner {
-            Manner::Question => self.in_question(at, rest, c, next),
-            Manner::Command => self.in_command(c, next),
-        };
+        let fate = self.in_question(at, rest, c, next);
         match fate {
             Fate::Said => return at + self.say(rest, c),
             Fate::Kept => self.spoken.letter(c),
@@ -149,13 +151,6 @@ impl<'a> Reading<'a> {
                 self.spoken.letter(c);
                 c.len_utf8()
             }
-        }
-    }
-
-    fn in_command(&self, c: char, next: Option<char>) -> Fate {
-        match c {
-            '.' if is_digit(self.before) && is_digit(next) => Fate::Kept,
-            _ => Fate::Said,
         }
     }
 
@@ -226,8 +221,12 @@ impl<'a> Reading<'a> {
             '‐' | '‑' => is_word(self.before) && is_word(next),
             _ => false,
         };
-        if self.manner == Manner::Question && is_pause {
+        if is_pause {
             self.spoken.letter(c);
+            return at + c.len_utf8();
+        }
+        if let Some(odd) = masked_letter(c, run_around(self.text, at)) {
+            self.spoken.word(&odd.name(c, self.words));
             return at + c.len_utf8();
         }
         if c.is_alphanumeric() {

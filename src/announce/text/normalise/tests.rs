@@ -542,14 +542,14 @@ proptest! {
     }
 
     #[test]
-    fn questions_and_commands_keep_every_letter_and_digit(text in texts()) {
-        let words = &*WORDS;
+    fn questions_keep_every_letter_and_digit(text in texts()) {
+        let out = exact(&text, &WORDS);
         let shown = clean(&text);
-        for out in [exact(&text, words), command(&text, words)] {
-            let mut heard = out.chars();
-            for c in shown.chars().filter(|c| c.is_alphanumeric() && !is_pictured(*c)) {
-                prop_assert!(heard.any(|other| other == c), "{c:?} of {shown:?} is not in {out:?}");
-            }
+        let mut heard = out.chars();
+        // A letter that looks like another one is said by its code.
+        let is_plain = |c: &char| c.is_ascii() || unmasked(&c.to_string()).is_none();
+        for c in shown.chars().filter(|c| c.is_alphanumeric() && !is_pictured(*c) && is_plain(c)) {
+            prop_assert!(heard.any(|other| other == c), "{c:?} of {shown:?} is not in {out:?}");
         }
     }
 

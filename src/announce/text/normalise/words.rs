@@ -4,6 +4,7 @@
 //! a sign up. Not here: when a word is said (`prose`, `signs`).
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
@@ -97,8 +98,34 @@ pub struct Words {
     pub letter: Word,
     /// A capital, when a text is spelled: the letter in `{letter}`.
     pub capital: Word,
-    /// A space, when a text is spelled.
+    /// A space, when a text is spelled, or where none is expected in a command.
     pub space: Word,
+    /// Several spaces in a command: `{n}`.
+    pub spaces: Word,
+    /// A tab in a command, and `{n}` of them.
+    pub tab: Sign,
+    /// The missing of a space that is expected in a command.
+    pub joined: Word,
+    /// What stands before a literal word of a command that is also the name of a sign.
+    pub literal: Word,
+    /// A dash inside a word of a command.
+    pub inner_dash: Word,
+    /// A slash that begins a word of a command.
+    pub root: Word,
+    /// Before a word of a command that begins with a capital, one in capitals, and the same inside a word.
+    pub capitals: [Word; 4],
+    /// A character that looks like another one: `{letter}`, `{code}`.
+    pub lookalike: Word,
+    /// A blank that is no space: `{code}`.
+    pub blank: Word,
+    /// A hidden character: `{code}`.
+    pub hidden: Word,
+    /// A mark on the character before it: `{code}`.
+    pub mark: Word,
+    /// A sign without a name in a command: `{code}`.
+    pub other_sign: Word,
+    /// Frequent wholes of a command, such as `2>&1`.
+    pub composites: Vec<Sign>,
     /// What of a long text was not spelled: `{n}` signs.
     pub unspelled: Sign,
     /// The words that letters are told apart by.
@@ -126,6 +153,7 @@ pub(super) struct Index {
     signs: Places,
     prose: Places,
     pictures: Places,
+    names: Names,
 }
 
 /// Holds the places of a table's signs by what they begin with.
@@ -186,7 +214,13 @@ impl Words {
             signs: Places::of(&self.signs),
             prose: Places::of(&self.prose),
             pictures: Places::of(&self.pictures),
+            names: Names::of(self),
         })
+    }
+
+    /// Returns what signs are called in a command.
+    pub(super) fn names(&self) -> &Names {
+        &self.index().names
     }
 
     /// Finds the longest sign of a question or command that a text begins with.
@@ -227,6 +261,86 @@ impl Words {
         let text = c.encode_utf8(&mut bytes);
         let found = self.index().pictures.exactly(&self.pictures, text);
         found.map(|sign| sign.one.as_ref())
+    }
+}
+
+/// What signs are called, word by word, to notice a literal that could be taken for one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Names {
+    /// By their first word, in small letters: all their words.
+    one: BTreeMap<String, Vec<Vec<String>>>,
+    /// Those that stand behind a number.
+    many: BTreeMap<String, Vec<Vec<String>>>,
+}
+
+impl Names {
+    pub(super) fn of(words: &Words) -> Self {
+        let split = |name: &str| -> Vec<String> {
+            name.split_whitespace().map(str::to_lowercase).collect()
+        };
+        let mut names = Self::default();
+        let mut add = |name: &str| {
+            let name = split(name);
+            if let Some(first) = name.first().cloned() {
+                names.one.entry(first).or_default().push(name);
+            }
+        };
+        for sign in words.signs.iter().chain(&words.composites) {
+            add(&sign.one);
+        }
+        let own = [
+            &words.new_line,
+            &words.space,
+            &words.tab.one,
+            &words.joined,
+            &words.literal,
+            &words.inner_dash,
+            &words.root,
+        ];
+        own.into_iter()
+            .chain(&words.capitals)
+            .for_each(|name| add(name));
+        // The name of a single character is a template: its first word stands for all of it.
+        let templates = [
+            &words.lookalike,
+            &words.blank,
+            &words.hidden,
+            &words.mark,
+            &words.other_sign,
+        ];
+        for name in templates {
+            add(name.split_whitespace().next().unwrap_or_default());
+        }
+        let counted = [&words.spaces, &words.tab.many].map(|name| name.replace("{n}", ""));
+        let runs = words.signs.iter().map(|sign| sign.many.to_string());
+        for name in runs.chain(counted) {
+            let name = split(&name);
+            if let Some(first) = name.first().cloned() {
+                names.many.entry(first).or_default().push(name);
+            }
+        }
+        names
+    }
+
+    /// Returns how many of these words are the longest name that they begin with; 0 where they begin with none.
+    pub(super) fn longest(&self, ahead: &[String]) -> usize {
+        let Some((first, rest)) = ahead.split_first() else {
+            return 0;
+        };
+        let fits = |names: Option<&Vec<Vec<String>>>, ahead: &[String]| {
+            let names = names.into_iter().flatten();
+            names
+                .filter(|name| ahead.starts_with(name))
+                .map(Vec::len)
+                .max()
+                .unwrap_or(0)
+        };
+        let counted = match first.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => fits(rest.first().and_then(|word| self.many.get(word)), rest),
+            false => 0,
+        };
+        let counted = if counted > 0 { counted + 1 } else { 0 };
+        fits(self.one.get(first), ahead).max(counted)
     }
 }
 

@@ -38,31 +38,66 @@ impl Along {
             self.notice("acp.along.unread".into());
             return self.tell_notices(now, out);
         };
-        let (choices, left_out) = options::read(&params, &self.teller.words);
-        if left_out > 0 {
-            let n = left_out.to_string();
+        let offer = options::read(&params, &self.teller.words);
+        if offer.left_out > 0 {
+            let n = offer.left_out.to_string();
             self.notice(Notice::from("acp.along.options").with("n", n));
         }
-        let permission = Permission {
-            id: Id::of_name(&ticket.to_string()),
-            call: call::key(&news.id),
-            clarifies: None,
-            context: Vec::new(),
-            choices,
-            token: String::new(),
-            sending: None,
-        };
+        let ticket_id = Id::of_name(&ticket.to_string());
+        let mut permission =
+            Permission::consent(ticket_id, &call::key(&news.id), offer.choices, Vec::new());
+        permission.note_offer(&offer.shared, offer.has_namesakes);
+        permission.can_cancel = true;
+        // The agent's answer goes by its own id, which another open question may have, too.
+        let of_id = |(_, question): &(&u64, &Question)| question.id == id && !question.is_over;
+        let twin = self
+            .questions
+            .iter()
+            .find(of_id)
+            .map(|(ticket, _)| ticket.to_string());
         let conversation = text(&params, "sessionId").unwrap_or_default().to_owned();
         let Some((turn, teller)) = self.turn(&conversation, now, out) else {
             self.notice("acp.along.editors".into());
             return self.tell_notices(now, out);
         };
-        if turn.request(permission, news, teller, now, out) {
-            self.questions.insert(ticket, Question { conversation, id });
+        let taken = turn.request(permission, news, teller, now, out);
+        if taken {
+            let question = Question {
+                conversation,
+                id,
+                is_over: false,
+            };
+            self.questions.insert(ticket, question);
         } else {
             self.notice("acp.along.editors".into());
         }
+        if let Some(twin) = twin.filter(|_| taken) {
+            self.share_id(&ticket.to_string(), &twin, now, out);
+        }
         self.tell_notices(now, out);
+    }
+
+    /// Takes the word that two open questions have one id at the agent: no answer to either is certain.
+    fn share_id(&mut self, one: &str, other: &str, now: Now, out: &mut Vec<Out>) {
+        let (one, other) = (Id::of_name(one), Id::of_name(other));
+        let action = |along: &Self, ticket: &Id| -> String {
+            let turns = along
+                .conversations
+                .values()
+                .filter_map(|it| it.turn.as_ref());
+            turns
+                .map(|turn| turn.actions_of(ticket, &along.teller.words))
+                .collect()
+        };
+        let (first, second) = (action(self, &one), action(self, &other));
+        for (ticket, action) in [(&one, second), (&other, first)] {
+            for conversation in self.conversations.values_mut() {
+                if let Some(turn) = &mut conversation.turn {
+                    self.teller.folder.clone_from(&conversation.folder);
+                    turn.share_id(ticket, &action, &mut self.teller, now, out);
+                }
+            }
+        }
     }
 
     /// Takes the answer of the editor to a question.
@@ -101,9 +136,10 @@ impl Along {
 
     /// Takes the word that a question can't be answered from here any more; whether it was allowed, where that is known.
     pub fn left(&mut self, ticket: u64, allowed: Option<bool>, now: Now, out: &mut Vec<Out>) {
-        let Some(question) = self.questions.get(&ticket) else {
+        let Some(question) = self.questions.get_mut(&ticket) else {
             return;
         };
+        question.is_over = true;
         let name = question.conversation.clone();
         if let Some(conversation) = self.conversations.get_mut(&name)
             && let Some(turn) = &mut conversation.turn
@@ -150,7 +186,7 @@ impl Along {
         };
         let sent = found.and_then(|(_, permission)| {
             let free = permission.sending.is_none();
-            let mut choices = permission.choices.iter().filter(|_| free);
+            let mut choices = permission.offered.iter().filter(|_| free);
             let choice = choices.find(|it| it.decision == decision)?.clone();
             let ticket: u64 = permission.id.name()?.parse().ok()?;
             let own = Permission {

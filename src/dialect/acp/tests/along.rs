@@ -303,7 +303,7 @@ fn what_was_missed_is_told_and_questions_that_do_not_stand_are_over() {
     );
     // What is not known yet is asked, what is known is not asked again.
     for ticket in [first, second] {
-        let line = json!({"jsonrpc": "2.0", "id": 2, "method": "session/request_permission",
+        let line = json!({"jsonrpc": "2.0", "id": ticket, "method": "session/request_permission",
             "params": {"sessionId": "s", "toolCall": {"toolCallId": "b"}}});
         ears.with(|along, now, out| along.asked(ticket, &line.to_string(), now, out));
     }

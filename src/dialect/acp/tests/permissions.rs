@@ -50,7 +50,7 @@ fn what_is_ambiguous_is_chosen_by_its_number_and_an_options_kind_is_said_whateve
     ]);
     run.frame(
         json!({"jsonrpc": "2.0", "id": 5, "method": "session/request_permission",
-        "params": {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": options}}),
+        "params": {"sessionId": "s", "toolCall": {"toolCallId": "c", "title": "Look at it"}, "options": options}}),
     );
     assert_eq!(
         run.last("awaiting.confirmation")["allowed_replies"],
@@ -77,7 +77,7 @@ fn a_permission_without_options_is_seen_and_can_not_be_answered() {
     let mut run = Run::prompted();
     run.frame(
         json!({"jsonrpc": "2.0", "id": 5, "method": "session/request_permission",
-        "params": {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": []}}),
+        "params": {"sessionId": "s", "toolCall": {"toolCallId": "c", "title": "Look at it"}, "options": []}}),
     );
     assert_eq!((run.view_only, run.sent.len()), (1, 0));
     assert_eq!(run.faults, [""; 0]);
@@ -175,7 +175,10 @@ fn a_call_that_a_stop_cancelled_is_told_only_if_it_is_made_all_the_same() {
 #[test]
 fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
     let mut run = Run::prompted();
-    run.asks(&json!(1), &json!({"toolCallId": "a"}));
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "a", "title": "Look at it"}),
+    );
     run.decide(7, "accept", None);
     run.wish(&Wish::Stop);
     assert_eq!(run.frames().len(), 2, "the answer and the stop");
@@ -183,7 +186,10 @@ fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
     assert_eq!((run.frames().len(), run.over.len()), (2, 0));
     // Where it did not go out, the stop's own answer is owed.
     let mut run = Run::prompted();
-    run.asks(&json!(1), &json!({"toolCallId": "a"}));
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "a", "title": "Look at it"}),
+    );
     run.decide(7, "accept", None);
     run.wish(&Wish::Stop);
     run.written(7, false);
@@ -241,7 +247,7 @@ fn what_leads_out_of_the_folder_is_said_and_nothing_hides_a_command() {
     let asked = run.last("awaiting.confirmation");
     assert_eq!(asked["action"], "rm -rf 'a b'");
     let deed = &asked["extensions"]["hearken"]["deed"];
-    assert_eq!(deed["command"], asked["action"]);
+    assert_eq!(deed["commands"], json!([asked["action"]]));
     assert_eq!(deed["paths"], json!(["/etc/passwd", "/work/a"]));
     assert_eq!(deed["edits"], false);
     run.asks(

@@ -133,7 +133,10 @@ fn an_edit_is_asked_by_its_lines_and_anything_else_by_what_it_is() {
         "patterns": ["/etc/*"], "metadata": {"parentDir": "/etc"}, "always": []}),
     );
     let question = run.last("awaiting.confirmation");
-    assert_eq!(question["action"], "external_directory: /etc/*");
+    assert_eq!(
+        question["action"],
+        "external_directory: /etc/* (parentDir: /etc)"
+    );
     assert_eq!(
         question["allowed_replies"],
         json!(["accept", "reject"]),
@@ -208,4 +211,28 @@ fn what_is_still_asked_is_over_with_its_turn() {
     assert_eq!(run.over, [Over::TakenBack]);
     assert_eq!(run.count("session.completed"), 1);
     assert_eq!(run.faults, Vec::<String>::new());
+}
+
+/// In an address, a name of dots alone is the way to another place, encoded or not.
+#[test]
+fn no_request_is_asked_whose_name_leads_to_another_place() {
+    for name in [".", "..", "..."] {
+        let mut run = Run::busy();
+        run.shell("c", "running");
+        run.says("permission.asked", touch(name, "c"));
+        assert_eq!(run.count("awaiting.confirmation"), 0, "{name}");
+    }
+    for name in ["../session", "a/../b", "..%2f"] {
+        let mut run = Run::busy();
+        run.shell("c", "running");
+        run.says("permission.asked", touch(name, "c"));
+        run.decide(1, "accept", None);
+        let (path, _) = run.posted();
+        let inner = path
+            .strip_prefix("/permission/")
+            .unwrap()
+            .strip_suffix("/reply")
+            .unwrap();
+        assert!(!inner.contains(['/', '.']), "{path}");
+    }
 }

@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization as _;
 include!(concat!(env!("OUT_DIR"), "/skeletons.rs"));
 
 /// Gives the skeleton of a text: two texts that have the same one look alike.
-pub(super) fn skeleton(text: &str) -> impl Iterator<Item = char> {
+pub(in crate::announce) fn skeleton(text: &str) -> impl Iterator<Item = char> {
     text.nfd().flat_map(prototype).nfd()
 }
 

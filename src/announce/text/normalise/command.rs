@@ -1,0 +1,433 @@
+//! A command in words: two commands that differ never sound the same.
+//!
+//! Responsibilities: which words a command is said with. Not here: the names of the signs (`words`), how it is shown
+//! (`literal`), a sentence that holds a command (`signs`).
+//!
+//! # Mental model
+//! A command is a row of units, each a literal word or a sign, with or without a space between them. Most spaces are where
+//! everybody expects them: between two words, before a dash, around a pipe. Only a space that is unexpected is said, and
+//! only an expected one that is missing ("joined"). So the words say where each argument ends, and seldom need more words
+//! for it. A literal word that could be taken for the name of a sign has "word" before it.
+//!
+//! # Worked example
+//! `rm -rf src /` is "rm dash rf src root", `rm -rf src/` is "rm dash rf src slash".
+
+use std::collections::BTreeMap;
+
+use super::odd::{Odd, odd_at, run_around};
+use super::signs::{is_run, run};
+use super::words::{Words, fill};
+
+/// The most words that the name of a sign has; more are not looked at ahead.
+const LONGEST_NAME: usize = 8;
+
+/// Says a command: every letter, digit, sign and space of it can be told from what is said.
+///
+/// Source: `Text into speech`.
+pub fn command(text: &str, words: &Words) -> String {
+    let units = Units::of(text, words);
+    units.said(words)
+}
+
+/// What stands at one place of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Unit {
+    text: String,
+    is_literal: bool,
+}
+
+/// What a unit is to the space beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    /// The beginning of the command, or of a line of it.
+    Begin,
+    Word,
+    /// Between commands, or before a file: it has spaces on both sides.
+    Operator,
+    Dash,
+    Opening,
+    Closing,
+    Quote {
+        opens: bool,
+    },
+    /// It has a space before it and none behind.
+    Leading,
+    /// It has a space behind it and none before.
+    Trailing,
+    /// It has no space on either side.
+    Inner,
+    Slash,
+    Dot,
+}
+
+/// Tells whether a space is expected between two units.
+fn expects_space(before: Edge, after: Edge) -> bool {
+    match (before, after) {
+        (Edge::Begin, _) => false,
+        (Edge::Operator, _) | (_, Edge::Operator) => true,
+        (_, Edge::Trailing | Edge::Inner | Edge::Slash | Edge::Dot | Edge::Closing) => {
+            matches!(before, Edge::Trailing | Edge::Quote { opens: false })
+                && matches!(after, Edge::Slash | Edge::Dot)
+        }
+        (_, Edge::Quote { opens: false }) => false,
+        (
+            Edge::Dash | Edge::Opening | Edge::Leading | Edge::Inner | Edge::Quote { opens: true },
+            _,
+        ) => false,
+        (Edge::Slash, after) => after == Edge::Dash,
+        (Edge::Dot, after) => matches!(after, Edge::Dash),
+        (
+            Edge::Word | Edge::Closing | Edge::Trailing | Edge::Quote { opens: false },
+            Edge::Opening,
+        ) => false,
+        (Edge::Word | Edge::Closing | Edge::Trailing | Edge::Quote { opens: false }, _) => true,
+    }
+}
+
+/// The units of a command, and what is needed to read on.
+struct Units<'a> {
+    words: &'a Words,
+    units: Vec<Unit>,
+    before: Edge,
+    /// The white space since the last unit.
+    space: String,
+    /// Which quotes are open.
+    open: BTreeMap<char, bool>,
+}
+
+impl<'a> Units<'a> {
+    fn of(text: &str, words: &'a Words) -> Self {
+        let mut units = Self {
+            words,
+            units: Vec::new(),
+            before: Edge::Begin,
+            space: String::new(),
+            open: BTreeMap::new(),
+        };
+        let text = trimmed(text);
+        let mut at = 0;
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            at += units.take(text, at, rest);
+        }
+        let end = std::mem::take(&mut units.space);
+        if !end.is_empty() {
+            units.white_space(&end);
+        }
+        units
+    }
+
+    /// Takes the unit at the beginning of `rest`; returns its length in bytes.
+    fn take(&mut self, text: &str, at: usize, rest: &str) -> usize {
+        let Some(c) = rest.chars().next() else {
+            return 1;
+        };
+        if matches!(c, ' ' | '\t' | '\n') {
+            self.space.push(c);
+            return c.len_utf8();
+        }
+        let run = run_around(text, at);
+        if let Some(odd) = odd_at(c, run) {
+            let known = self.words.sign_at(rest).filter(|_| odd == Odd::Other);
+            let name = known.map_or_else(|| odd.name(c, self.words), |sign| sign.one.to_string());
+            self.sign(Edge::Inner, &name);
+            return known.map_or(c.len_utf8(), |sign| sign.sign.len());
+        }
+        if let Some(length) = self.composite(text, at, rest) {
+            return length;
+        }
+        if c.is_alphanumeric() {
+            return self.literal(text, at, rest);
+        }
+        self.ascii_sign(rest, c)
+    }
+
+    /// Takes a frequent whole such as `2>&1`, where it stands alone.
+    fn composite(&mut self, text: &str, at: usize, rest: &str) -> Option<usize> {
+        let before = text.get(..at).unwrap_or_default().chars().next_back();
+        if before.is_some_and(|c| !matches!(c, ' ' | '\t' | '\n' | '(' | ')')) {
+            return None;
+        }
+        let composites = &self.words.composites;
+        let found = composites
+            .iter()
+            .filter(|it| rest.starts_with(it.sign.as_ref()))
+            .max_by_key(|it| it.sign.len())?;
+        let behind = rest
+            .get(found.sign.len()..)
+            .unwrap_or_default()
+            .chars()
+            .next();
+        if behind.is_some_and(|c| !matches!(c, ' ' | '\t' | '\n' | ';' | '|' | '&' | ')')) {
+            return None;
+        }
+        let (name, length) = (found.one.to_string(), found.sign.len());
+        self.sign(Edge::Word, &name);
+        Some(length)
+    }
+
+    /// Takes letters and digits, parted where capitals begin.
+    fn literal(&mut self, text: &str, at: usize, rest: &str) -> usize {
+        let mut length = 0;
+        for c in rest.chars() {
+            let here = at + length;
+            let joins = c.is_alphanumeric() && odd_at(c, run_around(text, here)).is_none();
+            if !joins {
+                break;
+            }
+            length += c.len_utf8();
+        }
+        let token = rest.get(..length).unwrap_or_default().to_owned();
+        for (at, (capitals, piece)) in pieces(&token).into_iter().enumerate() {
+            let inner = at > 0
+                || (self.space.is_empty()
+                    && self.before != Edge::Begin
+                    && self.before == Edge::Word);
+            let [capital, all, inner_capital, inner_all] = &self.words.capitals;
+            let name = match (capitals, inner) {
+                (0, _) => None,
+                (1, false) => Some(capital),
+                (1, true) => Some(inner_capital),
+                (_, false) => Some(all),
+                (_, true) => Some(inner_all),
+            };
+            match name {
+                Some(name) if inner => self.push(name.clone().into_owned(), false),
+                Some(name) => {
+                    let name = name.clone().into_owned();
+                    self.sign(Edge::Word, &name);
+                }
+                None if at > 0 => {
+                    let joined = self.words.joined.clone().into_owned();
+                    self.push(joined, false);
+                }
+                None => self.part(Edge::Word),
+            }
+            self.push(piece.to_owned(), true);
+            self.before = Edge::Word;
+        }
+        length
+    }
+
+    fn ascii_sign(&mut self, rest: &str, c: char) -> usize {
+        let Some(sign) = self.words.sign_at(rest) else {
+            let name = Odd::Other.name(c, self.words);
+            self.sign(Edge::Inner, &name);
+            return c.len_utf8();
+        };
+        let one = self.words.sign(c);
+        if let Some(one) = one.filter(|one| is_run(rest, c) && one.many != one.one) {
+            let length = rest.len() - rest.trim_start_matches(c).len();
+            let name = run(self.words, length, &one.many);
+            let edge = self.edge(c, length);
+            self.sign(edge, &name);
+            return length;
+        }
+        let (name, length) = (sign.one.to_string(), sign.sign.len());
+        let edge = match self.edge(c, length) {
+            // Inside quotes it is a sign like others, and what begins a text in place stands right before its end.
+            Edge::Operator if self.is_quoted() => Edge::Inner,
+            Edge::Operator if rest.starts_with("<<") => Edge::Leading,
+            edge => edge,
+        };
+        let begins = !self.space.is_empty() || self.before == Edge::Begin;
+        if c == '/' && begins {
+            // The name says that a word begins with it.
+            let root = self.words.root.clone().into_owned();
+            self.space_before(Edge::Slash, true);
+            self.push(root, false);
+            self.before = Edge::Slash;
+            return length;
+        }
+        if c == '-' && !begins && expects_space(self.before, Edge::Dash) {
+            let inner = self.words.inner_dash.clone().into_owned();
+            self.push(inner, false);
+            self.before = Edge::Dash;
+            return length;
+        }
+        self.sign(edge, &name);
+        length
+    }
+
+    fn is_quoted(&self) -> bool {
+        self.open.values().any(|open| *open)
+    }
+
+    /// Returns what a sign is to the space beside it; quotes open and close in turn.
+    fn edge(&mut self, c: char, length: usize) -> Edge {
+        match c {
+            '-' => Edge::Dash,
+            '|' | '<' | '>' => Edge::Operator,
+            '&' if length > 1 => Edge::Operator,
+            '&' | '~' | '$' | '*' | '#' | '{' => Edge::Leading,
+            ';' | ',' | ']' | '}' => Edge::Trailing,
+            '(' | '[' => Edge::Opening,
+            ')' => Edge::Closing,
+            '"' | '\'' | '`' => {
+                let open = self.open.entry(c).or_default();
+                for _ in 0..length {
+                    *open = !*open;
+                }
+                Edge::Quote { opens: *open }
+            }
+            '/' => Edge::Slash,
+            '.' => Edge::Dot,
+            '\\' => Edge::Leading,
+            _ => Edge::Inner,
+        }
+    }
+
+    /// Takes a sign, with the space before it where that has to be said.
+    fn sign(&mut self, edge: Edge, name: &str) {
+        self.part(edge);
+        self.push(name.to_owned(), false);
+        self.before = edge;
+    }
+
+    /// Says the space before a unit, or that there is none, where that is not what is expected.
+    fn part(&mut self, edge: Edge) {
+        self.space_before(edge, false);
+    }
+
+    /// Does the same; `is_said` where the name of the unit says that a single space is there.
+    fn space_before(&mut self, edge: Edge, is_said: bool) {
+        let space = std::mem::take(&mut self.space);
+        let expected = expects_space(self.before, edge);
+        match space.as_str() {
+            "" if expected => {
+                let joined = self.words.joined.clone().into_owned();
+                self.push(joined, false);
+            }
+            "" => {}
+            " " if is_said || expected => {}
+            _ => self.white_space(&space),
+        }
+    }
+
+    /// Says white space in full.
+    fn white_space(&mut self, space: &str) {
+        let mut rest = space;
+        while let Some(c) = rest.chars().next() {
+            let after = rest.trim_start_matches(c);
+            let count = rest.len() - after.len();
+            let name = match (c, count) {
+                ('\n', _) => self.words.new_line.clone().into_owned(),
+                ('\t', 1) => self.words.tab.one.clone().into_owned(),
+                ('\t', _) => fill(&self.words.tab.many, &[("n", &count.to_string())]),
+                (_, 1) => self.words.space.clone().into_owned(),
+                (_, _) => fill(&self.words.spaces, &[("n", &count.to_string())]),
+            };
+            let times = if c == '\n' { count } else { 1 };
+            for _ in 0..times {
+                self.push(name.clone(), false);
+            }
+            rest = after;
+        }
+        self.before = Edge::Begin;
+    }
+
+    fn push(&mut self, text: String, is_literal: bool) {
+        self.units.push(Unit { text, is_literal });
+    }
+
+    /// Returns the words; a literal that could be taken for the name of a sign is marked as one.
+    fn said(&self, words: &Words) -> String {
+        let names = words.names();
+        let mut said = String::new();
+        let mut marked = vec![false; self.units.len()];
+        for (at, unit) in self.units.iter().enumerate() {
+            let ahead: Vec<String> = self
+                .units
+                .iter()
+                .skip(at)
+                .flat_map(|unit| unit.text.split_whitespace())
+                .take(LONGEST_NAME)
+                .map(str::to_lowercase)
+                .collect();
+            let own = unit.text.split_whitespace().count();
+            let taken = names.longest(&ahead);
+            let mark = unit.is_literal && (taken > 0 || marked.get(at) == Some(&true));
+            if !unit.is_literal && taken > own {
+                // Its name goes on in the words behind it: these are literal.
+                let next = self
+                    .units
+                    .iter()
+                    .skip(at + 1)
+                    .position(|unit| unit.is_literal);
+                if let Some(marked) = next.and_then(|next| marked.get_mut(at + 1 + next)) {
+                    *marked = true;
+                }
+            }
+            if mark {
+                put(&mut said, &words.literal);
+            }
+            let is_break = !unit.is_literal && unit.text == words.new_line;
+            if is_break && !said.is_empty() {
+                said.push(',');
+            }
+            put(&mut said, &unit.text);
+            if is_break {
+                said.push(',');
+            }
+        }
+        said
+    }
+}
+
+fn put(said: &mut String, word: &str) {
+    if !said.is_empty() {
+        said.push(' ');
+    }
+    said.push_str(word);
+}
+
+/// Takes off the white space around a command; a space behind a backslash belongs to it.
+pub(super) fn trimmed(text: &str) -> &str {
+    let blank = |c: char| matches!(c, ' ' | '\t' | '\n');
+    let text = text.trim_start_matches(blank);
+    let short = text.trim_end_matches(blank);
+    match short.ends_with('\\') {
+        true => text,
+        false => short,
+    }
+}
+
+/// Parts a word where capitals begin: how many capitals begin each part, and the part.
+fn pieces(token: &str) -> Vec<(usize, &str)> {
+    let mut pieces = Vec::new();
+    let mut rest = token;
+    while !rest.is_empty() {
+        let capitals: Vec<(usize, char)> = rest
+            .char_indices()
+            .take_while(|(_, c)| c.is_uppercase())
+            .collect();
+        let behind = rest.chars().nth(capitals.len());
+        let goes_on = behind.is_some_and(char::is_lowercase);
+        let (count, length) = match capitals.as_slice() {
+            [] => (0, rest.find(char::is_uppercase).unwrap_or(rest.len())),
+            [_] => (
+                1,
+                rest.char_indices()
+                    .skip(1)
+                    .find(|(_, c)| c.is_uppercase())
+                    .map_or(rest.len(), |(at, _)| at),
+            ),
+            // The last of several capitals begins the next part: `HTTPServer`.
+            [_, .., (last, _)] if goes_on && capitals.len() > 2 => (capitals.len() - 1, *last),
+            [_, (last, _)] if goes_on => (1, *last),
+            all => {
+                let end = rest
+                    .char_indices()
+                    .skip(all.len())
+                    .find(|(_, c)| c.is_alphabetic());
+                (all.len(), end.map_or(rest.len(), |(at, _)| at))
+            }
+        };
+        let (piece, after) = rest.split_at(length);
+        pieces.push((count, piece));
+        rest = after;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests;

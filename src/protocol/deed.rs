@@ -1,0 +1,294 @@
+//! What an action does, as data: its commands, its folder, its paths, and what its words leave out.
+//!
+//! Responsibilities: that data, as it travels in the extension of this program (`extensions.hearken.deed`), within bounds.
+//! Not here: judging a command (`announce`), and where the data comes from (`dialect`).
+//!
+//! A translator fills it from what the other side says to the letter, never from an agent's description. The same data
+//! stands in the question and in the events of the call itself, so that whoever reads both can tell whether the call that
+//! runs is the one that was asked about.
+
+use serde_json::{Map, Value, json};
+
+/// How many paths, commands and names of inputs are kept.
+const MOST: usize = 64;
+/// The longest command or path, in bytes. A longer one is left out, because it could be judged by its harmless half.
+const LONGEST: usize = 8 * 1024;
+/// The longest name of an input, in characters.
+const LONGEST_NAME: usize = 80;
+/// How much of another request's action is named, in characters.
+const LONGEST_OTHER: usize = 400;
+/// The longest digest, in characters: two halves of SHA-256 in hexadecimal.
+const LONGEST_DIGEST: usize = 64;
+
+/// Why a question can only be rejected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RejectOnly {
+    /// Nothing says what would be done.
+    Silent,
+    /// Another open request has the same id, so an answer may count for either.
+    SharedId,
+    /// One answer stands for allowing and for something else.
+    SharedOption,
+}
+
+impl RejectOnly {
+    const NAMES: [(Self, &'static str); 3] = [
+        (Self::Silent, "silent"),
+        (Self::SharedId, "shared_id"),
+        (Self::SharedOption, "shared_option"),
+    ];
+}
+
+/// What an action does, to the letter.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Deed {
+    /// The commands that are run.
+    pub commands: Vec<String>,
+    /// The folder in which they run, where it is named.
+    pub folder: Option<String>,
+    /// The paths that are touched.
+    pub paths: Vec<String>,
+    /// Whether these files are edited, and nothing else is done.
+    pub edits: bool,
+    /// The paths that are deleted.
+    pub deletes: Vec<String>,
+    /// The inputs that the action's words leave out, by name.
+    pub unsaid: Vec<String>,
+    /// What has changed since the question was asked before, by name; empty where it was not.
+    pub changed: Vec<String>,
+    /// Why it can only be rejected, if so.
+    pub reject_only: Option<RejectOnly>,
+    /// What the other request of the same id asks; empty where there is none.
+    pub other: String,
+    /// Identifies what the call is called with and what it edits, in two parts with a full stop between them; a part that says
+    /// nothing is a dash. Empty where nothing of it is known.
+    pub digest: String,
+    /// Whether something was left out because it was too long or too much.
+    pub is_cut: bool,
+}
+
+impl Deed {
+    /// Tells whether a call does something else than what was asked, as far as both are known.
+    pub fn differs_from(&self, asked: &Self) -> bool {
+        let differ = |one: &str, other: &str| one != "-" && other != "-" && one != other;
+        match (self.digest.split_once('.'), asked.digest.split_once('.')) {
+            (Some(ran), Some(asked)) => differ(ran.0, asked.0) || differ(ran.1, asked.1),
+            _ => false,
+        }
+    }
+
+    /// Estimates the memory that it takes, in bytes.
+    pub(super) fn weight(&self) -> usize {
+        const BESIDES: usize = 24;
+        let lists = [
+            &self.commands,
+            &self.paths,
+            &self.deletes,
+            &self.unsaid,
+            &self.changed,
+        ];
+        let texts = lists.into_iter().flatten().chain(&self.folder);
+        texts.map(|text| text.len() + BESIDES).sum::<usize>() + self.digest.len() + self.other.len()
+    }
+
+    /// Writes it as a member of the extension.
+    pub(super) fn write(&self) -> Value {
+        let mut is_cut = self.is_cut;
+        let mut kept = |texts: &[String]| -> Vec<String> {
+            let fits = |text: &&String| text.len() <= LONGEST;
+            let kept: Vec<String> = texts.iter().filter(fits).take(MOST).cloned().collect();
+            is_cut |= kept.len() < texts.len();
+            kept
+        };
+        let (commands, paths, deletes) =
+            (kept(&self.commands), kept(&self.paths), kept(&self.deletes));
+        let names = |names: &[String]| -> Vec<String> {
+            let names = names.iter().take(MOST);
+            names
+                .map(|name| name.chars().take(LONGEST_NAME).collect())
+                .collect()
+        };
+        is_cut |= self.unsaid.len() > MOST;
+        let mut map = Map::new();
+        let mut put = |name: &str, value: Value| {
+            map.insert(name.to_owned(), value);
+        };
+        put("commands", commands.into());
+        put("paths", paths.into());
+        put("edits", (self.edits && !is_cut).into());
+        if !deletes.is_empty() {
+            put("deletes", deletes.into());
+        }
+        if let Some(folder) = self.folder.as_ref().filter(|it| it.len() <= LONGEST) {
+            put("folder", folder.as_str().into());
+        }
+        if !self.unsaid.is_empty() {
+            put("unsaid", names(&self.unsaid).into());
+        }
+        if !self.changed.is_empty() {
+            put("changed", names(&self.changed).into());
+        }
+        let only = RejectOnly::NAMES
+            .iter()
+            .find(|(only, _)| Some(*only) == self.reject_only);
+        if let Some((_, name)) = only {
+            put("reject_only", (*name).into());
+        }
+        if !self.other.is_empty() {
+            let other: String = self.other.chars().take(LONGEST_OTHER).collect();
+            put("other", other.into());
+        }
+        if !self.digest.is_empty() {
+            put("digest", self.digest.as_str().into());
+        }
+        if is_cut {
+            put("cut", true.into());
+        }
+        json!(map)
+    }
+
+    /// Reads it leniently: what is of another kind is as if it were not there, and what is too long counts as cut.
+    pub(super) fn read(map: &Map<String, Value>) -> Self {
+        let text = |name: &str| map.get(name).and_then(Value::as_str);
+        let mut is_cut = map.get("cut").and_then(Value::as_bool) == Some(true);
+        let mut list = |name: &str| -> Vec<String> {
+            let all = map.get(name).and_then(Value::as_array);
+            let all: Vec<&str> = all
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
+            let fits = |text: &&&str| text.len() <= LONGEST;
+            let kept: Vec<String> = all
+                .iter()
+                .filter(fits)
+                .take(MOST)
+                .map(|it| (*it).to_owned())
+                .collect();
+            is_cut |= kept.len() < all.len();
+            kept
+        };
+        let (mut commands, paths, deletes) = (list("commands"), list("paths"), list("deletes"));
+        let (unsaid, changed) = (list("unsaid"), list("changed"));
+        // As recordings of version 0.1 have it.
+        commands.extend(
+            text("command")
+                .filter(|it| it.len() <= LONGEST)
+                .map(str::to_owned),
+        );
+        Self {
+            commands,
+            folder: text("folder")
+                .filter(|it| it.len() <= LONGEST)
+                .map(str::to_owned),
+            paths,
+            edits: !is_cut && map.get("edits").and_then(Value::as_bool) == Some(true),
+            deletes,
+            unsaid,
+            changed,
+            reject_only: text("reject_only")
+                .and_then(|name| RejectOnly::NAMES.iter().find(|(_, it)| *it == name))
+                .map(|(only, _)| *only),
+            other: text("other")
+                .unwrap_or_default()
+                .chars()
+                .take(LONGEST_OTHER)
+                .collect(),
+            digest: text("digest")
+                .filter(|it| it.len() <= LONGEST_DIGEST)
+                .unwrap_or_default()
+                .to_owned(),
+            is_cut,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn again(deed: &Deed) -> Deed {
+        Deed::read(deed.write().as_object().unwrap())
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for edits in [false, true] {
+            let deed = Deed {
+                commands: vec!["ls -la".to_owned()],
+                folder: Some("/work/a".to_owned()),
+                paths: vec!["src".to_owned()],
+                edits,
+                deletes: vec!["old.txt".to_owned()],
+                unsaid: vec!["env".to_owned()],
+                changed: vec!["command".to_owned()],
+                reject_only: Some(RejectOnly::SharedId),
+                other: "rm x".to_owned(),
+                digest: "ab12.-".to_owned(),
+                is_cut: false,
+            };
+            assert_eq!(again(&deed), deed);
+        }
+        let old = json!({"command": "rm x", "paths": ["a"], "edits": true});
+        let read = Deed::read(old.as_object().unwrap());
+        assert_eq!((read.commands, read.edits), (vec!["rm x".to_owned()], true));
+        let odd =
+            json!({"commands": [7, {}], "paths": "x", "edits": 1, "digest": [], "unsaid": {}});
+        assert_eq!(Deed::read(odd.as_object().unwrap()), Deed::default());
+    }
+
+    #[test]
+    fn a_call_is_compared_in_the_parts_that_both_have() {
+        let deed = |digest: &str| Deed {
+            digest: digest.to_owned(),
+            ..Deed::default()
+        };
+        for (ran, asked, differs) in [
+            ("a.b", "a.b", false),
+            ("a.-", "a.b", false),
+            ("-.-", "a.b", false),
+            ("c.b", "a.b", true),
+            ("a.c", "a.b", true),
+            ("", "a.b", false),
+            ("a.b", "", false),
+        ] {
+            assert_eq!(
+                deed(ran).differs_from(&deed(asked)),
+                differs,
+                "{ran} {asked}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_to_be_judged_is_not_judged_by_a_part_of_it() {
+        let long = || "x".repeat(LONGEST + 1);
+        let edits = Deed {
+            edits: true,
+            ..Deed::default()
+        };
+        for deed in [
+            Deed {
+                commands: vec![long()],
+                ..edits.clone()
+            },
+            Deed {
+                paths: vec![long()],
+                ..edits.clone()
+            },
+            Deed {
+                paths: vec!["a".to_owned(); MOST + 1],
+                ..edits.clone()
+            },
+            Deed {
+                unsaid: vec!["a".to_owned(); MOST + 1],
+                ..edits
+            },
+        ] {
+            let read = again(&deed);
+            assert!(read.is_cut && read.commands.is_empty(), "{read:?}");
+            assert!(!read.edits);
+        }
+    }
+}
