@@ -28,7 +28,7 @@ pub mod transport;
 pub mod voice;
 
 /// Says how many of so many random runs are made: all of them where the environment has `HEARKEN_ALL_RUNS`, as in
-/// `.ci/run`, else a part that takes seconds.
+/// `.ci/deep`, else a part that takes seconds.
 #[cfg(test)]
 pub(crate) fn runs(all: u32) -> u32 {
     if std::env::var_os("HEARKEN_ALL_RUNS").is_some() {

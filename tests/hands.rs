@@ -2,11 +2,12 @@
 //! explained by a model that was written from docs/questions.md and sees nothing but the bytes and when they
 //! were read, and when a question was in sight.
 //!
-//! `cargo test` does a part of it; with `HEARKEN_ALL_RUNS` in the environment it is a million keys, as `.ci/run` wants it.
+//! `cargo test` does a part of it; with `HEARKEN_ALL_RUNS` in the environment it is a million keys, as `.ci/deep` plays them.
 
 #![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 
 mod model;
+mod shifting;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +28,7 @@ const KEYS: (usize, usize) = (8000, 1_000_000);
 /// The same for the permissions of an agent that is run, each of which takes two steps and an answer in its protocol.
 const PERMISSIONS: (usize, usize) = (1000, 400_000);
 
-/// Takes the part, or the whole where `.ci/run` wants all runs.
+/// Returns the part, or the whole where `.ci/deep` wants all runs.
 fn as_many((part, all): (usize, usize)) -> usize {
     if std::env::var_os("HEARKEN_ALL_RUNS").is_some() {
         all
@@ -98,35 +99,40 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
+/// Starts the program with one source.
+fn app(dialect: Dialect, carrier: Carrier, phrases: &Arc<Phrases>) -> App {
+    App::new(Setup {
+        config: Config::default(),
+        phrases: Arc::clone(phrases),
+        manner: Manner::Keys,
+        keymap: Default::default(),
+        scan: None,
+        lines: None,
+        face: ("start.face.full", "start.why.terminal"),
+        voice: VoiceWish::Silent,
+        copies: false,
+        until: Until::Asked,
+        keys: KeyRing::default(),
+        seed: 7,
+        keeps: true,
+        sources: vec![SourceSetup {
+            name: "one".into(),
+            answerable: true,
+            dialect,
+            carrier,
+            folder: "/work".into(),
+            ..SourceSetup::default()
+        }],
+    })
+}
+
 impl Rig {
     fn new(asker: Asker, phrases: &Arc<Phrases>, asked: u64) -> Self {
         let (dialect, carrier) = match asker {
             Asker::Producer => (Dialect::Auto, Carrier::default()),
             Asker::Agent => (Dialect::Acp, Carrier::Lines),
         };
-        let app = App::new(Setup {
-            config: Config::default(),
-            phrases: Arc::clone(phrases),
-            manner: Manner::Keys,
-            keymap: Default::default(),
-            scan: None,
-            lines: None,
-            face: ("start.face.full", "start.why.terminal"),
-            voice: VoiceWish::Silent,
-            copies: false,
-            until: Until::Asked,
-            keys: KeyRing::default(),
-            seed: 7,
-            keeps: true,
-            sources: vec![SourceSetup {
-                name: "one".into(),
-                answerable: true,
-                dialect,
-                carrier,
-                folder: "/work".into(),
-                ..SourceSetup::default()
-            }],
-        });
+        let app = app(dialect, carrier, phrases);
         let now = Now {
             monotonic: Duration::from_secs(1),
             wall: "2026-01-01T00:00:00Z".parse().unwrap(),

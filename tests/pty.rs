@@ -480,13 +480,13 @@ fn roll(dice: &mut Dice) -> Vec<u8> {
 }
 
 #[test]
-#[ignore = "takes five minutes: .ci/run plays it"]
+#[ignore = "takes minutes: .ci/run plays a part and .ci/deep all of it"]
 fn every_acceptance_of_the_program_in_a_terminal_is_explained() {
     among_hands(Rig::at_a_producer());
 }
 
 #[test]
-#[ignore = "takes five minutes: .ci/run plays it"]
+#[ignore = "takes minutes: .ci/run plays a part and .ci/deep all of it"]
 fn every_permission_that_an_agent_below_the_program_gets_is_explained() {
     among_hands(Rig::above_an_agent());
 }

@@ -13,6 +13,8 @@ use crate::support::terminal::Terminal;
 use agents::{Agent, Asking, Whole};
 
 mod agents;
+#[cfg(unix)]
+mod executing;
 
 /// An agent, and a folder of its own to work in.
 struct Working {
