@@ -51,6 +51,7 @@ fn all(root: &Path) -> BTreeSet<String> {
     let mut there = BTreeSet::new();
     tests(&root.join("src"), &mut there);
     tests(&root.join("tests"), &mut there);
+    tests(&root.join("crates"), &mut there);
     there
 }
 

@@ -83,4 +83,5 @@ mod telling;
 mod terminal;
 mod terms;
 mod transcripts;
+mod trust;
 mod words;

@@ -244,3 +244,27 @@ fn first_of<T>(all: &[T], more: usize, in_full: bool) -> (&[T], String) {
     };
     (all.get(..shown).unwrap_or(all), left)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::announce::words::phrase::{BUILT_IN, Phrases};
+
+    #[test]
+    fn every_act_has_a_sentence_in_every_language() {
+        for file in &BUILT_IN {
+            let phrases = Phrases::built_in(file).unwrap();
+            for act in Act::ALL {
+                let key = format!("found.{}", act.name());
+                let args = [("what", Arg::own("x")), ("more", Arg::own(""))];
+                let said = phrases.text(&key, &args);
+                assert!(
+                    said.ends_with('.') && !said.contains("found."),
+                    "{key}: {said:?}"
+                );
+            }
+        }
+    }
+}

@@ -50,3 +50,24 @@ fn agents_that_share_a_name_are_told_apart() {
         stage.lines
     );
 }
+
+#[test]
+fn an_agent_that_is_called_like_hearken_is_announced_as_one() {
+    for name in [
+        "hearken",
+        "hearken 2",
+        "hearken says",
+        "Danger",
+        "Question",
+        "Quest\u{456}on",
+    ] {
+        let mut stage = Stage::new(PIPE);
+        stage.event(
+            "session.started",
+            json!({"summary_normal": "One", "producer": {"agent_id": "x", "agent_name": name}}),
+        );
+        let told = stage.app.history().iter().last().unwrap();
+        let agent = told.agent.as_deref().unwrap();
+        assert!(agent.starts_with("agent "), "{name:?}: {agent:?}");
+    }
+}

@@ -281,3 +281,30 @@ fn yes_and_no_in_a_rule_mean_the_same_whatever_the_persons_language_is() {
         }
     }
 }
+
+#[test]
+fn a_rules_text_is_whole_words() {
+    for (text, action, accepts) in [
+        ("move", "Move the notes", true),
+        ("move", "Remove all photos", false),
+        ("move", "Re-move all photos", false),
+        ("the notes", "Move the notes.", true),
+        ("the note", "Move the notes.", false),
+    ] {
+        let mut stage = Stage::with(PIPE, accepting(&format!("text = {text:?}")));
+        stage.ask_with("rpl_1", json!({"action": action}));
+        assert_eq!(!stage.sent.is_empty(), accepts, "{text:?} in {action:?}");
+    }
+}
+
+#[test]
+fn what_silence_would_accept_is_accepted_by_a_rule_that_names_it_alone() {
+    let by_silence = json!({"default_decision": "accept"});
+    let mut stage = Stage::with(PIPE, accepting(""));
+    stage.ask_with("rpl_1", by_silence.clone());
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard(UNFIT));
+    let mut stage = Stage::with(PIPE, accepting("silence = true"));
+    stage.ask_with("rpl_1", by_silence);
+    assert_eq!(stage.sent.last().unwrap().1["decision"], "accept");
+}

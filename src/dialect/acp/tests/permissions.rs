@@ -401,3 +401,104 @@ fn what_a_tool_is_called_with_is_said_whatever_it_is_called() {
         json!({"process_id": "4321", "content": "hi", "request_content": "This will be public."})
     );
 }
+
+#[test]
+fn what_no_answer_is_safe_for_can_only_be_rejected() {
+    let ask = |run: &mut Run, id: u64, call: Value, options: &Value| {
+        run.frame(
+            json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission",
+            "params": {"sessionId": "s", "toolCall": call, "options": options}}),
+        );
+    };
+    let options = json!([
+        {"optionId": "once", "name": "Allow", "kind": "allow_once"},
+        {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+    ]);
+    let ls = json!({"toolCallId": "a", "kind": "execute", "rawInput": {"command": "ls"}});
+    let rm = json!({"toolCallId": "b", "kind": "execute", "rawInput": {"command": "rm -rf src"}});
+    let only_reject =
+        |run: &Run| run.last("awaiting.confirmation")["allowed_replies"] == json!(["reject"]);
+    // A call that says nothing of what it does.
+    let mut run = Run::prompted();
+    let silent = json!({"toolCallId": "a", "kind": "execute", "title": "bash", "rawInput": {}});
+    ask(&mut run, 5, silent, &options);
+    assert!(only_reject(&run));
+    // One id for two requests that are open.
+    let mut run = Run::prompted();
+    ask(&mut run, 5, ls.clone(), &options);
+    assert!(!only_reject(&run));
+    ask(&mut run, 5, rm, &options);
+    assert!(only_reject(&run), "it is asked again");
+    assert_eq!(run.last("awaiting.confirmation")["action"], "ls");
+    run.decide(1, "accept", None);
+    assert_eq!(
+        (run.sent.len(), run.settled.as_slice()),
+        (0, &[(1, false)][..])
+    );
+    // One option for both decisions.
+    let mut run = Run::prompted();
+    let both = json!([
+        {"optionId": "x", "name": "Allow", "kind": "allow_once"},
+        {"optionId": "x", "name": "Reject", "kind": "reject_once"},
+    ]);
+    ask(&mut run, 5, ls, &both);
+    run.decide(1, "accept", None);
+    assert_eq!(
+        (run.sent.len(), run.settled.as_slice()),
+        (0, &[(1, false)][..])
+    );
+}
+
+#[test]
+fn every_input_is_said_counted_or_both_and_values_are_compared_as_values() {
+    for (input, action, more) in [
+        (
+            json!({"command": "find", "args": [".", "-delete"]}),
+            "find . -delete",
+            vec![],
+        ),
+        (
+            json!({"command": "ls", "cmd": "rm -rf src"}),
+            "ls",
+            vec!["cmd"],
+        ),
+        (
+            json!({"command": "ls", "script": "x", "env": {"A": "b"}, "stdin": "y"}),
+            "ls",
+            vec!["script", "env", "stdin"],
+        ),
+        // That a text happens to contain a value says nothing.
+        (
+            json!({"command": "rm -rf src", "force": "rm"}),
+            "rm -rf src",
+            vec!["force"],
+        ),
+    ] {
+        let mut run = Run::prompted();
+        run.asks(
+            &json!(1),
+            &json!({"toolCallId": "k", "kind": "execute", "title": "bash", "rawInput": input}),
+        );
+        let asked = run.last("awaiting.confirmation");
+        assert_eq!(asked["action"], action, "{input}");
+        for name in &more {
+            assert_ne!(
+                asked["extra_context"][name],
+                Value::Null,
+                "{name} of {input}"
+            );
+        }
+    }
+    let mut run = Run::prompted();
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "k", "kind": "other", "title": "Transfer 500 euros from Bob to Alice",
+            "rawInput": {"amount": 5, "from": "Alice", "to": "Bob"}}),
+    );
+    let asked = run.last("awaiting.confirmation")["action"]
+        .as_str()
+        .unwrap();
+    for input in ["amount: 5", "from: Alice", "to: Bob"] {
+        assert!(asked.contains(input), "{asked}");
+    }
+}
