@@ -400,6 +400,10 @@ impl Walk<'_> {
         self.collector.unknown(setting);
         if is(&settings.commands) {
             let command = value.trim().trim_start_matches('!');
+            // A bare name (`core.pager=cat`) is judged as the program that it is.
+            if command.contains([' ', '/', ';', '|', '&', '$', '`']) {
+                self.collector.add(Act::Starts, &[]);
+            }
             self.text(&Value::certain(command), state, Flow::Data);
         }
     }
