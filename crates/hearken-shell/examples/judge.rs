@@ -1,4 +1,5 @@
-//! Reads commands from standard input, one per line, and prints what is found of each. The folder is the first argument.
+//! Reads commands from standard input, one per line, and prints what is found in each. The first argument is the
+//! working directory.
 //!
 //! `\n`, `\t` and `\\` in a line stand for a new line, a tab and a backslash.
 

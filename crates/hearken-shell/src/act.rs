@@ -1,6 +1,6 @@
-//! What a command can do, and how grave each kind of it is.
+//! The acts that a command can perform, and how grave each of them is.
 
-/// How grave an act is. The order is the order in which findings are reported.
+/// How grave an act is. Findings are reported in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rank {
     /// It destroys or overwrites something.
@@ -9,13 +9,13 @@ pub enum Rank {
     System,
     /// It communicates with other machines.
     Leaves,
-    /// It touches paths outside the working directory, or secrets inside it.
+    /// It touches paths outside the working directory, or secrets.
     Outside,
     /// It runs something that the command does not show.
     Hidden,
-    /// It runs this project's own code: tests, builds, scripts.
+    /// It runs this project's own code (tests, builds, scripts), or changes what builds run.
     Project,
-    /// Nobody knows what a part of it does.
+    /// What it does is not known.
     Unknown,
 }
 
@@ -29,12 +29,12 @@ macro_rules! acts {
             /// Every act, gravest first.
             pub const ALL: &[Self] = &[$($(Self::$act,)*)*];
 
-            /// Returns its name in the programs table and in phrase keys.
+            /// Returns the name of the act in the table of programs and in phrase keys.
             pub const fn name(self) -> &'static str {
                 match self { $($(Self::$act => $name,)*)* }
             }
 
-            /// Returns how grave it is.
+            /// Returns how grave the act is.
             pub const fn rank(self) -> Rank {
                 match self { $($(Self::$act => Rank::$rank,)*)* }
             }
@@ -48,9 +48,9 @@ acts! {
         Tree = "tree",
         /// Deletes files.
         Delete = "delete",
-        /// Deletes whatever it finds.
+        /// Deletes files that a search or a pipe selects.
         DeleteFound = "delete_found",
-        /// Writes over files.
+        /// Overwrites files.
         Replace = "replace",
         /// Changes files in place.
         Edit = "edit",
@@ -58,9 +58,9 @@ acts! {
         Move = "move",
         /// Changes owners, modes or attributes of files.
         Permit = "permit",
-        /// Unpacks an archive over files.
+        /// Unpacks an archive, which can overwrite files.
         Unpack = "unpack",
-        /// Discards changes that are not committed.
+        /// Discards uncommitted changes.
         Discard = "discard",
         /// Rewrites a repository's history.
         History = "history",
@@ -148,7 +148,7 @@ acts! {
         Generated = "generated",
         /// Downloads and runs a package.
         Packages = "packages",
-        /// Changes what other programs run on their own.
+        /// Changes a file that other programs run by themselves.
         Plant = "plant",
         /// Runs code in another language.
         Code = "code",
@@ -164,13 +164,13 @@ acts! {
         BuildFile = "build_file",
     }
     Unknown {
-        /// Nobody knows what this part does.
+        /// What this part does is not known.
         Unknown = "unknown",
     }
 }
 
 impl Act {
-    /// Returns the act of a name in the programs table.
+    /// Returns the act with this name in the table of programs.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|act| act.name() == name)
     }

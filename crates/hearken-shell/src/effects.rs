@@ -1,10 +1,11 @@
-//! What a program does with its words: paths, addresses, and whatever it runs in its turn.
+//! What a program does with its words: paths, addresses, and commands that it runs.
 
 use crate::act::{Act, Rank};
 use crate::arguments::{Uses, is_assignment, uses};
+use crate::flow::{insert_input, output_of};
 use crate::languages::{self, Code};
 use crate::lists::lists;
-use crate::place::{Reach, host, is_like, is_listed, is_loopback, remote};
+use crate::place::{Reach, host, is_like, is_loopback, remote};
 use crate::program::{Family, Kind, find};
 use crate::state::{Flow, State};
 use crate::walk::Walk;
@@ -12,7 +13,7 @@ use crate::windows;
 use crate::word::Value;
 
 impl Walk<'_> {
-    /// Runs a program by its name or its path.
+    /// Judges a program that is run by its name or its path.
     pub(crate) fn program(
         &mut self,
         first: &Value,
@@ -21,13 +22,13 @@ impl Walk<'_> {
         input: Flow,
     ) -> Flow {
         let Some(name) = first.literal() else {
-            // Which program it is, the command does not show.
+            // The command does not show which program it is.
             self.collector.add(Act::Generated, &[]);
             if state.downloaded.contains(&first.text) {
                 self.collector.add(Act::Downloaded, &[]);
             }
             self.collector.unknown(&first.text);
-            self.strangers(rest, state);
+            self.unlisted_words(rest, state);
             return Flow::Data;
         };
         let name = match name.rsplit_once('/') {
@@ -41,13 +42,13 @@ impl Walk<'_> {
         let of_windows = || windows::shell(name).and_then(|_| find(Family::Cmd, name));
         let Some(row) = find(Family::Unix, name).or_else(of_windows) else {
             self.collector.unknown(name);
-            self.strangers(rest, state);
-            return flow_behind(name, rest, input);
+            self.unlisted_words(rest, state);
+            return output_of(name, rest, input);
         };
         let uses = uses(&row, rest);
         self.apply(name, &uses, state, input.clone());
         let downloads = uses.words.iter().any(|(kind, _)| *kind == Kind::Url);
-        let output = flow_behind(name, rest, input);
+        let output = output_of(name, rest, input);
         match downloads {
             true => {
                 let saved: Vec<_> = uses
@@ -71,7 +72,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Applies what the words of a program are.
+    /// Judges each word of a program by its kind, and the acts of the program.
     pub(crate) fn apply(&mut self, name: &str, uses: &Uses, state: &mut State, input: Flow) {
         for text in &uses.unlisted {
             let path = [
@@ -133,7 +134,7 @@ impl Walk<'_> {
                     if !is_local {
                         self.collector.add(Act::Send, &[]);
                     }
-                    // A form names a file behind its field: `file=@a.png;type=image/png`.
+                    // A form names a file after its field: `file=@a.png;type=image/png`.
                     let of_form = ["=@", "=<"]
                         .iter()
                         .find_map(|sign| word.text.split_once(sign));
@@ -174,7 +175,7 @@ impl Walk<'_> {
                         windows::text(&word.text, family, self, state);
                     }
                     None => {
-                        // What a program that is no shell runs reads what that program gives it.
+                        // The input of a command comes from the program that runs it, unless that is a shell.
                         let input = if is_shell(name) {
                             input.clone()
                         } else {
@@ -204,7 +205,7 @@ impl Walk<'_> {
                     }
                 }
                 Kind::Branch => {
-                    // A branch, or a file whose changes are discarded: only its look tells.
+                    // It is a branch, or a file whose changes are discarded; a dot suggests a file.
                     let others = uses.words.iter().any(|(kind, _)| *kind == Kind::Discards);
                     if word.text.contains('.') && !others {
                         self.collector.add(Act::Discard, &[&word.text]);
@@ -276,7 +277,7 @@ impl Walk<'_> {
             let mut words = rest.clone();
             let hands_on = lists().flows.hands_on.iter().any(|it| it == name);
             if hands_on {
-                hand_on(&mut words, &input);
+                insert_input(&mut words, &input);
             }
             let input = if hands_on {
                 Flow::Nothing
@@ -290,7 +291,7 @@ impl Walk<'_> {
         for command in &uses.commands {
             let mut words = command.clone();
             for word in &mut words {
-                // It is one of the paths that are found, and so it begins as they do.
+                // `{}` stands for a path that is found.
                 word.stands_for_many |= word.text.contains('{');
             }
             let placed = words.iter().any(|word| word.stands_for_many);
@@ -311,7 +312,7 @@ impl Walk<'_> {
             .any(|(kind, _)| matches!(kind, Kind::Command | Kind::Script | Kind::Code | Kind::Sql));
         for (act, words) in &uses.acts {
             if *act == Act::Opens && runs_given {
-                // It runs what it was given, and does not wait for a person.
+                // It runs what it is given, and does not wait for a person.
                 continue;
             }
             let shown: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
@@ -330,7 +331,7 @@ impl Walk<'_> {
                         continue;
                     }
                     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
-                    // A host is named by the word that holds it; what else is named belongs to the act.
+                    // These acts name hosts only.
                     let shown = if matches!(act, Act::Contact | Act::Download | Act::Send) {
                         hosts
                     } else {
@@ -345,7 +346,7 @@ impl Walk<'_> {
 
     fn contact(&mut self, act: Act, host: &str) {
         if is_loopback(host) {
-            // Nothing leaves, and what the service here does with it nobody knows.
+            // Nothing leaves this machine, but what the local service does is not known.
             return self.collector.unknown(host);
         }
         self.collector.add(act, &[host]);
@@ -388,7 +389,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Judges a setting that is given as `name=value`.
+    /// Judges a setting of the form `name=value`.
     fn setting(&mut self, setting: &str, state: &mut State) {
         let (name, value) = setting.split_once(['=', ' ']).unwrap_or((setting, ""));
         let name = name.trim().to_lowercase();
@@ -400,7 +401,7 @@ impl Walk<'_> {
         self.collector.unknown(setting);
         if is(&settings.commands) {
             let command = value.trim().trim_start_matches('!');
-            // A bare name (`core.pager=cat`) is judged as the program that it is.
+            // A bare name (`core.pager=cat`) is only judged as a program.
             if command.contains([' ', '/', ';', '|', '&', '$', '`']) {
                 self.collector.add(Act::Starts, &[]);
             }
@@ -408,7 +409,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs a module of a language, which may be a program of its own (`python -m pytest`).
+    /// Judges a module that is run, which may be listed as a program (`python -m pytest`).
     fn module(&mut self, name: &str, module: &Value, uses: &Uses, state: &mut State, input: Flow) {
         let rest = uses.rest.as_deref().unwrap_or_default();
         let listed = module
@@ -425,7 +426,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs what comes through a pipe, or what a person types.
+    /// Judges a program that runs what comes through a pipe, or what a person types.
     fn piped(&mut self, name: &str, state: &mut State, input: &Flow) {
         let is_shell = is_shell(name) && !lists().languages.contains_key(name);
         match input {
@@ -448,7 +449,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs a file.
+    /// Judges a file that is run.
     pub(crate) fn run_file(&mut self, file: &Value, state: &mut State) {
         let path = file.text.as_str();
         let process =
@@ -483,8 +484,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Looks at the words of a program that nobody knows: only what is plainly a path or an address is judged.
-    fn strangers(&mut self, words: &[Value], state: &State) {
+    /// Judges the words of a program that is not listed, if they are plainly paths or addresses.
+    fn unlisted_words(&mut self, words: &[Value], state: &State) {
         for word in words {
             let text = match word.text.split_once('=') {
                 Some((name, value)) if name.starts_with('-') => value,
@@ -517,31 +518,7 @@ impl Walk<'_> {
     }
 }
 
-/// Gives what a pipe brings to the words of a command that has a place for it, or at its end.
-fn hand_on(words: &mut Vec<Value>, input: &Flow) {
-    let mut placed = false;
-    for word in words.iter_mut() {
-        if word.text.contains("{}") || word.text == "%" {
-            word.stands_for_many = true;
-            word.is_certain = false;
-            placed = true;
-        }
-    }
-    if placed {
-        return;
-    }
-    match input {
-        Flow::Text(text) if !text.contains(['\'', '"', '\\']) => {
-            let handed = text
-                .split(|c: char| c.is_whitespace() || c == '\0')
-                .filter(|word| !word.is_empty());
-            words.extend(handed.map(Value::certain));
-        }
-        _ => words.push(Value::many()),
-    }
-}
-
-/// Tells whether a word names an earlier state of a repository.
+/// Returns whether a word names an earlier or a remote state of a repository.
 fn is_rev(word: &str) -> bool {
     let is_hash = word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_remote = ["origin/", "upstream/", "refs/"]
@@ -550,7 +527,7 @@ fn is_rev(word: &str) -> bool {
     word.contains(['~', '^']) || word.contains("@{") || is_hash || is_remote
 }
 
-/// Tells whether a program reads the text of its option as a shell reads its input.
+/// Returns whether a program takes a script as an operand, as shells do.
 fn is_shell(name: &str) -> bool {
     let row = find(Family::Unix, name);
     let operands = row.as_ref().and_then(|row| row.operands.as_ref());
@@ -577,47 +554,4 @@ fn is_system(folder: &str) -> bool {
         .programs
         .iter()
         .any(|it| it.trim_end_matches('/') == folder)
-        || is_listed(folder, &[])
-}
-
-/// Tells what a program writes for the next one in a pipe.
-fn flow_behind(name: &str, rest: &[Value], input: Flow) -> Flow {
-    let flows = &lists().flows;
-    let is = |list: &[String]| list.iter().any(|it| it == name);
-    if is(&flows.prints) {
-        let words: Vec<&str> = rest
-            .iter()
-            .map(|word| word.text.as_str())
-            .filter(|text| !text.starts_with('-'))
-            .collect();
-        if !rest.iter().all(|word| word.is_certain && !word.is_pattern) {
-            return Flow::Data;
-        }
-        let text = match words.split_first() {
-            Some((format, values)) if name == "printf" => languages::printf(format, values),
-            _ => words.join(" "),
-        };
-        return Flow::Text(languages::escapes(&text));
-    }
-    if is(&flows.passes) {
-        let operands = rest.iter().any(|word| !word.text.starts_with('-'));
-        return match (input, operands) {
-            (Flow::Nothing, _) => Flow::Data,
-            (Flow::Text(text), false) => Flow::Text(text),
-            (Flow::Text(_), true) => Flow::Data,
-            (other, _) => other,
-        };
-    }
-    let decodes = |it: &String| match it.split_once(' ') {
-        Some((program, option)) => {
-            program == name && rest.iter().any(|word| word.text.starts_with(option))
-        }
-        None => it == name,
-    };
-    match input {
-        Flow::Downloaded => Flow::Downloaded,
-        _ if flows.decodes.iter().any(decodes) => Flow::Decoded,
-        Flow::Decoded => Flow::Decoded,
-        Flow::Nothing | Flow::Text(_) | Flow::Data => Flow::Data,
-    }
 }

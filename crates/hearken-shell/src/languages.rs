@@ -1,7 +1,7 @@
-//! Small languages inside a command: scripts of sed and awk, SQL, and code of other languages.
+//! Small languages inside a command: sed and awk scripts, SQL, and code in other languages.
 //!
-//! Responsibilities: reading just enough of each to tell whether it only computes. Whatever is not surely that is reported.
-//! Not here: shell text (`syntax`).
+//! Responsibilities: reading just enough of each to see whether it only computes; anything else is reported. Not here:
+//! shell text (`syntax`).
 
 use crate::act::Act;
 use crate::lists::lists;
@@ -11,7 +11,7 @@ use crate::lists::lists;
 pub(crate) struct Code {
     /// What it does, and to what.
     pub(crate) acts: Vec<(Act, String)>,
-    /// Commands that it hands to a shell.
+    /// Commands that it passes to a shell.
     pub(crate) commands: Vec<String>,
     /// Whether all of it was read.
     pub(crate) is_read: bool,
@@ -23,7 +23,7 @@ impl Code {
     }
 }
 
-/// Returns what `printf` writes, before its escapes are read.
+/// Returns what `printf` writes, before escapes are resolved.
 pub(crate) fn printf(format: &str, values: &[&str]) -> String {
     let mut values = values.iter();
     let mut text = String::new();
@@ -41,14 +41,14 @@ pub(crate) fn printf(format: &str, values: &[&str]) -> String {
                 None => {}
             }
         }
-        // The format is used again for what is left.
+        // The format is reused for the remaining values.
         if values.len() == 0 || values.len() == before {
             return text;
         }
     }
 }
 
-/// Reads the escapes of `printf` and `echo -e`.
+/// Resolves the escapes of `printf` and `echo -e`.
 pub(crate) fn escapes(text: &str) -> String {
     let mut plain = String::new();
     let mut chars = text.chars().peekable();
@@ -89,7 +89,7 @@ pub(crate) fn escapes(text: &str) -> String {
     plain
 }
 
-/// Reads a script of sed.
+/// Reads a sed script.
 pub(crate) fn sed(script: &str) -> Code {
     let mut code = Code {
         is_read: true,
@@ -173,7 +173,7 @@ pub(crate) fn sed(script: &str) -> Code {
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-/// Reads the addresses before a command of sed; `None` where they can't be read.
+/// Reads the addresses before a sed command; returns `None` if they can't be read.
 fn sed_address(chars: &mut Chars<'_>) -> Option<()> {
     loop {
         match chars.peek() {
@@ -204,7 +204,7 @@ fn sed_pair(chars: &mut Chars<'_>) -> Option<()> {
     delimited(chars, delimiter)
 }
 
-/// Passes text up to its delimiter, which stands for itself inside brackets.
+/// Skips text up to its delimiter, which is literal inside brackets.
 fn delimited(chars: &mut Chars<'_>, delimiter: char) -> Option<()> {
     loop {
         match chars.next()? {
@@ -215,7 +215,7 @@ fn delimited(chars: &mut Chars<'_>, delimiter: char) -> Option<()> {
                 let mut ahead = chars.clone();
                 ahead.next_if_eq(&'^');
                 ahead.next_if_eq(&']');
-                // Without an end, the bracket stands for itself.
+                // An unclosed bracket is literal.
                 if ahead.any(|c| c == ']') {
                     *chars = ahead;
                 }
@@ -226,7 +226,7 @@ fn delimited(chars: &mut Chars<'_>, delimiter: char) -> Option<()> {
     }
 }
 
-/// Reads a program of awk.
+/// Reads an awk program.
 pub(crate) fn awk(program: &str) -> Code {
     let mut code = Code {
         is_read: true,
@@ -247,7 +247,7 @@ pub(crate) fn awk(program: &str) -> Code {
                         None => return Code::unread(),
                     }
                 }
-                // Where it stands is kept.
+                // A placeholder marks its position.
                 plain.push('\u{1}');
                 texts.push(text);
             }
@@ -305,7 +305,7 @@ pub(crate) fn awk(program: &str) -> Code {
         }
         at += part.len();
     }
-    // A line that is read from a file; what a command brings was found by its pipe.
+    // `getline` may read from a file; a command that it reads from was found by its pipe.
     for (found, _) in plain.match_indices("getline") {
         let rest = plain.get(found + "getline".len()..).unwrap_or_default();
         let Some((before, _)) = rest
@@ -334,7 +334,7 @@ pub(crate) fn awk(program: &str) -> Code {
     code
 }
 
-/// Tells whether a slash begins a pattern, by what stands before it: behind a value it divides.
+/// Returns whether a slash after this text begins a pattern; after a value, it divides.
 fn begins_regex(before: &str) -> bool {
     let last = before.trim_end().chars().next_back();
     !last.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ')' || c == ']' || c == '\u{1}')
@@ -345,7 +345,7 @@ fn has_word(text: &str, wanted: &str) -> bool {
     words.into_iter().any(|word| word == wanted)
 }
 
-/// Reads SQL: a statement that only asks is read, whatever changes data is reported.
+/// Reads SQL: a query counts as read, and a statement that changes data is reported.
 pub(crate) fn sql(text: &str) -> Code {
     let mut code = Code {
         is_read: true,
@@ -448,7 +448,7 @@ pub(crate) fn sql(text: &str) -> Code {
     code
 }
 
-/// Looks through code of a program's language for what the table knows as signs of an act. Code is never read whole.
+/// Searches code in a program's language for the words that the table lists for each act. Code never counts as read.
 pub(crate) fn code(program: &str, text: &str) -> Code {
     let mut code = Code::unread();
     let Some(language) = lists().languages.get(program) else {
@@ -477,15 +477,15 @@ pub(crate) fn code(program: &str, text: &str) -> Code {
     code
 }
 
-/// How many commands are taken out of a piece of code.
+/// The most commands that are taken from a piece of code.
 const MOST_COMMANDS: usize = 16;
-/// How far behind the name of a function its argument begins.
+/// The most bytes between a function's name and its quoted argument.
 const NEAR: usize = 12;
 
-/// Returns the text in quotes that stands right behind a function's name; of a list, all its texts.
+/// Returns the quoted text right after a function's name; for a list, all of its texts.
 fn quoted(text: &str) -> Option<String> {
     let Some(begin) = text.find(['"', '\'', '`']) else {
-        // A command of vim needs no quotes.
+        // A Vim command needs no quotes.
         return text.lines().next().map(str::to_owned);
     };
     let between = text.get(..begin)?;
@@ -517,7 +517,7 @@ fn quoted(text: &str) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// Returns the commands of a makefile: what stands behind a semicolon of a rule, or is set in by a tab.
+/// Returns the commands of a makefile: the text after a rule's semicolon, and the lines that begin with a tab.
 fn recipes(text: &str) -> Vec<String> {
     let mut recipes = Vec::new();
     for line in text.lines() {
@@ -536,129 +536,4 @@ fn recipes(text: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_script_of_sed_that_only_prints_or_substitutes_is_read() {
-        for script in [
-            "s/a/b/",
-            "s|/usr|/opt|g",
-            "1,120p",
-            "/start/,/end/p",
-            "$d",
-            "s/[/]/x/;p",
-            "/^#/d; s/ *$//",
-            "1~2d",
-            "y/abc/xyz/",
-            "/a/{s/b/c/;p}",
-            "2q",
-            "/x/!d",
-            "s/a\\/b/c/2p",
-        ] {
-            assert_eq!(
-                sed(script),
-                Code {
-                    is_read: true,
-                    ..Code::default()
-                },
-                "{script}"
-            );
-        }
-        for (script, act) in [
-            ("w out.txt", Act::Replace),
-            ("s/a/b/w out.txt", Act::Replace),
-            ("s/.*/id/e", Act::Generated),
-            ("1e", Act::Generated),
-        ] {
-            assert!(
-                sed(script).acts.iter().any(|(it, _)| *it == act),
-                "{script}"
-            );
-        }
-        assert_eq!(sed("1e rm -rf x").commands, ["rm -rf x"]);
-        for script in ["s/a", "k", "s/a/b/q"] {
-            assert!(!sed(script).is_read, "{script}");
-        }
-    }
-
-    #[test]
-    fn a_program_of_awk_that_only_computes_is_read() {
-        for program in [
-            "{print $1}",
-            "NR==1 || $3 > 5",
-            "BEGIN{FS=\",\"} {s+=$2} END{print s/NR}",
-            "/foo|bar/ {print}",
-            "$1 ~ /a>b/",
-            "{ print ($1 > 2) }",
-            "!seen[$0]++",
-            "length > 72",
-        ] {
-            assert_eq!(
-                awk(program),
-                Code {
-                    is_read: true,
-                    ..Code::default()
-                },
-                "{program}"
-            );
-        }
-        assert_eq!(awk("BEGIN {system(\"rm x\")}").commands, ["rm x"]);
-        assert_eq!(awk("{print | \"sh\"}").commands, ["sh"]);
-        assert_eq!(
-            awk("{print > \"out\"}").acts,
-            [(Act::Replace, "out".to_owned())]
-        );
-        assert_eq!(
-            awk("{print >> \"out\"}").acts,
-            [(Act::Replace, "out".to_owned())]
-        );
-        for program in [
-            "{print > $1}",
-            "BEGIN{while((\"ls\" | getline l)>0) print l}",
-            "{system($0)}",
-            "{print | $1}",
-            "@load \"x\"",
-        ] {
-            let code = awk(program);
-            assert!(!code.is_read || !code.acts.is_empty(), "{program}");
-        }
-    }
-
-    #[test]
-    fn sql_that_asks_is_read_and_sql_that_changes_is_reported() {
-        for text in [
-            "SELECT * FROM users",
-            "select 'drop table x' from y;",
-            "EXPLAIN SELECT 1; SHOW TABLES",
-            ".tables",
-            "PRAGMA table_info(x)",
-        ] {
-            assert_eq!(
-                sql(text),
-                Code {
-                    is_read: true,
-                    ..Code::default()
-                },
-                "{text}"
-            );
-        }
-        for (text, act) in [
-            ("DROP TABLE users", Act::Drop),
-            ("delete from users", Act::Data),
-            (
-                "WITH x AS (DELETE FROM y RETURNING *) SELECT * FROM x",
-                Act::Data,
-            ),
-            (".load x", Act::Starts),
-            ("\\copy x from y", Act::Starts),
-            ("select load_extension('x')", Act::Starts),
-            ("COPY x TO PROGRAM 'sh'", Act::Data),
-        ] {
-            assert!(sql(text).acts.iter().any(|(it, _)| *it == act), "{text}");
-        }
-        assert_eq!(sql(".shell rm x").commands, ["rm x"]);
-        assert_eq!(sql("\\! ls").commands, ["ls"]);
-        assert!(!sql("frobnicate").is_read);
-    }
-}
+mod tests;

@@ -4,12 +4,12 @@
 //! finding is worded, which command is asked about, and what a person may do with it.
 //!
 //! # Mental model
-//! A command is read the way a shell reads it, down to the programs that others start: through `sudo`, `xargs`, `sh -c`,
-//! loops and pipes. What each program does stands in a table (`assets/programs.toml`), with facts from its own manual. The
-//! command is *read* only where every part of it was: each program, each option, each word. Whatever was not is reported as
-//! not known, and clears nothing.
+//! A command is read the way a shell reads it, including the programs that other programs start: through `sudo`,
+//! `xargs`, `sh -c`, loops and pipes. A table (`assets/programs`) says what each program does, with facts from the
+//! program's manual. A command counts as *read* only if every program, option and word in it could be read. The rest
+//! is reported as not known, and a command in which anything is not known is never cleared.
 //!
-//! Nothing is looked up: the same text gives the same report, and a link or the content of a file is never followed.
+//! Nothing is looked up: the same text always gives the same report. Links are not followed, and no file is opened.
 //!
 //! # Worked example
 //! ```
@@ -21,12 +21,13 @@
 //! ```
 //!
 //! # Tuning by symptom
-//! An ordinary command is not known: list its program or option in the table. A harmless word is taken for a path: give its
-//! option or operand the kind `text` there.
+//! If an ordinary command is not known, list its program or option in the table. If a harmless word is taken for a
+//! path, give its option or operand the kind `text` there.
 
 mod act;
 mod arguments;
 mod effects;
+mod flow;
 mod languages;
 mod lists;
 mod place;

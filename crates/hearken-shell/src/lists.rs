@@ -1,4 +1,4 @@
-//! The lists of `assets/programs.toml`: files, variables, settings, and the signs of other languages.
+//! The lists of `assets/programs.toml`: files, variables, settings, pipes, and what shows an act in other languages.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -9,37 +9,37 @@ use crate::program::{TableError, tables};
 
 const FILE: &str = include_str!("../../../assets/programs.toml");
 
-/// The lists of words beside the programs (`["@files"]` and the like).
+/// Files and folders, by what other programs do with them (`["@files"]`).
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Files {
-    /// Folders and files that other programs run by themselves.
+    /// Files and folders that other programs run by themselves.
     pub(crate) run: Vec<String>,
     /// Files that builds and tests run.
     pub(crate) build: Vec<String>,
     /// Files that hold secrets.
     pub(crate) secrets: Vec<String>,
-    /// Files whose names look like secrets and are none.
+    /// Files whose names look like those of secrets or settings, but hold neither.
     pub(crate) not_secrets: Vec<String>,
-    /// Devices that neither keep nor lose anything.
+    /// Devices that store nothing.
     pub(crate) harmless: Vec<String>,
-    /// Folders in which a system keeps its programs.
+    /// Folders of a system that hold its programs.
     pub(crate) programs: Vec<String>,
-    /// Folders of a system, in which no project stands.
+    /// Folders of a system, which contain no project.
     pub(crate) system: Vec<String>,
 }
 
-/// Which code of a language does what.
+/// What shows in code of a language that it does more than compute.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Language {
-    /// What the language is called.
+    /// The name of the language.
     pub(crate) name: String,
-    /// By each act, the words that show it.
+    /// The words that show each act.
     pub(crate) shows: BTreeMap<String, Vec<String>>,
 }
 
-/// Everything of the file that is no program.
+/// All lists of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     pub(crate) files: Files,
@@ -49,29 +49,29 @@ pub(crate) struct Lists {
     pub(crate) flows: Flows,
 }
 
-/// What programs of a pipe do with the text that goes through it.
+/// Programs, by what they do with the data in a pipe.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Flows {
-    /// They write their own words.
+    /// They write their own arguments.
     pub(crate) prints: Vec<String>,
     /// They write what they read.
     pub(crate) passes: Vec<String>,
     /// They read commands of their own from their input.
     pub(crate) commands: Vec<String>,
-    /// They write what was encoded in what they read.
+    /// They decode what they read.
     pub(crate) decodes: Vec<String>,
-    /// They give what they read to another command, as its words.
+    /// They pass what they read to another command, as its arguments.
     pub(crate) hands_on: Vec<String>,
-    /// They read the names of files, and then those files.
+    /// They read names of files, and then those files.
     pub(crate) names: Vec<String>,
     /// They send what they read to another machine.
     pub(crate) sends: Vec<String>,
-    /// They give what they find to a command, even where no `{}` says so.
+    /// They pass what they find to a command, even without `{}`.
     pub(crate) finds: Vec<String>,
 }
 
-/// Variables, by what programs take them for. An entry may end in `*`.
+/// Variables, by what programs do with them. `*` in an entry stands for any characters.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Variables {
@@ -83,7 +83,7 @@ pub(crate) struct Variables {
     pub(crate) code: Vec<String>,
 }
 
-/// Settings that are given as `name=value`, by what programs take them for. An entry may hold `*`.
+/// Settings in the form `name=value`, by what programs do with them. `*` in an entry stands for any characters.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
@@ -94,7 +94,7 @@ pub(crate) struct Settings {
 }
 
 static LISTS: LazyLock<Lists> = LazyLock::new(|| {
-    // A list that can't be read is empty, so that nothing is cleared by it; the tests read every list.
+    // The tests read this file, so it can be read here.
     read_lists().unwrap_or_default()
 });
 
@@ -104,7 +104,7 @@ fn read_lists() -> Result<Lists, TableError> {
         TableError::Row(name.to_owned(), error.message().to_owned())
     };
     for (name, text) in tables(FILE) {
-        // The lines behind the table's head.
+        // The lines after the table's header.
         let text = text.split_once('\n').map_or("", |(_, rest)| rest);
         match name.split_once(' ') {
             None if name == "@files" => {

@@ -1,22 +1,22 @@
-//! Where a path leads, and what kind of file it is, by its letters alone: a link is not followed.
+//! Where a path leads, and what kind of file it is, judged by its text alone: links are not followed.
 
 use crate::lists::lists;
 
-/// Stands for the working directory where nobody named it.
+/// Stands for a working directory that is not known.
 const NOWHERE: &str = "/\u{1}";
 
 /// Where a path leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Into the working directory.
+    /// Inside the working directory.
     Inside,
-    /// Out of it.
+    /// Outside it.
     Outside,
-    /// Nobody can tell, because nobody named the working directory.
+    /// Not known, because the working directory is not.
     Unknown,
 }
 
-/// The working directory that a command is judged by.
+/// The working directory by which paths are judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Base {
     folder: String,
@@ -24,7 +24,7 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// Takes the working directory, where it is known.
+    /// Takes the working directory, if it is known.
     pub(crate) fn new(folder: Option<&str>) -> Self {
         let folder = folder.filter(|folder| folder.starts_with('/') || is_drive(folder));
         Self {
@@ -33,12 +33,12 @@ impl Base {
         }
     }
 
-    /// Returns the folder in which a command begins.
+    /// Returns the working directory, or its stand-in.
     pub(crate) fn folder(&self) -> &str {
         &self.folder
     }
 
-    /// Tells where a path leads from a folder.
+    /// Returns where a path leads from a folder.
     pub(crate) fn reach(&self, path: &str, folder: &str) -> Reach {
         let path = path
             .strip_prefix("file://")
@@ -69,7 +69,7 @@ impl Base {
     }
 }
 
-/// Returns a path without `.` and `..`, as it is from a folder.
+/// Returns the absolute form of a path, seen from a folder, without `.` and `..`.
 pub(crate) fn normal(path: &str, folder: &str) -> String {
     let absolute = path.starts_with('/') || is_drive(path);
     let whole = if absolute {
@@ -95,21 +95,21 @@ fn is_in(path: &str, folder: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Tells whether a path begins with a drive of Windows, as in `C:/x`.
+/// Returns whether a path begins with a Windows drive, as in `C:/x`.
 fn is_drive(path: &str) -> bool {
     let mut chars = path.chars();
     let letter = chars.next().is_some_and(|c| c.is_ascii_alphabetic());
     letter && chars.next() == Some(':') && matches!(chars.next(), Some('/' | '\\'))
 }
 
-/// Tells whether a pattern for one part of a path may stand for the folder above.
+/// Returns whether a pattern for one part of a path may match `..`.
 fn may_be_parent(part: &str) -> bool {
-    // A dot at the beginning is matched by no sign but a dot.
+    // Only a dot or a bracket expression matches a leading dot.
     let may_begin = part.starts_with(['.', '[']);
     may_begin && part.contains(['*', '?', '[']) && matches(part, "..")
 }
 
-/// Tells whether a text is like a pattern of the shell.
+/// Returns whether a text matches a shell pattern.
 fn matches(pattern: &str, text: &str) -> bool {
     let Some(sign) = pattern.chars().next() else {
         return text.is_empty();
@@ -132,11 +132,11 @@ fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// Tells whether a letter is in the class that a pattern begins with, and returns what stands behind it.
+/// Reads a bracket expression after its `[`, and returns whether it contains a character, and the rest of the pattern.
 fn class(pattern: &str, c: char) -> Option<(bool, &str)> {
     let inner = pattern.strip_prefix(['!', '^']);
     let from = inner.unwrap_or(pattern);
-    // A bracket right at the beginning stands for itself.
+    // A `]` right at the beginning is literal.
     let end = from
         .char_indices()
         .skip(1)
@@ -151,8 +151,8 @@ fn class(pattern: &str, c: char) -> Option<(bool, &str)> {
     Some((is_in != inner.is_some(), &from[end + 1..]))
 }
 
-/// Tells whether a path is one of a list: each entry is a run of parts of a path, in which `*` stands for any letters; one
-/// that ends in `/` is a folder, and means everything in it.
+/// Returns whether a path matches an entry of a list. An entry is a sequence of path parts in which `*` stands for any
+/// characters; one that ends in `/` is a folder, and covers everything in it.
 pub(crate) fn is_listed(path: &str, list: &[String]) -> bool {
     let parts: Vec<&str> = path
         .split('/')
@@ -185,7 +185,7 @@ pub(crate) fn is_listed(path: &str, list: &[String]) -> bool {
     })
 }
 
-/// Tells whether a text is like a pattern in which `*` stands for any letters.
+/// Returns whether a text matches a pattern in which `*` stands for any characters.
 pub(crate) fn is_like(text: &str, pattern: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();
@@ -205,7 +205,7 @@ pub(crate) fn is_like(text: &str, pattern: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Returns the host of an address: of a URL, of `user@host:path`, or of a bare name.
+/// Returns the host of an address: a URL, `user@host:path`, or a bare name.
 pub(crate) fn host(address: &str) -> String {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let rest = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -218,14 +218,14 @@ pub(crate) fn host(address: &str) -> String {
     host.to_owned()
 }
 
-/// Tells whether a host is this machine.
+/// Returns whether a host is this machine.
 pub(crate) fn is_loopback(host: &str) -> bool {
     matches!(host, "localhost" | "::1" | "0.0.0.0")
         || host.starts_with("127.")
         || host.ends_with(".localhost")
 }
 
-/// Returns the host of a path on another machine (`host:path`), where it is one.
+/// Returns the host of a path on another machine (`host:path` or a URL), or `None` if it is a local path.
 pub(crate) fn remote(path: &str) -> Option<String> {
     if path.contains("://") {
         return Some(host(path));
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_leads_out_of_the_folder_by_whatever_way_it_is_written() {
+    fn paths_lead_inside_or_outside_the_folder() {
         let base = Base::new(Some("/work/a"));
         for (path, reach) in [
             ("src/main.rs", Reach::Inside),
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_name_files_folders_and_patterns() {
+    fn list_entries_match_files_folders_and_patterns() {
         let list: Vec<String> = [
             ".git/hooks/",
             "*.pem",
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_of_an_address() {
+    fn the_host_of_any_address_is_found() {
         for (address, wanted) in [
             ("https://x.example/i.sh", "x.example"),
             ("http://user:pass@x.example:80/", "x.example"),

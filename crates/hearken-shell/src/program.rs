@@ -1,9 +1,9 @@
-//! The table of programs: what each does, by its own manual.
+//! The table of programs: what each of them does, according to its manual.
 //!
-//! Responsibilities: reading a row of `assets/programs.toml`, and finding the rows of a program. Not here: applying a row
-//! to the words of a command (`arguments`).
+//! Responsibilities: parsing the rows of `assets/programs/*.toml`, and finding the row of a program. Not here: applying
+//! a row to the words of a command (`arguments`).
 //!
-//! A row is read when its program is first asked for; the file as a whole is only searched for the lines that begin one.
+//! A row is parsed when its program is first looked up; until then, the files are only split into rows.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::act::Act;
 
-/// What a word of a command is to its program.
+/// What a word of a command means to its program (`docs/commands.md` describes each kind).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Text,
@@ -93,7 +93,7 @@ impl Kind {
         (Self::Discards, "discards"),
     ];
 
-    /// Tells whether the word is a path that is written to, or deleted.
+    /// Returns whether the word is a path that is written to, moved or deleted.
     pub(crate) fn writes(self) -> bool {
         matches!(
             self,
@@ -119,12 +119,12 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Family {
-    /// Programs of Unix, and whatever runs on every system.
+    /// Programs of Unix, and those that run on every system.
     #[default]
     Unix,
     /// Cmdlets of PowerShell.
     PowerShell,
-    /// Commands of Windows' cmd.
+    /// Commands of Windows' cmd.exe.
     Cmd,
 }
 
@@ -132,33 +132,33 @@ pub(crate) enum Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Style {
-    /// `-abc` is a cluster, `--long` a name.
+    /// `-abc` is a cluster, and `--long` is one option.
     #[default]
     Gnu,
     /// `-name` is one option.
     Words,
     /// There are no options.
     Plain,
-    /// As gnu, and the first word is a cluster without its dash.
+    /// As `Gnu`, but the first word may be a cluster without its dash.
     Tar,
     /// Words are `name=value`.
     Dd,
 }
 
-/// What an option is.
+/// What an option does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It changes nothing that matters.
     Flag,
     /// It has a value of this kind.
     Value(Kind),
-    /// It does this.
+    /// It performs this act.
     Does(Act),
-    /// It does this to its value.
+    /// It performs this act on its value.
     DoesTo(Act),
-    /// It turns the operands into this kind.
+    /// It turns path operands into this kind.
     Turns(Kind),
-    /// With it nothing is done.
+    /// With it, nothing is done.
     Dry,
 }
 
@@ -166,18 +166,18 @@ pub(crate) enum Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Opt {
     pub(crate) effect: Effect,
-    /// Whether its value is optional, and can only be attached.
+    /// Whether its value is optional and must be attached.
     pub(crate) attached: bool,
 }
 
-/// An operand's kind, and whether any number of them may stand there.
+/// The kind of an operand, and whether it may be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operand {
     pub(crate) kind: Kind,
     pub(crate) many: bool,
 }
 
-/// A program, a subcommand, or what an option makes of one.
+/// A program, a subcommand, or a mode that an option selects.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Row {
     pub(crate) options: HashMap<String, Opt>,
@@ -189,12 +189,12 @@ pub(crate) struct Row {
     pub(crate) stops: bool,
     pub(crate) open: bool,
     pub(crate) sends: bool,
-    /// Whether its options are the same in small and capital letters, as those of Windows are; all are small here.
+    /// Whether its options ignore case, as on Windows; they are stored in lower case.
     pub(crate) ignores_case: bool,
 }
 
 impl Row {
-    /// Tells whether a file's name that looks like an option could make the program do something.
+    /// Returns whether a file name that looks like an option could make the program do something.
     pub(crate) fn has_grave_options(&self) -> bool {
         let grave = |opt: &Opt| match opt.effect {
             Effect::Flag | Effect::Dry | Effect::Value(Kind::Text | Kind::Name | Kind::Read) => {
@@ -210,11 +210,11 @@ impl Row {
     }
 }
 
-/// A row as it stands in the file.
+/// A row as written in the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
-    /// Which shell it belongs to.
+struct RawRow {
+    /// The shell that it belongs to.
     #[serde(default)]
     shell: Family,
     #[serde(default)]
@@ -232,9 +232,9 @@ struct Written {
     #[serde(default)]
     dry: String,
     #[serde(default)]
-    mode: BTreeMap<String, Written>,
+    mode: BTreeMap<String, RawRow>,
     #[serde(default)]
-    sub: BTreeMap<String, Written>,
+    sub: BTreeMap<String, RawRow>,
     style: Option<Style>,
     #[serde(default)]
     stops: bool,
@@ -251,24 +251,24 @@ enum Operands {
     Several(Vec<String>),
 }
 
-/// A fault in the table of programs.
+/// An error in the table of programs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
-    /// A row is no TOML, or has a field that none has.
+    /// A row is not valid TOML, or has an unknown field.
     #[error("the row of {0} can't be read: {1}")]
     Row(String, String),
-    /// A name stands where a kind or an act belongs.
+    /// A name is neither a kind nor an act.
     #[error("the row of {0} names {1}, which is no kind and no act")]
     Name(String, String),
-    /// An option stands twice in one row.
+    /// A row lists an option or a subcommand twice.
     #[error("the row of {0} lists {1} twice")]
     Twice(String, String),
-    /// A row is open, and says nothing that an open row must say.
-    #[error("the row of {0} is open, and has no act that is told")]
+    /// An open row has no act that is always reported.
+    #[error("the row of {0} is open, and has no act that is always reported")]
     Open(String),
 }
 
-fn row(name: &str, written: Written, act: Option<Act>, family: Family) -> Result<Row, TableError> {
+fn row(name: &str, written: RawRow, act: Option<Act>, family: Family) -> Result<Row, TableError> {
     let ignores_case = family != Family::Unix;
     let no_name = |what: &str| TableError::Name(name.to_owned(), what.to_owned());
     let mut row = Row {
@@ -373,7 +373,7 @@ fn row(name: &str, written: Written, act: Option<Act>, family: Family) -> Result
     Ok(row)
 }
 
-/// The programs, by area.
+/// The tables of programs, by area.
 const FILES: &[&str] = &[
     include_str!("../../../assets/programs/files.toml"),
     include_str!("../../../assets/programs/versions.toml"),
@@ -382,7 +382,7 @@ const FILES: &[&str] = &[
     include_str!("../../../assets/programs/making.toml"),
 ];
 
-/// Where each program's row stands, by its family and its name, and the rows that were read.
+/// The text of each program's row by family and name, and the rows that are already parsed.
 struct Index {
     rows: HashMap<(Family, &'static str), &'static str>,
     read: Mutex<HashMap<&'static str, Arc<Row>>>,
@@ -393,8 +393,8 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| Index {
     read: Mutex::default(),
 });
 
-/// Splits a file into its tables: the names of each, and its text. The tables of subcommands that follow a program's
-/// (`[git.sub.push]`) belong to it.
+/// Splits a file into tables, and returns the names and the text of each. Tables of subcommands that follow a program
+/// (`[git.sub.push]`) are part of it.
 pub(crate) fn tables(file: &str) -> Vec<(&str, &str)> {
     let begins = file.match_indices("\n[").map(|(at, _)| at + 1);
     let begins = file.starts_with('[').then_some(0).into_iter().chain(begins);
@@ -450,15 +450,15 @@ pub(crate) fn find(family: Family, name: &str) -> Option<Arc<Row>> {
     if let Some(row) = read.get(text) {
         return Some(Arc::clone(row));
     }
-    // The tests read every row; one that can't be read counts as absent, which clears nothing.
-    let row = Arc::new(one(text).ok()?.1);
+    // The tests parse every row. One that failed here would count as absent, which clears nothing.
+    let row = Arc::new(parse_table(text).ok()?.1);
     read.insert(text, Arc::clone(&row));
     Some(row)
 }
 
-/// Reads one table of the file: its names and its row.
-fn one(text: &str) -> Result<(String, Row), TableError> {
-    let parsed: BTreeMap<String, Written> = toml::from_str(text).map_err(|error| {
+/// Parses one table of a file, and returns its names and its row.
+fn parse_table(text: &str) -> Result<(String, Row), TableError> {
+    let parsed: BTreeMap<String, RawRow> = toml::from_str(text).map_err(|error| {
         let name = text.lines().next().unwrap_or_default();
         TableError::Row(name.to_owned(), error.message().to_owned())
     })?;
@@ -471,15 +471,15 @@ fn one(text: &str) -> Result<(String, Row), TableError> {
     Ok((name, row))
 }
 
-/// Checks every row of the table, and returns how many programs it lists.
+/// Checks every row of the table, and returns the number of programs in it.
 ///
 /// # Errors
-/// Every row that can't be read.
+/// Returns the errors of all rows that can't be read.
 pub fn check_table() -> Result<usize, Vec<TableError>> {
     let mut faults = Vec::new();
     let mut count = 0;
     for (names, text) in FILES.iter().flat_map(|file| tables(file)) {
-        faults.extend(one(text).err());
+        faults.extend(parse_table(text).err());
         count += names.split_whitespace().count();
     }
     if faults.is_empty() {
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_stands_in_the_table_once() {
+    fn no_program_is_listed_twice() {
         let mut seen = HashMap::new();
         for (program, text) in FILES.iter().flat_map(|file| rows(file)) {
             let before = seen.insert(program, text);
@@ -510,8 +510,8 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_a_row_are_named() {
-        let fault = |text: &str| one(text).unwrap_err();
+    fn errors_in_a_row_are_reported() {
+        let fault = |text: &str| parse_table(text).unwrap_err();
         assert!(matches!(fault("[x]\nodd = 1"), TableError::Row(..)));
         assert!(matches!(fault("[x]\nact = \"fly\""), TableError::Name(..)));
         assert!(matches!(

@@ -1,16 +1,16 @@
-//! What is reported of a command, and how it is collected.
+//! The report on a command, and how it is collected.
 
-use crate::act::{Act, Rank};
+use crate::act::Act;
 use crate::lists::lists;
 use crate::place::{Base, Reach, is_listed, normal};
 use crate::program::Kind;
 use crate::word::Value;
 
-/// How many things one finding names; more are counted.
+/// The most things that a finding names; the rest are counted.
 const MOST_NAMED: usize = 16;
-/// How many parts of a command are reported.
+/// The most parts of a command that are reported.
 const MOST_PARTS: usize = 64;
-/// How many reasons why a command is not known are kept.
+/// The most unknown pieces of a command that are kept.
 const MOST_UNKNOWN: usize = 16;
 
 /// One thing that a command can do.
@@ -18,38 +18,38 @@ const MOST_UNKNOWN: usize = 16;
 pub struct Finding {
     /// What it does.
     pub act: Act,
-    /// What it does that to, as it is written in the command; empty where nothing is named.
+    /// What it does that to, as written in the command; empty if nothing is named.
     pub what: Vec<String>,
-    /// How many more it does that to.
+    /// How many more things it does that to.
     pub more: usize,
 }
 
-/// One part of a command, for whoever wants it explained.
+/// One part of a command, for an explanation part by part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// The part as it is written.
+    /// The part as written.
     pub text: String,
     /// What it can do.
     pub findings: Vec<Finding>,
-    /// What of it is not known.
+    /// What in it is not known.
     pub unknown: Vec<String>,
 }
 
-/// What was found of a command.
+/// The report on a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reading {
     /// What it can do, gravest first.
     pub findings: Vec<Finding>,
-    /// Its parts, in their order.
+    /// Its parts, in order.
     pub parts: Vec<Part>,
-    /// What of it is not known, as it is written; empty where all of it was read.
+    /// What in it is not known, as written; empty if all of it was read.
     pub unknown: Vec<String>,
 }
 
 impl Reading {
-    /// Tells whether all of it was read, and nothing graver was found than a rank.
-    pub fn is_cleared(&self, but: Option<Rank>) -> bool {
-        let allowed = |finding: &Finding| Some(finding.act.rank()) == but;
+    /// Returns whether all of it was read, and nothing was found but `allowed`.
+    pub fn is_cleared(&self, allowed: Option<Act>) -> bool {
+        let allowed = |finding: &Finding| Some(finding.act) == allowed;
         self.unknown.is_empty() && self.findings.iter().all(allowed)
     }
 }
@@ -59,22 +59,22 @@ impl Reading {
 pub enum Touch {
     /// It is read.
     Read,
-    /// It is changed or made.
+    /// It is changed or created.
     Edit,
     /// It is deleted.
     Delete,
 }
 
-/// Where a command begins.
+/// The folders by which a command is judged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// The working directory as an absolute path; absent where nobody named it. What lies outside is judged by it.
+    /// The working directory as an absolute path, if known. Paths are reported if they lead outside it.
     pub folder: Option<String>,
-    /// The folder in which the command begins, where that is another one.
+    /// The folder in which the command starts, if that is a different one.
     pub start: Option<String>,
 }
 
-/// Collects what is found.
+/// Collects the findings.
 #[derive(Debug)]
 pub(crate) struct Collector {
     base: Base,
@@ -82,7 +82,7 @@ pub(crate) struct Collector {
     found: Vec<(Act, Vec<String>)>,
     unknown: Vec<String>,
     parts: Vec<Part>,
-    /// What is found of the part that is read.
+    /// The findings of the current part.
     part: Vec<(Act, Vec<String>)>,
     part_unknown: Vec<String>,
 }
@@ -105,7 +105,7 @@ impl Collector {
         }
     }
 
-    /// Returns the folder in which the command begins.
+    /// Returns the folder in which the command starts.
     pub(crate) fn start(&self) -> &str {
         &self.start
     }
@@ -117,6 +117,22 @@ impl Collector {
     pub(crate) fn add(&mut self, act: Act, what: &[&str]) {
         note(&mut self.found, act, what);
         note(&mut self.part, act, what);
+    }
+
+    /// Collects what is found, and leaves out what is not known.
+    pub(crate) fn without_unknown(&mut self, read: impl FnOnce(&mut Self)) {
+        let unknown = std::mem::take(&mut self.unknown);
+        let in_part = std::mem::take(&mut self.part_unknown);
+        read(self);
+        self.unknown = unknown;
+        self.part_unknown = in_part;
+    }
+
+    /// Adds a piece that is not known unless there is one already.
+    pub(crate) fn never_cleared(&mut self, what: &str) {
+        if self.unknown.is_empty() {
+            self.unknown(what);
+        }
     }
 
     pub(crate) fn unknown(&mut self, what: &str) {
@@ -131,26 +147,26 @@ impl Collector {
         }
     }
 
-    /// Tells whether an act was found in the part that is read.
+    /// Returns whether an act was found in the current part.
     pub(crate) fn part_does(&self, act: Act) -> bool {
         self.part.iter().any(|(it, _)| *it == act)
     }
 
-    /// Begins a part; gives what was found of the part around it.
-    pub(crate) fn begin_part(&mut self) -> Around {
-        Around {
+    /// Begins a part, and returns what was found in the part around it.
+    pub(crate) fn begin_part(&mut self) -> OuterPart {
+        OuterPart {
             part: std::mem::take(&mut self.part),
             unknown: std::mem::take(&mut self.part_unknown),
             parts: self.parts.len(),
         }
     }
 
-    /// Ends a part.
-    pub(crate) fn end_part(&mut self, text: &str, around: Around) {
-        let found = std::mem::replace(&mut self.part, around.part);
-        let unknown = std::mem::replace(&mut self.part_unknown, around.unknown);
-        // What only holds other parts is explained by them.
-        let holds_others = self.parts.len() > around.parts;
+    /// Ends a part, and resumes the part around it.
+    pub(crate) fn end_part(&mut self, text: &str, outer: OuterPart) {
+        let found = std::mem::replace(&mut self.part, outer.part);
+        let unknown = std::mem::replace(&mut self.part_unknown, outer.unknown);
+        // A part that only contains other parts is explained by those.
+        let holds_others = self.parts.len() > outer.parts;
         let says_nothing = found.is_empty() && unknown.is_empty();
         if self.parts.len() < MOST_PARTS && !(holds_others && says_nothing) {
             self.parts.push(Part {
@@ -161,7 +177,7 @@ impl Collector {
         }
     }
 
-    /// Judges a path, from each folder in which the command may be by now.
+    /// Judges a path from each folder that the command may be in.
     pub(crate) fn path(&mut self, kind: Kind, word: &Value, folders: &[String]) {
         let act = match kind {
             Kind::Edit | Kind::Append => Some(Act::Edit),
@@ -181,7 +197,7 @@ impl Collector {
                 (false, None) => {}
             }
             if !word.is_certain {
-                // The command does not show which files those are.
+                // The command does not show which files these are.
                 self.unknown(if word.text.is_empty() {
                     "{}"
                 } else {
@@ -192,7 +208,7 @@ impl Collector {
         }
         let path = word.text.as_str();
         let is_process = path.starts_with("<(") || path.starts_with(">(");
-        // Whatever is written to these devices, nothing is kept or lost; they themselves can be.
+        // Writing to these devices loses nothing; deleting or moving them does.
         let passes = matches!(
             kind,
             Kind::Read | Kind::Append | Kind::Replace | Kind::Edit | Kind::Make
@@ -234,7 +250,7 @@ impl Collector {
         let reach = |folder: &String| self.base.reach(path, folder);
         let reaches: Vec<Reach> = folders.iter().map(reach).collect();
         if word.begins_uncertain {
-            // It may lead anywhere; where a variable has a default, that can be named.
+            // It may lead anywhere, but the default of a variable can be seen to lead outside.
             if [":-/", ":-~", "-/"]
                 .iter()
                 .any(|default| path.starts_with("${") && path.contains(default))
@@ -279,7 +295,7 @@ impl Collector {
             } else if is(&files.secrets) && !is(&files.not_secrets)
                 || is_hidden(path) && !is(&files.not_secrets)
             {
-                // What begins with a dot may be a setting of any program.
+                // A name that begins with a dot may be a settings file of any program.
                 self.unknown(path);
             }
         }
@@ -291,7 +307,7 @@ impl Collector {
         }
     }
 
-    /// Returns what was found.
+    /// Returns the report.
     pub(crate) fn finish(self) -> Reading {
         let mut findings = findings(self.found);
         findings.sort_by_key(|finding| (finding.act.rank(), finding.act));
@@ -303,9 +319,9 @@ impl Collector {
     }
 }
 
-/// What was found of the part around another one.
+/// What was found in the part around the current one.
 #[derive(Debug)]
-pub(crate) struct Around {
+pub(crate) struct OuterPart {
     part: Vec<(Act, Vec<String>)>,
     unknown: Vec<String>,
     parts: usize,
@@ -342,13 +358,13 @@ fn findings(found: Vec<(Act, Vec<String>)>) -> Vec<Finding> {
     found.into_iter().map(finding).collect()
 }
 
-/// Judges a file that a tool touches without any command.
+/// Judges a file that a tool reads, edits or deletes without a command.
 pub fn touches(path: &str, touch: Touch, place: &Place) -> Reading {
     let mut collector = Collector::new(place);
     let folders = [collector.start().to_owned()];
     let kind = match touch {
         Touch::Read => Kind::Read,
-        // That it is edited is what is asked; only what follows from it is found.
+        // The question already says that the file is edited; only the consequences are reported.
         Touch::Edit => Kind::Make,
         Touch::Delete => Kind::Delete,
     };

@@ -1,4 +1,4 @@
-//! What a shell knows at one step of a command: its folder, its variables and functions, and what flows through a pipe.
+//! The state of a shell at one step of a command: its folder, its variables and functions, and the data in a pipe.
 
 use std::collections::HashMap;
 
@@ -6,35 +6,35 @@ use crate::report::Collector;
 use crate::syntax::Step;
 use crate::word::{Value, is_pattern};
 
-/// How many values of a variable are followed.
+/// The most values of a variable, or folders, that are followed.
 pub(crate) const MOST_VALUES: usize = 16;
 
-/// What a command finds on its input.
+/// The input or output of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// Nothing that the command line brings.
+    /// Nothing from this command line.
     Nothing,
     /// This text.
     Text(String),
-    /// Something that the command line does not show.
+    /// Data that the command line does not show.
     Data,
-    /// What was downloaded.
+    /// Downloaded data.
     Downloaded,
-    /// What was decoded.
+    /// Decoded data.
     Decoded,
 }
 
-/// Where a command is by now, and what it knows.
+/// The state of a shell at one step of a command.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
-    /// The folders in which it may be; empty where nobody knows.
+    /// The folders that it may be in; empty if not known.
     pub(crate) folders: Vec<String>,
-    /// The values that a variable may have; absent where nobody knows.
+    /// The possible values of each variable; absent if not known.
     pub(crate) variables: HashMap<String, Vec<Value>>,
     pub(crate) functions: HashMap<String, Vec<Step>>,
     /// The files that were downloaded.
     pub(crate) downloaded: Vec<String>,
-    /// The files that were written, and their text where the command shows it.
+    /// The files that were written, with their text if the command shows it.
     pub(crate) written: HashMap<String, Option<String>>,
 }
 
@@ -80,7 +80,7 @@ impl State {
 }
 
 impl State {
-    /// Notes what was written to a file.
+    /// Records what was written to a file.
     pub(crate) fn note_written(&mut self, file: &str, content: &Flow, appends: bool) {
         let file = file.strip_prefix("./").unwrap_or(file).to_owned();
         if *content == Flow::Downloaded {
@@ -93,8 +93,8 @@ impl State {
         self.written.insert(file, text);
     }
 
-    /// Takes the arguments of a function, or of the shell itself.
-    pub(crate) fn arguments(&mut self, words: &[Value]) {
+    /// Sets the arguments of a function, or of the shell itself.
+    pub(crate) fn set_arguments(&mut self, words: &[Value]) {
         for (at, value) in words.iter().enumerate() {
             self.variables
                 .insert((at + 1).to_string(), vec![value.clone()]);
@@ -103,7 +103,7 @@ impl State {
         self.variables.insert("*".to_owned(), words.to_vec());
     }
 
-    /// Takes a new value of a variable, which is not known; `false` where the name is not one of the command's own.
+    /// Records that a variable gets a value that is not known, and returns whether the variable is the command's own.
     pub(crate) fn forget(&mut self, name: &str) -> bool {
         self.variables.remove(name);
         is_own(name)
@@ -118,7 +118,7 @@ impl State {
         let Some(values) = self.variables.get(name) else {
             return vec![unknown()];
         };
-        // Unquoted, a value is split at blanks, and its patterns stand for files.
+        // An unquoted value is split at blanks, and its patterns match files.
         let splits = |value: &Value| !quoted && value.text.contains(char::is_whitespace);
         let value = |value: &Value| match splits(value) {
             true => unknown(),
@@ -131,10 +131,10 @@ impl State {
     }
 }
 
-/// Tells whether a variable is the command's own: its name is in small letters, and no program reads it.
+/// Returns whether a variable is the command's own: its name is in lower case, and no program reads it.
 pub(crate) fn is_own(name: &str) -> bool {
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
-    // In zsh, these are the lists that PATH and the like hold.
+    // In zsh, these arrays mirror PATH and similar variables.
     let is_list = matches!(
         name,
         "path" | "fpath" | "cdpath" | "manpath" | "mailpath" | "module_path"

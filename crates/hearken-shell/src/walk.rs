@@ -1,6 +1,6 @@
-//! Walking through a command as a shell would, down to the programs that others start.
+//! Walks through a command as a shell would, including the programs that other programs start.
 //!
-//! Responsibilities: the order of steps, the folder, the variables and functions, and what flows through a pipe. Not here:
+//! Responsibilities: the order of steps, the folder, the variables and functions, and the data in a pipe. Not here:
 //! what a program does with its words (`effects`), the structure of the text (`syntax`).
 
 use crate::act::Act;
@@ -9,32 +9,42 @@ use crate::place::{is_like, normal};
 use crate::program::Kind;
 use crate::report::{Collector, Place, Reading};
 use crate::state::{Flow, MOST_VALUES, State, is_own};
-use crate::syntax::{Assignment, Direction, Joint, Redirect, Script, Simple, Step, parse};
+use crate::syntax::{Assignment, Direction, ListOperator, Redirect, Script, Simple, Step, parse};
 use crate::windows;
 use crate::word::{Piece, Value, Word, is_pattern};
 
-/// How deep commands may start each other.
+/// How deeply commands may start each other.
 const DEEPEST: usize = 24;
-/// How many steps of a command are walked.
+/// The most steps of a command that are walked.
 const MOST_STEPS: usize = 2000;
 
 /// Reads a command and returns what it can do.
 pub fn read(command: &str, place: &Place) -> Reading {
     let mut collector = Collector::new(place);
     match windows::family(command) {
-        Some(family) => windows::read(command, family, &mut collector),
-        None => {
-            let mut state = State::begin(&collector);
-            let script = parse(command);
-            Walk {
-                collector: &mut collector,
-                steps: 0,
-                depth: 0,
+        Some(family) => {
+            windows::read(command, family, &mut collector);
+            // It may be meant for a Unix shell all the same: what it would do there is reported too.
+            let unix_only = ["$(", "`", "<(", "; then", ";then", "; do", ";do"];
+            if unix_only.iter().any(|sign| command.contains(sign)) {
+                collector.without_unknown(|collector| read_as_unix(command, collector));
             }
-            .script(&script, &mut state, Flow::Nothing);
+            collector.never_cleared("a command for Windows");
         }
+        None => read_as_unix(command, &mut collector),
     }
     collector.finish()
+}
+
+fn read_as_unix(command: &str, collector: &mut Collector) {
+    let mut state = State::begin(collector);
+    let script = parse(command);
+    Walk {
+        collector,
+        steps: 0,
+        depth: 0,
+    }
+    .script(&script, &mut state, Flow::Nothing);
 }
 
 /// Walks through steps.
@@ -49,21 +59,21 @@ impl Walk<'_> {
         for text in &script.unread {
             self.collector.unknown(text);
         }
-        self.all(&script.steps, state, input)
+        self.walk_all(&script.steps, state, input)
     }
 
-    fn all(&mut self, steps: &[Step], state: &mut State, input: Flow) -> Flow {
+    fn walk_all(&mut self, steps: &[Step], state: &mut State, input: Flow) -> Flow {
         let mut output = Flow::Nothing;
         for step in steps {
             let before = state.clone();
             let flow = self.step(step, state, input.clone());
             if may_stay(step) {
-                // What comes next runs whether or not the folder was entered.
+                // The next step runs whether or not the folder was entered.
                 state.join(&before);
             }
             output = match output {
                 Flow::Nothing => flow,
-                // Several texts behind each other.
+                // The joined output of several steps is not followed.
                 _ => Flow::Data,
             };
         }
@@ -77,28 +87,28 @@ impl Walk<'_> {
             return Flow::Data;
         }
         self.depth += 1;
-        let output = self.one(step, state, input);
+        let output = self.walk_step(step, state, input);
         self.depth -= 1;
         output
     }
 
-    fn one(&mut self, step: &Step, state: &mut State, input: Flow) -> Flow {
+    fn walk_step(&mut self, step: &Step, state: &mut State, input: Flow) -> Flow {
         match step {
             Step::Simple(simple) => self.simple(simple, state, input),
             Step::Pipeline(steps) => {
                 let mut flow = input;
                 for step in steps {
-                    // Each runs in a shell of its own.
+                    // Each runs in a subshell.
                     flow = self.step(step, &mut state.clone(), flow);
                 }
                 flow
             }
             Step::List(first, rest) => {
                 let mut output = self.step(first, state, input.clone());
-                for (joint, step) in rest {
+                for (operator, step) in rest {
                     let before = state.clone();
                     let flow = self.step(step, state, input.clone());
-                    if *joint == Joint::Or {
+                    if *operator == ListOperator::Or {
                         state.join(&before);
                     }
                     output = if output == Flow::Nothing {
@@ -116,9 +126,9 @@ impl Walk<'_> {
             } => {
                 let input = self.redirects(redirects, state, input);
                 if *subshell {
-                    return self.all(body, &mut state.clone(), input);
+                    return self.walk_all(body, &mut state.clone(), input);
                 }
-                self.all(body, state, input)
+                self.walk_all(body, state, input)
             }
             Step::For {
                 variable,
@@ -165,7 +175,7 @@ impl Walk<'_> {
                 text,
                 ..
             } => {
-                let around = self.collector.begin_part();
+                let outer = self.collector.begin_part();
                 self.inner(options, state);
                 let plain =
                     |word: &Word| matches!(word.source.as_str(), "-x" | "-r" | "-a" | "-A" | "-g");
@@ -173,7 +183,7 @@ impl Walk<'_> {
                     self.collector.unknown(text);
                 }
                 self.assign(assignments, state);
-                self.collector.end_part(text, around);
+                self.collector.end_part(text, outer);
                 Flow::Nothing
             }
             Step::Unread(_) => Flow::Data,
@@ -183,18 +193,18 @@ impl Walk<'_> {
     fn branches(&mut self, branches: &[Vec<Step>], state: &mut State, input: Flow) {
         for branch in branches {
             let mut inside = state.clone();
-            self.all(branch, &mut inside, input.clone());
+            self.walk_all(branch, &mut inside, input.clone());
             state.join(&inside);
         }
     }
 
-    /// Walks through the commands inside words, and returns what the last of them brings.
+    /// Walks through the commands inside words, and returns the output of the last.
     fn inner(&mut self, words: &[Word], state: &State) -> Flow {
-        let mut brought = Flow::Nothing;
+        let mut inner_output = Flow::Nothing;
         for script in words.iter().flat_map(Word::scripts) {
-            brought = self.script(script, &mut state.clone(), Flow::Nothing);
+            inner_output = self.script(script, &mut state.clone(), Flow::Nothing);
         }
-        brought
+        inner_output
     }
 
     fn assign(&mut self, assignments: &[Assignment], state: &mut State) {
@@ -212,7 +222,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Judges a variable that is set for programs.
+    /// Judges a variable that is set.
     pub(crate) fn variable(&mut self, name: &str, values: Option<&[Value]>, state: &State) {
         let variables = &lists().variables;
         let is = |list: &[String]| list.iter().any(|entry| is_like(name, entry));
@@ -233,7 +243,7 @@ impl Walk<'_> {
     fn redirects(&mut self, redirects: &[Redirect], state: &mut State, input: Flow) -> Flow {
         let mut input = input;
         for redirect in redirects {
-            let brought = self.inner(std::slice::from_ref(&redirect.target), state);
+            let inner_output = self.inner(std::slice::from_ref(&redirect.target), state);
             let values = self.values(&redirect.target, state);
             let mut values =
                 values.unwrap_or_else(|| vec![Value::uncertain(&redirect.target.source)]);
@@ -242,7 +252,9 @@ impl Walk<'_> {
                 Direction::Here => {
                     input = match values.as_mut_slice() {
                         [value] if value.is_certain => Flow::Text(std::mem::take(&mut value.text)),
-                        _ if matches!(brought, Flow::Downloaded | Flow::Decoded) => brought,
+                        _ if matches!(inner_output, Flow::Downloaded | Flow::Decoded) => {
+                            inner_output
+                        }
                         _ => Flow::Data,
                     };
                     continue;
@@ -257,7 +269,7 @@ impl Walk<'_> {
             let folders = state.folders.clone();
             for mut value in values {
                 if value.text == "-" {
-                    // Behind a redirection it is the name of a file.
+                    // After a redirection, `-` is the name of a file.
                     value.text = "./-".to_owned();
                 }
                 self.collector.path(kind, &value, &folders);
@@ -267,8 +279,8 @@ impl Walk<'_> {
     }
 
     fn simple(&mut self, simple: &Simple, state: &mut State, input: Flow) -> Flow {
-        let around = self.collector.begin_part();
-        let brought = self.inner(&simple.words, state);
+        let outer = self.collector.begin_part();
+        let inner_output = self.inner(&simple.words, state);
         let input = self.redirects(&simple.redirects, state, input);
         let output = if simple.words.is_empty() {
             self.assign(&simple.assignments, state);
@@ -279,7 +291,7 @@ impl Walk<'_> {
                 .words
                 .first()
                 .is_some_and(|word| word.source == "read");
-            // Where `read` splits a line matters to no one else.
+            // `IFS` affects only how `read` splits a line.
             let assignments = simple
                 .assignments
                 .iter()
@@ -295,13 +307,13 @@ impl Walk<'_> {
             self.command(&words, state, input)
         };
         if self.collector.part_does(Act::Generated) {
-            match brought {
+            match inner_output {
                 Flow::Downloaded => self.collector.add(Act::Downloaded, &[]),
                 Flow::Decoded => self.collector.add(Act::Decoded, &[]),
                 Flow::Nothing | Flow::Text(_) | Flow::Data => {}
             }
         }
-        self.collector.end_part(&simple.text, around);
+        self.collector.end_part(&simple.text, outer);
         for redirect in &simple.redirects {
             let appends = redirect.direction == Direction::Append;
             if appends || redirect.direction == Direction::Write {
@@ -312,7 +324,7 @@ impl Walk<'_> {
         output
     }
 
-    /// Returns what a word may say once it is expanded; `None` where it is too much to be followed.
+    /// Returns the possible values of a word after expansion; `None` if there are too many.
     fn values(&self, word: &Word, state: &State) -> Option<Vec<Value>> {
         let mut all = Vec::new();
         for word in word.braces()? {
@@ -328,7 +340,7 @@ impl Walk<'_> {
                         Some(text) => vec![Value::certain(text)],
                         None => state.variable(name, *quoted),
                     },
-                    // Its name is that of an open file.
+                    // A process substitution expands to the name of an open file.
                     Piece::Command { source, .. } if source.starts_with(['<', '>']) => {
                         vec![Value::certain(source)]
                     }
@@ -364,7 +376,7 @@ impl Walk<'_> {
         Some(all)
     }
 
-    /// Runs text that a shell would read.
+    /// Walks through text that a shell would run.
     pub(crate) fn text(&mut self, text: &Value, state: &mut State, input: Flow) -> Flow {
         if !text.is_certain {
             self.collector.add(Act::Generated, &[]);
@@ -381,7 +393,7 @@ impl Walk<'_> {
         output
     }
 
-    /// Runs a program, or what the shell itself does.
+    /// Walks through a command: a function, a builtin or a program.
     pub(crate) fn command(&mut self, words: &[Value], state: &mut State, input: Flow) -> Flow {
         let Some((first, rest)) = words.split_first() else {
             return Flow::Nothing;
@@ -392,12 +404,18 @@ impl Walk<'_> {
             return Flow::Data;
         }
         self.depth += 1;
-        let output = self.named(first, rest, state, input);
+        let output = self.function_or_program(first, rest, state, input);
         self.depth -= 1;
         output
     }
 
-    fn named(&mut self, first: &Value, rest: &[Value], state: &mut State, input: Flow) -> Flow {
+    fn function_or_program(
+        &mut self,
+        first: &Value,
+        rest: &[Value],
+        state: &mut State,
+        input: Flow,
+    ) -> Flow {
         if let Some(body) = first
             .literal()
             .and_then(|name| state.functions.get(name))
@@ -406,8 +424,8 @@ impl Walk<'_> {
             let mut inside = state.clone();
             // A function that calls itself is walked once.
             inside.functions.remove(&first.text);
-            inside.arguments(rest);
-            let output = self.all(&body, &mut inside, input);
+            inside.set_arguments(rest);
+            let output = self.walk_all(&body, &mut inside, input);
             state.join(&inside);
             return output;
         }
@@ -427,7 +445,7 @@ impl Walk<'_> {
                     ..Value::certain(&text.join(" "))
                 };
                 let output = self.text(&whole, state, input);
-                // It may have changed anything.
+                // It may have set any variable.
                 state.variables.clear();
                 output
             }
@@ -463,7 +481,7 @@ impl Walk<'_> {
                 Flow::Nothing
             }
             Some("set") if rest.first().is_some_and(|word| word.text == "--") => {
-                state.arguments(rest.get(1..).unwrap_or_default());
+                state.set_arguments(rest.get(1..).unwrap_or_default());
                 Flow::Nothing
             }
             Some("set") => {
@@ -528,7 +546,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns what stands for a variable that is always a number.
+/// Returns a sample value of a variable that is always a number.
 fn number(name: &str) -> Option<&'static str> {
     matches!(
         name,
@@ -537,7 +555,7 @@ fn number(name: &str) -> Option<&'static str> {
     .then_some("0")
 }
 
-/// Tells whether a step changes the folder only where it succeeds.
+/// Returns whether a step may change the folder, but does not if it fails.
 fn may_stay(step: &Step) -> bool {
     let changes = |simple: &Simple| {
         let first = simple.words.first().map(|word| word.source.as_str());

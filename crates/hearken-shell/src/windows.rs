@@ -1,7 +1,7 @@
-//! Commands of PowerShell and of Windows' cmd, as far as they are plain.
+//! Commands of PowerShell and of Windows' cmd.exe, as far as they are plain.
 //!
-//! Responsibilities: recognising them, and naming what they plainly do. They never count as read. Not here: the table of
-//! their programs (`program`), the commands of Unix (`syntax`).
+//! Responsibilities: recognising them, and reporting what they plainly do; they never count as read. Not here: the
+//! table of their programs (`program`), Unix commands (`syntax`).
 
 use crate::act::Act;
 use crate::arguments::uses;
@@ -13,10 +13,10 @@ use crate::word::Value;
 
 /// The longest command that is read, in bytes.
 const LONGEST: usize = 32 * 1024;
-/// How deep groups and commands may be nested.
+/// How deeply groups and commands may be nested.
 const DEEPEST: usize = 12;
 
-/// Returns the Windows shell that a command is written for, if it is one.
+/// Returns the Windows shell that a command is written for, if any.
 pub(crate) fn family(command: &str) -> Option<Family> {
     if command.len() > LONGEST {
         return None;
@@ -50,7 +50,7 @@ fn family_of_part(part: &Part) -> Option<Family> {
         .is_some_and(|(verb, noun)| capital(verb) && capital(noun));
     let is_unix = find(Family::Unix, first).is_some();
     if matches!(*first, "pwsh" | "powershell") {
-        // It is called from a shell, whose quotes hold its command.
+        // Another shell calls it, and passes its command in quotes.
         return None;
     }
     let in_cmd = listed(Family::Cmd, first);
@@ -69,17 +69,17 @@ fn family_of_part(part: &Part) -> Option<Family> {
                 .bytes()
                 .all(|it| it.is_ascii_alphabetic() || it == b'?')
     };
-    // `for %d in (…) do …` is only written in cmd.
     let is_if = *first == "if"
         && rest
             .first()
             .is_some_and(|word| matches!(*word, "exist" | "not" | "defined" | "errorlevel"));
+    // Only cmd has `for %d in (…) do …`.
     let is_loop = *first == "for" && rest.iter().any(|word| word.starts_with('%'));
     let is_command = in_cmd && *first != "echo" && (!is_unix || rest.iter().any(switch));
     (is_loop || is_if || is_command).then_some(Family::Cmd)
 }
 
-/// Returns which of Windows' shells reads the text that a program is given, if one does.
+/// Returns the Windows shell that runs the text given to a program, if any.
 pub(crate) fn shell(name: &str) -> Option<Family> {
     match name.strip_suffix(".exe").unwrap_or(name) {
         "cmd" => Some(Family::Cmd),
@@ -88,7 +88,7 @@ pub(crate) fn shell(name: &str) -> Option<Family> {
     }
 }
 
-/// Names what a command plainly does.
+/// Reports what a command plainly does.
 pub(crate) fn read(command: &str, family: Family, collector: &mut Collector) {
     let mut state = State::begin(collector);
     let mut walk = Walk {
@@ -99,7 +99,7 @@ pub(crate) fn read(command: &str, family: Family, collector: &mut Collector) {
     text(command, family, &mut walk, &mut state);
 }
 
-/// Reads text that one of Windows' shells would run.
+/// Reads text that a Windows shell would run.
 pub(crate) fn text(command: &str, family: Family, walk: &mut Walk<'_>, state: &mut State) {
     if command.len() > LONGEST {
         walk.collector.unknown("the end of a very long command");
@@ -130,19 +130,19 @@ fn run(part: &Part, family: Family, walk: &mut Walk<'_>, state: &mut State, inpu
     for group in part.words.iter().flat_map(|word| &word.groups) {
         inner = pipes(group, family, walk, state);
     }
-    let around = walk.collector.begin_part();
+    let outer = walk.collector.begin_part();
     for (kind, target) in &part.redirects {
         walk.collector.path(*kind, target, &state.folders.clone());
     }
     let mut words: Vec<Value> = part.words.iter().map(|word| word.value.clone()).collect();
     if family == Family::Cmd {
-        words = behind_keywords(words);
+        words = strip_keywords(words);
     }
     let output = match words.split_first() {
         Some((first, rest)) => command(first, rest, family, walk, state, input, &inner),
         None => inner,
     };
-    walk.collector.end_part(&part.text, around);
+    walk.collector.end_part(&part.text, outer);
     output
 }
 
@@ -207,8 +207,8 @@ fn takes(row: &Row, kind: Kind) -> bool {
             .any(|operand| operand.kind == kind)
 }
 
-/// Returns the command behind `for … do` and `if …` of cmd.
-fn behind_keywords(mut words: Vec<Value>) -> Vec<Value> {
+/// Returns the command after `for … do` and `if …` in cmd.
+fn strip_keywords(mut words: Vec<Value>) -> Vec<Value> {
     for _ in 0..DEEPEST {
         let is = |at: usize, wanted: &str| {
             words
@@ -243,7 +243,7 @@ fn behind_keywords(mut words: Vec<Value>) -> Vec<Value> {
     words
 }
 
-/// One word, with the commands in brackets that stand in it.
+/// One word, with the commands in its brackets.
 #[derive(Debug, Clone, PartialEq)]
 struct Word {
     value: Value,
@@ -258,7 +258,7 @@ struct Part {
     text: String,
 }
 
-/// Splits a text into pipes, each into its commands.
+/// Splits a text into pipes, and each pipe into its commands.
 fn parse(text: &str, family: Family) -> Vec<Vec<Part>> {
     let mut splitter = Splitter {
         text,
@@ -315,7 +315,7 @@ impl Splitter<'_> {
                 }
                 Some(c @ ('|' | ';' | '\n' | '&')) => {
                     self.next();
-                    // `& 'C:\x.exe'` runs it.
+                    // `& 'C:\x.exe'` runs that file.
                     if c == '&' && self.family == Family::PowerShell && part.words.is_empty() {
                         continue;
                     }
@@ -360,7 +360,7 @@ impl Splitter<'_> {
         if appends {
             self.next();
         }
-        // A number before it says which stream.
+        // A number before it names the stream.
         if part
             .words
             .last()
@@ -384,7 +384,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Reads one word up to a blank or a sign that ends it.
+    /// Reads one word, up to a blank or another character that ends it.
     fn word(&mut self, depth: usize) -> Word {
         let begin = self.at;
         let mut text = String::new();
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_of_windows_plainly_does_is_named() {
+    fn plain_windows_commands_are_reported() {
         for (command, act) in [
             ("Remove-Item -Recurse -Force build", Act::Tree),
             ("ri -r -fo .\\dist", Act::Tree),
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_of_unix_is_not_taken_for_one_of_windows() {
+    fn unix_commands_are_not_taken_for_windows_commands() {
         for command in [
             "ls -la /s",
             "rm -rf build",
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_stands_there_comes_to_an_end() {
+    fn parsing_hostile_text_ends() {
         for command in [
             "(".repeat(9_000),
             "Remove-Item ".repeat(800) + "{",

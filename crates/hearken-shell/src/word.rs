@@ -1,27 +1,27 @@
-//! One word of a command: what it is made of, and what it says as far as that is certain.
+//! One word of a command: its pieces, and its value as far as that is certain.
 
 use crate::syntax::Script;
 
 /// One piece of a word.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Piece {
-    /// Unquoted text, in which `*`, `?`, `[` and braces have their meaning.
+    /// Unquoted text, in which `*`, `?`, `[` and braces are special.
     Text(String),
-    /// Text that stands for itself.
+    /// Literal text.
     Quoted(String),
     /// A variable.
     Variable {
         name: String,
-        /// Whether it stands in double quotes, so that its value stays one word.
+        /// Whether it is in double quotes, so that its value stays one word.
         quoted: bool,
     },
-    /// A command whose output takes this place.
+    /// A command or process substitution.
     Command {
         script: Script,
         source: String,
         quoted: bool,
     },
-    /// Anything else that the shell computes, with the commands in it.
+    /// Any other expansion, with the commands in it.
     Computed {
         source: String,
         scripts: Vec<Script>,
@@ -33,29 +33,29 @@ pub(crate) enum Piece {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Word {
     pub(crate) pieces: Vec<Piece>,
-    /// The word as it is written.
+    /// The word as written.
     pub(crate) source: String,
 }
 
-/// What a word says once it is expanded.
+/// The value of a word after expansion.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Value {
-    /// The text; what is not certain in it stands as it is written.
+    /// The text, in which uncertain parts are kept as written.
     pub(crate) text: String,
     /// Whether all of the text is certain.
     pub(crate) is_certain: bool,
-    /// Whether it is a pattern that stands for files.
+    /// Whether it is a pattern that matches files.
     pub(crate) is_pattern: bool,
-    /// Whether the text begins with something that is not certain.
+    /// Whether the text begins with an uncertain part.
     pub(crate) begins_uncertain: bool,
-    /// Whether it stands for whatever is found or piped in.
+    /// Whether it stands for any number of words that are found or piped in.
     pub(crate) stands_for_many: bool,
-    /// Whether it may come to several words, or to none.
+    /// Whether it may expand to several words, or to none.
     pub(crate) may_split: bool,
 }
 
 impl Value {
-    /// Returns a certain text.
+    /// Returns a value that is certain.
     pub(crate) fn certain(text: &str) -> Self {
         Self {
             text: text.to_owned(),
@@ -64,7 +64,7 @@ impl Value {
         }
     }
 
-    /// Returns something that nobody knows, shown by these words.
+    /// Returns a value that is not known, shown as this text.
     pub(crate) fn uncertain(text: &str) -> Self {
         Self {
             text: text.to_owned(),
@@ -73,7 +73,7 @@ impl Value {
         }
     }
 
-    /// Returns what stands for whatever is found or piped in.
+    /// Returns a value that stands for any number of words that are found or piped in.
     pub(crate) fn many() -> Self {
         Self {
             stands_for_many: true,
@@ -82,12 +82,12 @@ impl Value {
         }
     }
 
-    /// Returns the text, where all of it is certain and stands for itself.
+    /// Returns the text if all of it is certain and literal.
     pub(crate) fn literal(&self) -> Option<&str> {
         (self.is_certain && !self.is_pattern).then_some(self.text.as_str())
     }
 
-    /// Returns two words as one, with a blank between them.
+    /// Returns two values joined by a space.
     pub(crate) fn joined(self, next: &Self) -> Self {
         Self {
             text: format!("{} {}", self.text, next.text),
@@ -97,7 +97,7 @@ impl Value {
         }
     }
 
-    /// Returns a part of the text as a value of its own, with the same certainty.
+    /// Returns the text after its first `bytes` bytes as a value of its own, with the same certainty.
     pub(crate) fn behind(&self, bytes: usize) -> Self {
         Self {
             text: self.text.get(bytes..).unwrap_or_default().to_owned(),
@@ -108,7 +108,7 @@ impl Value {
 }
 
 impl Word {
-    /// Returns a word of certain text.
+    /// Returns a word of literal text.
     pub(crate) fn certain(text: &str) -> Self {
         Self {
             pieces: vec![Piece::Quoted(text.to_owned())],
@@ -125,7 +125,7 @@ impl Word {
         })
     }
 
-    /// Expands braces, as the shell does before anything else; `None` where they make too many words to be read.
+    /// Expands braces, as the shell does before anything else; returns `None` if that makes too many words.
     pub(crate) fn braces(&self) -> Option<Vec<Word>> {
         let has = self
             .pieces
@@ -134,56 +134,56 @@ impl Word {
         if !has {
             return Some(vec![self.clone()]);
         }
-        let mut signs = Vec::new();
+        let mut tokens = Vec::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => signs.extend(text.chars().map(Sign::Char)),
+                Piece::Text(text) => tokens.extend(text.chars().map(Token::Char)),
                 Piece::Quoted(_)
                 | Piece::Variable { .. }
                 | Piece::Command { .. }
-                | Piece::Computed { .. } => signs.push(Sign::Whole(piece)),
+                | Piece::Computed { .. } => tokens.push(Token::Whole(piece)),
             }
         }
-        let all = expand(&signs, 0)?;
-        Some(all.iter().map(|signs| joined(signs)).collect())
+        let all = expand(&tokens, 0)?;
+        Some(all.iter().map(|tokens| joined(tokens)).collect())
     }
 }
 
-/// The most words that braces may stand for.
+/// The most words that braces may expand to.
 const MOST_WORDS: usize = 64;
-/// How deep braces may be nested.
+/// How deeply braces may be nested.
 const DEEPEST: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
-enum Sign<'a> {
+enum Token<'a> {
     Char(char),
     Whole(&'a Piece),
 }
 
-impl Sign<'_> {
+impl Token<'_> {
     fn is(self, wanted: char) -> bool {
         matches!(self, Self::Char(c) if c == wanted)
     }
 }
 
-fn expand<'a>(signs: &[Sign<'a>], depth: usize) -> Option<Vec<Vec<Sign<'a>>>> {
+fn expand<'a>(tokens: &[Token<'a>], depth: usize) -> Option<Vec<Vec<Token<'a>>>> {
     if depth > DEEPEST {
         return None;
     }
-    let Some((open, close, commas)) = first_braces(signs) else {
-        return Some(vec![signs.to_vec()]);
+    let Some((open, close, commas)) = first_braces(tokens) else {
+        return Some(vec![tokens.to_vec()]);
     };
     let mut bounds = vec![open];
     bounds.extend(commas);
     bounds.push(close);
-    let rest = expand(signs.get(close + 1..).unwrap_or_default(), depth + 1)?;
+    let rest = expand(tokens.get(close + 1..).unwrap_or_default(), depth + 1)?;
     let mut all = Vec::new();
     for pair in bounds.windows(2) {
         let &[from, to] = pair else { continue };
-        let member = signs.get(from + 1..to).unwrap_or_default();
+        let member = tokens.get(from + 1..to).unwrap_or_default();
         for middle in expand(member, depth + 1)? {
             for end in &rest {
-                let head = signs.get(..open).unwrap_or_default();
+                let head = tokens.get(..open).unwrap_or_default();
                 all.push([head, middle.as_slice(), end.as_slice()].concat());
                 if all.len() > MOST_WORDS {
                     return None;
@@ -194,16 +194,16 @@ fn expand<'a>(signs: &[Sign<'a>], depth: usize) -> Option<Vec<Vec<Sign<'a>>>> {
     Some(all)
 }
 
-/// Finds the first braces with a comma at their own level.
-fn first_braces(signs: &[Sign<'_>]) -> Option<(usize, usize, Vec<usize>)> {
-    for (open, _) in signs.iter().enumerate().filter(|(_, sign)| sign.is('{')) {
+/// Returns the positions of the first braces with commas at their own level: opening, closing and commas.
+fn first_braces(tokens: &[Token<'_>]) -> Option<(usize, usize, Vec<usize>)> {
+    for (open, _) in tokens.iter().enumerate().filter(|(_, token)| token.is('{')) {
         let (mut level, mut commas) = (0_usize, Vec::new());
-        for (at, sign) in signs.iter().enumerate().skip(open) {
-            if sign.is('{') {
+        for (at, token) in tokens.iter().enumerate().skip(open) {
+            if token.is('{') {
                 level += 1;
-            } else if sign.is(',') && level == 1 {
+            } else if token.is(',') && level == 1 {
                 commas.push(at);
-            } else if sign.is('}') {
+            } else if token.is('}') {
                 level -= 1;
                 if level == 0 {
                     if !commas.is_empty() {
@@ -217,18 +217,18 @@ fn first_braces(signs: &[Sign<'_>]) -> Option<(usize, usize, Vec<usize>)> {
     None
 }
 
-fn joined(signs: &[Sign<'_>]) -> Word {
+fn joined(tokens: &[Token<'_>]) -> Word {
     let mut word = Word::default();
-    for sign in signs {
-        match sign {
-            Sign::Char(c) => {
+    for token in tokens {
+        match token {
+            Token::Char(c) => {
                 word.source.push(*c);
                 match word.pieces.last_mut() {
                     Some(Piece::Text(text)) => text.push(*c),
                     Some(_) | None => word.pieces.push(Piece::Text(c.to_string())),
                 }
             }
-            Sign::Whole(piece) => {
+            Token::Whole(piece) => {
                 word.source.push_str(match piece {
                     Piece::Text(text) | Piece::Quoted(text) => text,
                     Piece::Variable { name, .. } => name,
@@ -241,7 +241,7 @@ fn joined(signs: &[Sign<'_>]) -> Word {
     word
 }
 
-/// Tells whether unquoted text holds signs that stand for files.
+/// Returns whether unquoted text is a pattern that matches files.
 pub(crate) fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn braces_stand_for_every_member() {
+    fn braces_expand_to_every_member() {
         for (text, words) in [
             ("{build,dist}", vec!["build", "dist"]),
             ("a{b,c}d", vec!["abd", "acd"]),

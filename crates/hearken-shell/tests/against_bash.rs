@@ -1,8 +1,9 @@
-//! Runs what the crate clears in a real bash, and checks that no file changes.
+//! Runs commands that the crate clears in a real bash, and checks that no file changes.
 //!
-//! Commands are put together at random from the signs that matter to a shell. One that is cleared runs in a folder of its
-//! own, in which every file must be afterwards as it was before. It needs bash and the usual programs, so `.ci/run` calls
-//! it. `HEARKEN_RUNS` sets the number of commands.
+//! Commands are assembled at random from pieces that matter to a shell. Each one that is cleared runs in a test folder,
+//! whose files must be unchanged afterwards. The test needs bash and the usual programs, so `.ci/run` calls it.
+//! `HEARKEN_RUNS` sets the number of commands, `HEARKEN_SEED` the seed, and `HEARKEN_SHOW` prints the commands that
+//! run.
 
 #![cfg(unix)]
 #![allow(
@@ -267,7 +268,7 @@ fn what_is_cleared_changes_no_file() {
         for (file, content) in &before {
             assert_eq!(after.get(file), Some(content), "{command:?} changes {file}");
         }
-        // An empty file or folder may be new: that loses nothing.
+        // A new empty file or folder is allowed: it loses nothing.
         for (file, content) in after.iter().filter(|(file, _)| !before.contains_key(*file)) {
             assert!(
                 content.is_empty() || content == "folder",

@@ -1,8 +1,8 @@
-//! Judges commands against what a person says that each of them does.
+//! Compares what is found in commands with what a person says that each of them does.
 //!
-//! `cases/dangerous.tsv` and `cases/ordinary.tsv` hold one command a line, behind a tab. Before it stand the acts: of
-//! `a|b` one is enough, of `a,b` both are needed, and `-` stands for none. `\n`, `\t` and `\\` stand for a new line, a tab
-//! and a backslash.
+//! Each line of `cases/dangerous.tsv` and `cases/ordinary.tsv` holds the acts, a tab and the command. Of `a|b` one act
+//! is enough, of `a,b` both are needed, and `-` stands for none. `\n`, `\t` and `\\` stand for a new line, a tab and a
+//! backslash.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -82,9 +82,9 @@ fn ordinary_commands_have_no_false_findings() {
     );
 }
 
-/// Findings stand gravest first, each once, and every part of a command is explained.
+/// Findings are sorted gravest first, each act occurs once, and a part of the command explains each of them.
 #[test]
-fn findings_stand_in_their_order() {
+fn findings_are_sorted_and_explained() {
     for (_, command) in rows(include_str!("cases/dangerous.tsv")) {
         let reading = judge(&command);
         let ranks: Vec<Rank> = reading

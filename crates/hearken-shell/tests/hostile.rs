@@ -1,4 +1,4 @@
-//! Hostile text: whatever stands in a command, reading it comes to an end, soon and without a panic.
+//! Hostile text: any command is read in bounded time and without a panic.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hearken_shell::{Place, Touch, read, touches};
 use proptest::prelude::*;
 
-/// Far more than any of these needs on a machine under load; without a bound they would take hours.
+/// Far more than these need on a busy machine; without bounds in the reader they would take hours.
 const MOST: Duration = Duration::from_secs(20);
 
 #[test]
@@ -68,7 +68,7 @@ fn a_huge_command_is_read_in_time() {
             let _ = read(&format!("echo {}", piece.repeat(count)), &Place::default());
         }
     }
-    // What a loop multiplies is bounded, too.
+    // What loops multiply is bounded too.
     let _ = read(
         "for a in 1 2 3 4; do for b in 1 2 3 4; do for c in 1 2 3 4; do for d in 1 2 3 4; do rm $a$b$c$d; done; done; done; done",
         &Place::default(),
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn signs_of_the_shell_are_read_without_a_panic(text in "[a-c $(){}\\[\\]<>|&;'\"`\\\\\n=*?!~#0-9.,/-]{0,80}") {
+    fn shell_syntax_is_read_without_a_panic(text in "[a-c $(){}\\[\\]<>|&;'\"`\\\\\n=*?!~#0-9.,/-]{0,80}") {
         let place = Place::default();
         // The same text always gives the same report.
         prop_assert_eq!(read(&text, &place), read(&text, &place));

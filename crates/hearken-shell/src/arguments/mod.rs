@@ -1,7 +1,7 @@
-//! What the words of one command are to its program, by the program's row.
+//! What the words of a command mean to its program, according to the program's row.
 //!
 //! Responsibilities: options, clusters, values, subcommands and operands. Not here: what follows from a path or an
-//! address (`walk`), the table itself (`program`).
+//! address (`effects`), the table itself (`program`).
 
 mod operands;
 
@@ -12,22 +12,22 @@ use crate::act::Act;
 use crate::program::{Effect, Kind, Operand, Opt, Row, Style};
 use crate::word::Value;
 
-/// What a command's words come to.
+/// What the words of a command mean to its program.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Uses {
-    /// Each word that is something: of which kind.
+    /// The words that have a kind, each with its kind.
     pub(crate) words: Vec<(Kind, Value)>,
-    /// What it does, and to which words.
+    /// The acts that it performs, each with the words that the act names.
     pub(crate) acts: Vec<(Act, Vec<Value>)>,
-    /// The words that are a command of their own.
+    /// The words that form a command of their own.
     pub(crate) rest: Option<Vec<Value>>,
-    /// Commands that options hold, up to `;` or `+`.
+    /// Commands given after options, up to `;` or `+`.
     pub(crate) commands: Vec<Vec<Value>>,
-    /// Whether it reads its program from its input where it is given none.
+    /// Whether it runs its input as a program.
     pub(crate) reads_program: bool,
-    /// Whether it reads SQL from its input where it is given none.
+    /// Whether it runs SQL from its input, because it is given none.
     pub(crate) reads_sql: bool,
-    /// Whether it speaks with other machines.
+    /// Whether it contacts the URLs among its words.
     pub(crate) sends: bool,
     /// The subcommands that were found.
     pub(crate) path: Vec<String>,
@@ -35,27 +35,27 @@ pub(crate) struct Uses {
     pub(crate) unlisted: Vec<String>,
 }
 
-/// Reads the words behind a program's name.
+/// Reads the words after a program's name.
 pub(crate) fn uses(row: &Arc<Row>, words: &[Value]) -> Uses {
     let mut modes: Vec<Arc<Row>> = Vec::new();
-    // An option may make another program of it, in which other options mean something else.
+    // An option may select a mode in which other options have other meanings; the words are then read again.
     for _ in 0..4 {
-        let mut reading = Reading::new(row, modes.clone());
-        reading.all(words);
-        if reading.found.len() <= modes.len() {
-            return reading.finish();
+        let mut reader = Reader::new(row, modes.clone());
+        reader.read_words(words);
+        if reader.found.len() <= modes.len() {
+            return reader.finish();
         }
-        modes = reading.found;
+        modes = reader.found;
     }
     let mut uses = Uses::default();
     uses.unlisted.push("its options".to_owned());
     uses
 }
 
-struct Reading<'a> {
-    /// From the program to its innermost subcommand.
+struct Reader<'a> {
+    /// The rows from the program to its innermost subcommand.
     chain: Vec<Arc<Row>>,
-    /// What options made of it, by the reading before.
+    /// The modes that options selected in the reading before.
     modes: Vec<Arc<Row>>,
     found: Vec<Arc<Row>>,
     operands: Vec<Value>,
@@ -67,7 +67,7 @@ struct Reading<'a> {
     program: &'a Arc<Row>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> Reader<'a> {
     fn new(program: &'a Arc<Row>, modes: Vec<Arc<Row>>) -> Self {
         Self {
             chain: vec![Arc::clone(program)],
@@ -82,7 +82,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Returns the rows that count, the innermost first.
+    /// Returns the rows that apply, innermost first.
     fn rows(&self) -> impl Iterator<Item = &Arc<Row>> {
         self.modes.iter().rev().chain(self.chain.iter().rev())
     }
@@ -100,7 +100,7 @@ impl<'a> Reading<'a> {
         by_mode || by_row
     }
 
-    /// Tells whether a subcommand says nothing of its own, so that its open program speaks for it.
+    /// Returns whether a subcommand states nothing of its own, so that the act of its open program applies.
     fn is_left_open(&self, last: &Row) -> bool {
         last.act.is_none() && last.operands.is_none() && self.program.open
     }
@@ -110,7 +110,7 @@ impl<'a> Reading<'a> {
     }
 
     fn unlisted(&mut self, text: &str) {
-        // Whether the row is open is known once its subcommand is.
+        // Whether the row is open is not known until its subcommand is.
         if !self.uses.unlisted.iter().any(|it| it == text) {
             self.uses.unlisted.push(text.to_owned());
         }
@@ -126,7 +126,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Tells whether a word is written as an option.
+    /// Returns whether a word has the form of an option.
     fn is_option(&self, text: &str) -> bool {
         match text.chars().next() {
             Some('-') => text.len() > 1,
@@ -136,12 +136,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Tells whether a word with a plus is an option: `+x`, or `+FORMAT` where `+*` is listed.
+    /// Returns whether a word with a plus is an option: `+x`, or `+FORMAT` if `+*` is listed.
     fn is_plus_option(&self, text: &str) -> bool {
         self.option(text).is_some() || self.option("+*").is_some()
     }
 
-    /// Tells whether a word with a slash is an option of a command of Windows: `/s`, or `/a:h`.
+    /// Returns whether a word with a slash is an option of a Windows command: `/s`, or `/a:h`.
     fn is_switch(&self, text: &str) -> bool {
         let lower = text.to_lowercase();
         let name = lower
@@ -157,7 +157,7 @@ impl<'a> Reading<'a> {
             .any(|(options, _)| options.iter().any(|it| it == name))
     }
 
-    fn all(&mut self, words: &[Value]) {
+    fn read_words(&mut self, words: &[Value]) {
         let mut words = words.iter().cloned().collect::<VecDeque<_>>();
         let mut options_end = false;
         let mut is_first = true;
@@ -225,12 +225,12 @@ impl<'a> Reading<'a> {
             .is_some_and(|kinds| kinds.first().is_some_and(|it| it.kind == Kind::Assign))
     }
 
-    /// Tells whether any word at all is only text to it.
+    /// Returns whether every word is only text to it.
     fn takes_any(&self) -> bool {
         self.style() == Style::Plain
     }
 
-    /// Tells whether the next operand begins a command of its own.
+    /// Returns whether the next operand begins a command of its own.
     fn rest_begins(&self) -> bool {
         let Some(kinds) = self.kinds() else {
             return false;
@@ -303,12 +303,12 @@ impl<'a> Reading<'a> {
         } else {
             word.text.clone()
         };
-        // The whole word may be one that is listed, and so may a number.
+        // The whole word may be listed, and so may any number (`-#`).
         if self.option(&text).is_some() || self.is_mode(&text) {
             if !word.is_certain {
                 self.unlisted(&text);
             }
-            return self.named(&text, None, words);
+            return self.option_by_name(&text, None, words);
         }
         if text.starts_with('+') && self.option("+*").is_some() {
             if !word.is_certain {
@@ -332,13 +332,13 @@ impl<'a> Reading<'a> {
                 }
                 Some(_) | None => (text.clone(), None),
             };
-            return self.named(&name, value, words);
+            return self.option_by_name(&name, value, words);
         }
         self.cluster(word, 1, words);
     }
 
-    /// Reads one option by its whole name.
-    fn named(&mut self, name: &str, value: Option<Value>, words: &mut VecDeque<Value>) {
+    /// Reads one option by its full name.
+    fn option_by_name(&mut self, name: &str, value: Option<Value>, words: &mut VecDeque<Value>) {
         self.note_mode(name);
         let Some(opt) = self.option(name) else {
             if matches!(name, "--help" | "--version") {
@@ -349,7 +349,7 @@ impl<'a> Reading<'a> {
                 return;
             }
             self.unlisted(name);
-            self.resembles(name, value, words);
+            self.apply_abbreviated(name, value, words);
             return;
         };
         let takes = matches!(opt.effect, Effect::Value(_) | Effect::DoesTo(_));
@@ -380,8 +380,8 @@ impl<'a> Reading<'a> {
         self.apply(name, opt.effect, value);
     }
 
-    /// What an option that is not listed may be short for is found all the same, though nothing is cleared by it.
-    fn resembles(&mut self, name: &str, value: Option<Value>, words: &VecDeque<Value>) {
+    /// Applies the options that an unlisted one may abbreviate, so that what they do is reported; it stays unlisted.
+    fn apply_abbreviated(&mut self, name: &str, value: Option<Value>, words: &VecDeque<Value>) {
         if !name.starts_with("--") || name.len() < 3 || self.is_open() {
             return;
         }
@@ -425,7 +425,7 @@ impl<'a> Reading<'a> {
             };
             let takes = matches!(opt.effect, Effect::Value(_) | Effect::DoesTo(_));
             if !takes && opt.attached && behind < text.len() {
-                // An optional value takes the rest.
+                // The rest is its optional value.
                 return self.apply(&name, opt.effect, Some(word.behind(behind)));
             }
             if !takes {
@@ -458,7 +458,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Tells whether what is not certain in a cluster can only be the value of its first letter.
+    /// Returns whether the uncertain part of a cluster can only be the value of its first letter.
     fn may_end_uncertain(&self, text: &str) -> bool {
         let letter = text.chars().nth(1);
         let opt = letter.and_then(|letter| self.option(&format!("-{letter}")));
@@ -483,7 +483,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Takes the words of a command that ends at `;`, or at `+` behind `{}`.
+/// Takes the words of a command that ends at `;`, or at `+` after `{}`.
 fn up_to_end(words: &mut VecDeque<Value>) -> Vec<Value> {
     let mut command: Vec<Value> = Vec::new();
     while let Some(word) = words.pop_front() {
@@ -496,7 +496,7 @@ fn up_to_end(words: &mut VecDeque<Value>) -> Vec<Value> {
     command
 }
 
-/// Tells whether a word sets a variable.
+/// Returns whether a word has the form `NAME=VALUE`.
 pub(crate) fn is_assignment(word: &Value) -> bool {
     let Some((name, _)) = word.text.split_once('=') else {
         return false;

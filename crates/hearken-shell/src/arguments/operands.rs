@@ -1,25 +1,25 @@
-//! Operands: which kind each of them is, and which of them the act names.
+//! Operands: the kind of each, and which of them the act names.
 
 use std::sync::Arc;
 
-use super::{Reading, Uses, is_assignment};
+use super::{Reader, Uses, is_assignment};
 use crate::program::{Effect, Kind, Operand, Row};
 use crate::word::Value;
 
-impl Reading<'_> {
+impl Reader<'_> {
     pub(super) fn finish(mut self) -> Uses {
         let kinds = self.kinds().cloned();
         let operands = std::mem::take(&mut self.operands);
         let has_operands = !operands.is_empty();
         let named = self.assign(kinds.as_deref(), operands);
         let act = self.modes.iter().rev().find_map(|row| row.act);
-        // A subcommand that names no act of its own only looks, unless it is left to an open program.
+        // A subcommand without an act changes nothing, unless the act of its open program applies.
         let act = act.or_else(|| {
             let last = self.chain.last()?;
             last.act
                 .or(self.program.act.filter(|_| self.is_left_open(last)))
         });
-        // Without a subcommand, a program that has some prints its help.
+        // A program that has subcommands and is given none prints its help.
         let only_help = self.chain.len() == 1
             && !self.program.subcommands.is_empty()
             && self.program.operands.is_none()
@@ -53,7 +53,7 @@ impl Reading<'_> {
         self.uses
     }
 
-    /// Gives each operand its kind, and returns those that the act names.
+    /// Assigns a kind to each operand, and returns the operands that the act names.
     fn assign(&mut self, kinds: Option<&[Operand]>, mut operands: Vec<Value>) -> Vec<Value> {
         let Some(kinds) = kinds else {
             if let Some(word) = operands.first() {
@@ -62,7 +62,7 @@ impl Reading<'_> {
             return Vec::new();
         };
         if kinds.iter().any(|it| it.kind == Kind::Input) {
-            // It reads its program from its input, and the words are the program's own.
+            // It runs its input as a program, and the words are that program's arguments.
             self.uses.reads_program = true;
             return Vec::new();
         }
@@ -77,7 +77,7 @@ impl Reading<'_> {
             uses.words.iter().any(|(kind, _)| of_program(*kind))
         };
         if takes_program && has_program(&self.uses) {
-            // What stands behind the program are its arguments.
+            // What follows the program is its arguments.
             if self
                 .uses
                 .words
@@ -118,6 +118,7 @@ impl Reading<'_> {
                 self.unlisted(&word.text.clone());
                 continue;
             };
+            let mut word = word;
             if kind == Kind::Rest {
                 let rest = std::iter::once(word).chain(operands.by_ref().map(|(_, word)| word));
                 self.uses.rest = Some(rest.collect());
@@ -140,7 +141,7 @@ impl Reading<'_> {
                 break;
             }
             if kind == Kind::Read && word.text.starts_with(['@', '|']) {
-                // Many programs take further arguments from the file behind `@`, and some run what stands behind `|`.
+                // Many programs read further arguments from `@FILE`, and some run what follows `|`.
                 self.unlisted(&word.text.clone());
             }
             if matches!(
@@ -149,10 +150,14 @@ impl Reading<'_> {
             ) {
                 named.push(word.clone());
             }
+            if kind.writes() && word.text == "-" {
+                // Only what is read may be the standard input; as a target it is a file of that name.
+                word.text = "./-".to_owned();
+            }
             let is_script = kind == Kind::Script;
             self.uses.words.push((kind, word));
             if is_script {
-                // The rest are its own arguments.
+                // The rest is the script's own arguments.
                 break;
             }
         }

@@ -1,11 +1,11 @@
 //! The structure of a command line: commands, pipes, loops, redirections.
 //!
-//! Responsibilities: turning the tree of the bash grammar into the few kinds of steps that matter here, and noticing
-//! whatever could not be read. Not here: what a command does (`walk`).
+//! Responsibilities: turning the tree of the bash grammar into the few kinds of steps that matter here, and recording
+//! what could not be read. Not here: what a command does (`walk`).
 //!
 //! # Mental model
-//! The grammar reads any bytes. What it marks as an error, what it skips, and every kind of node that is not handled here
-//! becomes an entry of `unread`: the command is then never taken for read. Nothing is repaired or guessed.
+//! The grammar accepts any bytes. What it marks as an error, what it skips, and every kind of node that is not handled
+//! here becomes an entry of `unread`, and such a command never counts as read. Nothing is repaired or guessed.
 
 mod redirects;
 mod statements;
@@ -28,12 +28,12 @@ pub(crate) struct Script {
     pub(crate) unread: Vec<String>,
 }
 
-/// How two steps of a list are joined.
+/// The operator between two steps of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Joint {
-    /// `&&`: only after a success.
+pub(crate) enum ListOperator {
+    /// `&&`: runs the next step only after a success.
     And,
-    /// `||`: only after a failure.
+    /// `||`: runs the next step only after a failure.
     Or,
 }
 
@@ -42,15 +42,15 @@ pub(crate) enum Joint {
 pub(crate) enum Step {
     /// One program with its words.
     Simple(Simple),
-    /// Commands whose output goes into the next.
+    /// Commands, each with its output piped into the next.
     Pipeline(Vec<Step>),
     /// Commands joined by `&&` and `||`.
-    List(Box<Step>, Vec<(Joint, Step)>),
+    List(Box<Step>, Vec<(ListOperator, Step)>),
     /// Commands in parentheses or braces, or anything with redirections of its own.
     Group {
         body: Vec<Step>,
         redirects: Vec<Redirect>,
-        /// Whether a change of the folder or a variable ends with it.
+        /// Whether changes to the folder and to variables end with it.
         subshell: bool,
     },
     /// A loop over words.
@@ -59,14 +59,14 @@ pub(crate) enum Step {
         words: Vec<Word>,
         body: Vec<Step>,
     },
-    /// Commands of which some run, once or often.
+    /// Branches or bodies of a loop, each of which may or may not run.
     Branches(Vec<Vec<Step>>),
-    /// A function.
+    /// The definition of a function.
     Function { name: String, body: Vec<Step> },
     /// A test in brackets.
     Test {
         words: Vec<Word>,
-        /// Whether a value in it may be computed, which can run commands.
+        /// Whether it may evaluate a value, which can run commands.
         computes: bool,
         text: String,
     },
@@ -87,32 +87,32 @@ pub(crate) struct Simple {
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) words: Vec<Word>,
     pub(crate) redirects: Vec<Redirect>,
-    /// The command as it is written.
+    /// The command as written.
     pub(crate) text: String,
 }
 
-/// A variable that is set.
+/// The assignment of a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
-    /// The value; `None` where it is more than one word, or added to what was there.
+    /// The value; `None` if it is an array, or appended to the old value.
     pub(crate) value: Option<Word>,
-    /// Whatever words are in it.
+    /// All words in it.
     pub(crate) words: Vec<Word>,
 }
 
 /// What a redirection does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// A file is read.
+    /// Reads a file.
     Read,
-    /// A file is written over.
+    /// Overwrites a file.
     Write,
-    /// A file is written at its end.
+    /// Appends to a file.
     Append,
-    /// Only one stream into another, or a stream is closed.
+    /// Duplicates or closes a stream.
     Stream,
-    /// The text that stands behind it is read.
+    /// Reads a here-document or a here-string.
     Here,
 }
 
@@ -123,7 +123,7 @@ pub(crate) struct Redirect {
     pub(crate) target: Word,
 }
 
-/// Reads a command line.
+/// Parses a command line.
 pub(crate) fn parse(text: &str) -> Script {
     let mut script = Script::default();
     if text.len() > LONGEST {

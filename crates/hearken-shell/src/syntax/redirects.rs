@@ -1,22 +1,22 @@
-//! Redirections, and text that stands in place of a file.
+//! Redirections and here-documents.
 
 use tree_sitter::Node;
 
 use super::statements::Reader;
-use super::{Direction, Joint, Redirect, Step};
+use super::{Direction, ListOperator, Redirect, Step};
 use crate::word::Word;
 
-/// What stands behind the beginning of a text in place, on the same line.
-pub(super) enum Behind {
+/// What follows the operator of a here-document on its line.
+pub(super) enum Continuation {
     Pipe(Vec<Step>),
-    Joined(Joint, Step),
+    Joined(ListOperator, Step),
 }
 
 impl Reader<'_> {
     pub(super) fn redirected(&mut self, node: Node<'_>, depth: usize) -> Step {
         let body = node.child_by_field_name("body");
         let mut step = body.and_then(|body| self.step(body, depth + 1));
-        let (mut redirects, mut words, mut behind) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut redirects, mut words, mut continuations) = (Vec::new(), Vec::new(), Vec::new());
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
         for child in children {
@@ -28,7 +28,7 @@ impl Reader<'_> {
                     let (more, arguments, after) = self.redirect(child, depth);
                     redirects.extend(more);
                     words.extend(arguments);
-                    behind.extend(after);
+                    continuations.extend(after);
                 }
                 "comment" => {}
                 _ => {
@@ -61,23 +61,27 @@ impl Reader<'_> {
                 subshell: false,
             },
         };
-        behind.into_iter().fold(step, |step, behind| match behind {
-            Behind::Pipe(mut steps) => {
-                steps.insert(0, step);
-                Step::Pipeline(steps)
-            }
-            Behind::Joined(joint, next) => Step::List(Box::new(step), vec![(joint, next)]),
-        })
+        continuations
+            .into_iter()
+            .fold(step, |step, continuation| match continuation {
+                Continuation::Pipe(mut steps) => {
+                    steps.insert(0, step);
+                    Step::Pipeline(steps)
+                }
+                Continuation::Joined(operator, next) => {
+                    Step::List(Box::new(step), vec![(operator, next)])
+                }
+            })
     }
 
-    /// Reads a redirection: what it does, the arguments that the grammar took for a part of it, and what stands behind
-    /// the beginning of a text in place.
+    /// Reads a redirection, and returns it with the arguments that the grammar took for a part of it, and with what
+    /// follows the operator of a here-document.
     pub(super) fn redirect(
         &mut self,
         node: Node<'_>,
         depth: usize,
-    ) -> (Vec<Redirect>, Vec<Word>, Vec<Behind>) {
-        let (mut redirects, mut words, mut behind) = (Vec::new(), Vec::new(), Vec::new());
+    ) -> (Vec<Redirect>, Vec<Word>, Vec<Continuation>) {
+        let (mut redirects, mut words, mut continuations) = (Vec::new(), Vec::new(), Vec::new());
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
         match node.kind() {
@@ -91,9 +95,13 @@ impl Reader<'_> {
                     target,
                 });
             }
-            "heredoc_redirect" => {
-                self.here(&children, depth, &mut redirects, &mut words, &mut behind)
-            }
+            "heredoc_redirect" => self.heredoc(
+                &children,
+                depth,
+                &mut redirects,
+                &mut words,
+                &mut continuations,
+            ),
             _ => {
                 let sign = children.iter().find(|child| !child.is_named());
                 let sign = sign
@@ -103,7 +111,7 @@ impl Reader<'_> {
                 for child in children {
                     match child.kind() {
                         "file_descriptor" => {}
-                        // A number right before a redirection is the stream that is redirected.
+                        // A number right before a redirection names the stream.
                         "number" | "word" if self.is_stream(child) => {}
                         _ if child.is_named() => targets.push(self.word(child, depth)),
                         _ => {}
@@ -111,7 +119,7 @@ impl Reader<'_> {
                 }
                 let mut targets = targets.into_iter();
                 let first = targets.next();
-                // The grammar takes what follows for further targets; the shell takes it for arguments.
+                // The words that follow are further targets to the grammar, but arguments to the shell.
                 words.extend(targets);
                 let number = |word: &Word| {
                     let digits = word.source.strip_suffix('-').unwrap_or(&word.source);
@@ -138,7 +146,7 @@ impl Reader<'_> {
                 });
             }
         }
-        (redirects, words, behind)
+        (redirects, words, continuations)
     }
 
     fn is_stream(&self, node: Node<'_>) -> bool {
@@ -146,16 +154,16 @@ impl Reader<'_> {
         next.starts_with(['<', '>']) && self.source(node).bytes().all(|it| it.is_ascii_digit())
     }
 
-    pub(super) fn here(
+    pub(super) fn heredoc(
         &mut self,
         children: &[Node<'_>],
         depth: usize,
         redirects: &mut Vec<Redirect>,
         words: &mut Vec<Word>,
-        behind: &mut Vec<Behind>,
+        continuations: &mut Vec<Continuation>,
     ) {
         let mut literal = false;
-        let mut joint = Joint::And;
+        let mut operator = ListOperator::And;
         let mut body = Word::default();
         for child in children {
             match child.kind() {
@@ -167,9 +175,11 @@ impl Reader<'_> {
                     };
                 }
                 "heredoc_end" | "file_descriptor" | "comment" => {}
-                "&&" => joint = Joint::And,
-                "||" => joint = Joint::Or,
-                "pipeline" => behind.push(Behind::Pipe(self.statements(*child, depth))),
+                "&&" => operator = ListOperator::And,
+                "||" => operator = ListOperator::Or,
+                "pipeline" => {
+                    continuations.push(Continuation::Pipe(self.statements(*child, depth)))
+                }
                 "file_redirect" | "herestring_redirect" => {
                     let (more, arguments, _) = self.redirect(*child, depth);
                     redirects.extend(more);
@@ -193,7 +203,7 @@ impl Reader<'_> {
                         let word = self.word(*child, depth);
                         words.push(word);
                     } else if let Some(step) = self.step(*child, depth + 1) {
-                        behind.push(Behind::Joined(joint, step));
+                        continuations.push(Continuation::Joined(operator, step));
                     }
                 }
                 _ => {}

@@ -2,10 +2,10 @@
 
 use tree_sitter::Node;
 
-use super::{Assignment, Joint, Script, Simple, Step};
+use super::{Assignment, ListOperator, Script, Simple, Step};
 use crate::word::{Piece, Word};
 
-/// How deep commands may be nested in each other.
+/// How deeply commands may be nested.
 pub(super) const DEEPEST: usize = 40;
 
 /// Reads the tree of a command line.
@@ -53,8 +53,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes whatever stands between two tokens and is no blank. A line that goes on in the middle of a word is read by
-    /// the shell as one word, and by the grammar as two.
+    /// Notes text other than blanks between two tokens. A line continuation inside a word is noted too: the shell reads
+    /// one word there, and the grammar reads two; so is a comment that begins inside a word.
     pub(super) fn gaps(&mut self, root: Node<'_>) {
         let mut at = 0;
         let mut cursor = root.walk();
@@ -63,6 +63,12 @@ impl Reader<'_> {
             let whole =
                 node.child_count() == 0 || node.kind() == "heredoc_body" || node.kind() == "string";
             if whole {
+                let before = self.text.as_bytes().get(node.start_byte().wrapping_sub(1));
+                if node.kind() == "comment" && before.is_some_and(|c| !b" \t\n;|&()<>".contains(c))
+                {
+                    // The shell reads `a#b` as one word, and the grammar may read a comment there.
+                    self.note("a sign for a comment inside a word");
+                }
                 let gap = self
                     .text
                     .get(at..node.start_byte().max(at))
@@ -151,7 +157,7 @@ impl Reader<'_> {
                 let body = body
                     .map(|body| self.statements(body, depth))
                     .unwrap_or_default();
-                // What it computes can run commands only by what looks like one.
+                // Its arithmetic can run commands only by way of these characters.
                 let head = self.source(node).split("))").next().unwrap_or_default();
                 if head.contains(['$', '`', '[']) {
                     let head = head.to_owned();
@@ -176,7 +182,7 @@ impl Reader<'_> {
             }
             "test_command" => self.test(node, depth),
             "ERROR" => {
-                // Whatever commands are in it are looked at all the same.
+                // The commands in it are judged all the same.
                 let body = self.statements(node, depth);
                 self.unread(node);
                 Step::Group {
@@ -190,20 +196,20 @@ impl Reader<'_> {
     }
 
     pub(super) fn list(&mut self, node: Node<'_>, depth: usize) -> Step {
-        let mut joint = Joint::And;
-        let mut steps: Vec<(Joint, Step)> = Vec::new();
+        let mut operator = ListOperator::And;
+        let mut steps: Vec<(ListOperator, Step)> = Vec::new();
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
             match child.kind() {
-                "&&" => joint = Joint::And,
-                "||" => joint = Joint::Or,
+                "&&" => operator = ListOperator::And,
+                "||" => operator = ListOperator::Or,
                 _ if child.is_named() => match self.step(child, depth + 1) {
-                    // `a && b && c` is a list in a list.
+                    // `a && b && c` is a list inside a list.
                     Some(Step::List(first, rest)) => {
-                        steps.push((joint, *first));
+                        steps.push((operator, *first));
                         steps.extend(rest);
                     }
-                    Some(step) => steps.push((joint, step)),
+                    Some(step) => steps.push((operator, step)),
                     None => {}
                 },
                 _ => {}
@@ -231,8 +237,8 @@ impl Reader<'_> {
                     simple.words.push(word);
                 }
                 "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
-                    let (redirects, words, behind) = self.redirect(child, depth);
-                    if !behind.is_empty() {
+                    let (redirects, words, continuations) = self.redirect(child, depth);
+                    if !continuations.is_empty() {
                         self.unread(child);
                     }
                     simple.redirects.extend(redirects);
@@ -248,7 +254,7 @@ impl Reader<'_> {
         simple
     }
 
-    /// Reads a statement whose first word is a keyword of the grammar and no node of its own.
+    /// Reads a statement whose first word is a keyword of the grammar.
     pub(super) fn keyword(&mut self, node: Node<'_>, depth: usize) -> Simple {
         let mut simple = Simple {
             text: self.source(node).to_owned(),
@@ -322,7 +328,7 @@ impl Reader<'_> {
             None => Some(Word::certain("")),
         };
         if !plain {
-            // An index is computed, which can run commands.
+            // An array index is evaluated, which can run commands.
             let source = self.source(node).to_owned();
             self.note(&source);
         }
@@ -373,7 +379,7 @@ impl Reader<'_> {
                 }
                 "comment" => {}
                 _ => {
-                    // The word that is compared, which may have commands in it.
+                    // The word that is compared, which may contain commands.
                     let word = self.word(child, depth);
                     branches.push(vec![Step::Test {
                         text: word.source.clone(),
@@ -399,8 +405,8 @@ impl Reader<'_> {
             pieces: vec![computed],
             source: text.clone(),
         };
-        // A comparison of numbers and a test for a variable compute what stands there, an index and the commands in it
-        // included; one of a plain number or text does not.
+        // A comparison of numbers and a test for a variable evaluate their operands, and so run commands in an array
+        // index. Plain numbers and text run nothing.
         let signs = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"];
         let compares = text.split_whitespace().any(|word| signs.contains(&word));
         let numbers = text.starts_with("((");
@@ -415,7 +421,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Collects the commands that stand anywhere inside a node.
+    /// Collects the substituted commands anywhere inside a node.
     pub(super) fn substitutions(&mut self, node: Node<'_>, depth: usize, found: &mut Vec<Script>) {
         if matches!(node.kind(), "command_substitution" | "process_substitution") {
             found.push(self.inner(node, depth));
@@ -433,7 +439,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn inner(&mut self, node: Node<'_>, depth: usize) -> Script {
-        // What could not be read is noted for the whole.
+        // What could not be read is noted for the whole command.
         Script {
             steps: self.statements(node, depth + 1),
             unread: Vec::new(),

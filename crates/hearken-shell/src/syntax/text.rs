@@ -2,7 +2,7 @@
 
 use crate::word::Piece;
 
-/// Takes the escapes out of text in double quotes or in place.
+/// Moves text from double quotes or a here-document into a piece, without its escapes.
 pub(super) fn push_quoted(text: &mut String, quoted: bool, pieces: &mut Vec<Piece>) {
     if text.is_empty() {
         return;
@@ -25,7 +25,7 @@ pub(super) fn push_quoted(text: &mut String, quoted: bool, pieces: &mut Vec<Piec
     pieces.push(Piece::Quoted(plain));
 }
 
-/// Splits an unquoted text into what has a meaning for the shell and what was escaped.
+/// Splits unquoted text into what may be special to the shell and what is escaped.
 pub(super) fn unquoted(source: &str, pieces: &mut Vec<Piece>) {
     let mut plain = String::new();
     let mut chars = source.chars();
@@ -38,7 +38,7 @@ pub(super) fn unquoted(source: &str, pieces: &mut Vec<Piece>) {
             pieces.push(Piece::Text(std::mem::take(&mut plain)));
         }
         match chars.next() {
-            // The line goes on.
+            // A line continuation.
             Some('\n') => {}
             Some(next) => pieces.push(Piece::Quoted(next.to_string())),
             None => pieces.push(Piece::Quoted("\\".to_owned())),
@@ -49,7 +49,7 @@ pub(super) fn unquoted(source: &str, pieces: &mut Vec<Piece>) {
     }
 }
 
-/// Reads text in `$'…'`; `None` where an escape in it is not one of the usual ones.
+/// Reads text in `$'…'`; returns `None` if it has an unusual escape.
 pub(super) fn ansi(source: &str) -> Option<String> {
     let inner = source.strip_prefix("$'")?.strip_suffix('\'')?;
     let mut text = String::new();
@@ -59,7 +59,7 @@ pub(super) fn ansi(source: &str) -> Option<String> {
             text.push(c);
             continue;
         }
-        // A single byte beyond ASCII is no character by itself.
+        // A single byte beyond ASCII is not a character.
         if let Some(value) = digits(&mut chars, 8, 3) {
             text.push(char::from_u32(value).filter(char::is_ascii)?);
             continue;
@@ -85,7 +85,7 @@ pub(super) fn ansi(source: &str) -> Option<String> {
     Some(text)
 }
 
-/// Takes up to so many digits; `None` where there is none.
+/// Reads up to `most` digits; returns `None` if there are none.
 pub(super) fn digits(
     chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
     base: u32,
@@ -102,7 +102,7 @@ pub(super) fn digits(
     value
 }
 
-/// Returns what an arithmetic expansion comes to, where only numbers stand in it: some number.
+/// Returns a sample result of an arithmetic expansion, if it holds only numbers and operators.
 pub(super) fn number(source: &str) -> Option<String> {
     let inner = source.strip_prefix("$((")?.strip_suffix("))")?;
     inner
@@ -126,8 +126,8 @@ pub(super) fn sequence(source: &str) -> Option<String> {
     (members.len() > 1).then(|| format!("{{{}}}", members.join(",")))
 }
 
-/// Returns a text with spaces in the place of braces that make the words of a command (`{rm,-rf,build}`), which the grammar
-/// takes for something else; `None` where there are none.
+/// Returns the text with the braces that begin a command (`{rm,-rf,build}`) written as words, because the grammar
+/// misreads them; `None` if there are none.
 pub(super) fn unbraced(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut begins = true;

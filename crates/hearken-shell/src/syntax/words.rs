@@ -1,4 +1,4 @@
-//! Words, and the pieces that they are made of.
+//! Words and their pieces.
 
 use tree_sitter::Node;
 
@@ -106,7 +106,7 @@ impl Reader<'_> {
                     quoted: false,
                 });
             }
-            // Signs that stand as arguments of a command.
+            // Punctuation that is an argument of a command.
             _ if !node.is_named() && !source.contains(['$', '`', '\'', '"', '\\']) => {
                 pieces.push(Piece::Quoted(source));
             }
@@ -124,7 +124,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads text in which only variables and commands are expanded: in double quotes, and in place.
+    /// Reads text in double quotes or a here-document, in which only variables, commands and arithmetic are expanded.
     pub(super) fn expanded(&mut self, node: Node<'_>, depth: usize) -> Word {
         let quoted = node.kind() == "string";
         let whole = self.source(node).to_owned();

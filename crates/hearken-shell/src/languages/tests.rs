@@ -1,0 +1,124 @@
+use super::*;
+
+#[test]
+fn harmless_sed_scripts_are_read_and_others_reported() {
+    for script in [
+        "s/a/b/",
+        "s|/usr|/opt|g",
+        "1,120p",
+        "/start/,/end/p",
+        "$d",
+        "s/[/]/x/;p",
+        "/^#/d; s/ *$//",
+        "1~2d",
+        "y/abc/xyz/",
+        "/a/{s/b/c/;p}",
+        "2q",
+        "/x/!d",
+        "s/a\\/b/c/2p",
+    ] {
+        assert_eq!(
+            sed(script),
+            Code {
+                is_read: true,
+                ..Code::default()
+            },
+            "{script}"
+        );
+    }
+    for (script, act) in [
+        ("w out.txt", Act::Replace),
+        ("s/a/b/w out.txt", Act::Replace),
+        ("s/.*/id/e", Act::Generated),
+        ("1e", Act::Generated),
+    ] {
+        assert!(
+            sed(script).acts.iter().any(|(it, _)| *it == act),
+            "{script}"
+        );
+    }
+    assert_eq!(sed("1e rm -rf x").commands, ["rm -rf x"]);
+    for script in ["s/a", "k", "s/a/b/q"] {
+        assert!(!sed(script).is_read, "{script}");
+    }
+}
+
+#[test]
+fn harmless_awk_programs_are_read_and_others_reported() {
+    for program in [
+        "{print $1}",
+        "NR==1 || $3 > 5",
+        "BEGIN{FS=\",\"} {s+=$2} END{print s/NR}",
+        "/foo|bar/ {print}",
+        "$1 ~ /a>b/",
+        "{ print ($1 > 2) }",
+        "!seen[$0]++",
+        "length > 72",
+    ] {
+        assert_eq!(
+            awk(program),
+            Code {
+                is_read: true,
+                ..Code::default()
+            },
+            "{program}"
+        );
+    }
+    assert_eq!(awk("BEGIN {system(\"rm x\")}").commands, ["rm x"]);
+    assert_eq!(awk("{print | \"sh\"}").commands, ["sh"]);
+    assert_eq!(
+        awk("{print > \"out\"}").acts,
+        [(Act::Replace, "out".to_owned())]
+    );
+    assert_eq!(
+        awk("{print >> \"out\"}").acts,
+        [(Act::Replace, "out".to_owned())]
+    );
+    for program in [
+        "{print > $1}",
+        "BEGIN{while((\"ls\" | getline l)>0) print l}",
+        "{system($0)}",
+        "{print | $1}",
+        "@load \"x\"",
+    ] {
+        let code = awk(program);
+        assert!(!code.is_read || !code.acts.is_empty(), "{program}");
+    }
+}
+
+#[test]
+fn sql_queries_are_read_and_changes_reported() {
+    for text in [
+        "SELECT * FROM users",
+        "select 'drop table x' from y;",
+        "EXPLAIN SELECT 1; SHOW TABLES",
+        ".tables",
+        "PRAGMA table_info(x)",
+    ] {
+        assert_eq!(
+            sql(text),
+            Code {
+                is_read: true,
+                ..Code::default()
+            },
+            "{text}"
+        );
+    }
+    for (text, act) in [
+        ("DROP TABLE users", Act::Drop),
+        ("delete from users", Act::Data),
+        (
+            "WITH x AS (DELETE FROM y RETURNING *) SELECT * FROM x",
+            Act::Data,
+        ),
+        (".load x", Act::Starts),
+        ("\\copy x from y", Act::Starts),
+        ("select load_extension('x')", Act::Starts),
+        ("COPY x TO PROGRAM 'sh'", Act::Data),
+    ] {
+        assert!(sql(text).acts.iter().any(|(it, _)| *it == act), "{text}");
+    }
+    assert_eq!(sql(".shell rm x").commands, ["rm x"]);
+    assert_eq!(sql("\\! ls").commands, ["ls"]);
+    assert!(!sql("frobnicate").is_read);
+}
