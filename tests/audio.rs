@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: showing that words can be heard, that a stop silences, and that the daemon's
 //! real faults (killed, frozen, without a device) are told and survived. Not here: orders of replies
-//! and events, which the scripted server of `src/voice/tests` plays better.
+//! and events, which the scripted server of `crates/hearken-io/src/voice/tests` plays better.
 //!
 //! Every test builds its own sound system in a folder of its own: PulseAudio with a null sink, a
 //! speech-dispatcher on a socket of its own, and parec on the sink's monitor. All of it is ended

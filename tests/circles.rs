@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::architecture::{code, is_test, sources};
+use super::architecture::{below, code, is_test, place_of, sources};
 
 /// The rooms in which every file can be read after those that it imports.
 const ROOMS: &[&str] = &[
@@ -12,7 +12,6 @@ const ROOMS: &[&str] = &[
     "demo",
     "inspect",
     "link",
-    "protocol",
     "session",
     "transport",
 ];
@@ -23,9 +22,10 @@ pub(super) type Module = Vec<String>;
 
 /// Gives the files of a room with their code.
 pub(super) fn files(room: &str) -> BTreeMap<Module, String> {
-    let own = PathBuf::from(format!("src/{room}.rs"));
+    let place = place_of(room);
+    let own = place.join(format!("{room}.rs"));
     let mut paths: Vec<PathBuf> = own.exists().then_some(own).into_iter().collect();
-    sources(&Path::new("src").join(room), &mut paths);
+    sources(&place.join(room), &mut paths);
     paths
         .iter()
         .filter(|path| !is_test(path))
@@ -34,7 +34,7 @@ pub(super) fn files(room: &str) -> BTreeMap<Module, String> {
 }
 
 fn module(path: &Path) -> Module {
-    let below = path.strip_prefix("src").unwrap().with_extension("");
+    let below = below(path).with_extension("");
     let parts = below.components().skip(1);
     let parts = parts.map(|part| part.as_os_str().to_string_lossy().into_owned());
     parts.filter(|part| part != "mod").collect()

@@ -356,7 +356,7 @@ fn the_constants_of_speech_are_those_of_the_code() {
             file.trim_matches('`'),
             value.trim_matches('`'),
         );
-        let code = read(&format!("src/announce/{file}"));
+        let code = read(&format!("crates/hearken-core/src/announce/{file}"));
         let there = code.lines().any(|line| {
             line.contains(&format!("const {name}: ")) && line.ends_with(&format!(" = {value};"))
         });

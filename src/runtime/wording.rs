@@ -1,15 +1,12 @@
 //! The person's words for what is no announcement: reports, and errors before anything is announced.
 //!
-//! Responsibilities: finding the person's language before the settings are known to be good; wording what
-//! `inspect` found. Not here: the words (`announce`), the reports (`inspect`).
+//! Responsibilities: finding the person's language before the settings are known to be good. Not here: the words
+//! (`announce`), the reports (`inspect`).
 
 use std::path::Path;
 
-use crate::announce::{Arg, Phrases, danger_args, danger_key};
+use crate::announce::{Arg, Phrases};
 use crate::config::{Config, ConfigError};
-use crate::inspect::Wording;
-use crate::protocol::Problem;
-use crate::session::{AnomalyKind, Danger};
 
 use super::agents::AgentFault;
 use super::failure::reason_of;
@@ -111,28 +108,5 @@ fn agent_fault(fault: &AgentFault, words: &Phrases) -> String {
         }
         AgentFault::OnlyPrograms => words.text("run.only_programs", &[]),
         AgentFault::EmptyPrompt => words.text("run.prompt.empty", &[]),
-    }
-}
-
-impl Wording for Phrases {
-    fn text(&self, key: &str, args: &[(&str, String)]) -> String {
-        let args: Vec<(&str, Arg)> = args
-            .iter()
-            .map(|(place, text)| (*place, Arg::Own(text.clone())))
-            .collect();
-        Phrases::text(self, key, &args)
-    }
-
-    fn problem(&self, field: &str, problem: &Problem) -> String {
-        Phrases::problem(self, field, problem)
-    }
-
-    fn departure(&self, kind: AnomalyKind, detail: &str) -> String {
-        Phrases::departure(self, kind, detail.to_owned())
-    }
-
-    fn danger(&self, danger: &Danger, tool: &str) -> String {
-        let args = danger_args(danger, Arg::Own(tool.to_owned()), String::new());
-        Phrases::text(self, danger_key(danger), &args)
     }
 }

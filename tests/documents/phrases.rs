@@ -1,13 +1,16 @@
 //! Holds the phrase files to the code and to each other.
 
+use std::path::PathBuf;
+
 use super::*;
+use crate::architecture::PLACES;
 use hearken::link::{Cause, NoTls, NoWebSocket};
 
 /// Every phrase key that the code names is in the file, and every phrase of the file is used.
 #[test]
 fn the_phrase_file_and_the_code_agree() {
     let mut code = String::new();
-    let mut stack = vec![Path::new("src").to_owned()];
+    let mut stack: Vec<PathBuf> = PLACES.iter().map(PathBuf::from).collect();
     while let Some(folder) = stack.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -23,7 +26,7 @@ fn the_phrase_file_and_the_code_agree() {
         }
     }
     let reports: String = ["rules", "report", "repeats", "trace", "mermaid"]
-        .map(|file| read(&format!("src/inspect/{file}.rs")))
+        .map(|file| read(&format!("crates/hearken-core/src/inspect/{file}.rs")))
         .concat();
     let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
     let phrases = file["phrases"].as_table().unwrap();
@@ -324,7 +327,7 @@ fn no_voice_says_a_sentence_of_its_own() {
         }
     }
     let mut wanted = BTreeSet::new();
-    collect(Path::new("src/voice"), &mut wanted);
+    collect(Path::new("crates/hearken-io/src/voice"), &mut wanted);
     wanted.retain(|text| !NO_WORDS.iter().any(|start| text.starts_with(start)));
     assert!(wanted.is_empty(), "{wanted:#?}");
 }

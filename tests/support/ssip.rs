@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-#[path = "../../src/voice/tests/fake_ssip.rs"]
+#[path = "../../crates/hearken-io/src/voice/tests/fake_ssip.rs"]
 mod fake_ssip;
-#[path = "../../src/voice/tests/folder.rs"]
+#[path = "../../crates/hearken-io/src/voice/tests/folder.rs"]
 mod folder;
 
 pub use fake_ssip::{Answer, FakeSsip, Kind, Speech};

@@ -1,0 +1,38 @@
+//! The extension of an event that hearken translated from another protocol, where it says no more than that.
+//!
+//! Responsibilities: reading it. Not here: what may belong to an event there (`attached`), and extensions of others: an
+//! event with any of them goes the whole way.
+
+use serde_json::{Map, Value};
+
+use super::scan::{Object, Text, there};
+use crate::translated::TRANSLATED;
+
+/// Holds the extensions that are read here.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Extensions<'a> {
+    #[serde(borrow)]
+    hearken: Object<Own<'a>>,
+}
+
+/// Holds the fields of ours: the dialect, and the conversation.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Own<'a> {
+    #[serde(borrow)]
+    translated: Text<'a>,
+    #[serde(default, deserialize_with = "there")]
+    thread: Option<Text<'a>>,
+}
+
+/// Reads an event's extensions.
+pub(super) fn extensions(text: &str) -> Option<Map<String, Value>> {
+    let Object(extensions): Object<Extensions<'_>> = serde_json::from_str(text).ok()?;
+    let Object(own) = extensions.hearken;
+    let thread = own.thread.map(|thread| ("thread", thread));
+    let fields = [(TRANSLATED, own.translated)].into_iter().chain(thread);
+    let fields = fields.map(|(name, text)| (name.to_owned(), text.0.into_owned().into()));
+    let own = Value::Object(fields.collect());
+    Some(Map::from_iter([("hearken".to_owned(), own)]))
+}

@@ -1,0 +1,96 @@
+//! Events that were translated from another protocol, and what can't be missing in them.
+//!
+//! Responsibilities: knowing such an event by its extension, and which fields it may leave out. Not here: who
+//! translates (`dialect`).
+//!
+//! AAEP wants a sentence for people, a consequence, a timeout and a default. Other protocols have none of them, and
+//! a translator that made one up would put words into somebody's mouth. So a field that is not there is not stated,
+//! which is a note and no error; everything else about such an event is judged as in any other.
+
+use serde_json::{Map, Value};
+
+use super::finding::{Findings, Rule};
+use super::problem::Problem;
+
+/// The field of the extension `hearken` that names the dialect which an event was translated from.
+pub const TRANSLATED: &str = "translated";
+
+/// The context that declares this extension.
+pub const OWN_CONTEXT: &str = "urn:hearken:context:v1";
+
+/// The status of a call of which the other side reported nothing but the end.
+pub const NOT_STATED: &str = "not_stated";
+
+/// The fields that other protocols may not have.
+const NOT_THERE: [&str; 4] = [
+    "summary_normal",
+    "consequence",
+    "timeout_seconds",
+    "default_decision",
+];
+
+/// Tells whether an event says that it was translated.
+fn is_translated(map: &Map<String, Value>) -> bool {
+    map.get("extensions")
+        .and_then(|extensions| extensions.get("hearken"))
+        .and_then(|own| own.get(TRANSLATED))
+        .is_some_and(Value::is_string)
+}
+
+/// Takes what a translated event can't state for not stated.
+pub(super) fn forgive(map: &Map<String, Value>, findings: &mut Findings) {
+    if !is_translated(map) {
+        return;
+    }
+    let is_open = map.get("status").and_then(Value::as_str) == Some(NOT_STATED);
+    findings.restate(
+        |finding| {
+            let absent =
+                finding.rule == Rule::Missing && NOT_THERE.contains(&finding.field.as_str());
+            absent || is_open && finding.rule == Rule::UndefinedValue && finding.field == "status"
+        },
+        Rule::NotStated,
+        &Problem::NotStated,
+    );
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use serde_json::json;
+
+    use crate::{Severity, decode};
+
+    fn errors(extensions: Value, status: &str) -> usize {
+        let event = json!({
+            "@context": "https://aaep-protocol.org/context/v1",
+            "type": "aaep:agent.tool.completed",
+            "event_id": "evt_1",
+            "session_id": "sess_1",
+            "timestamp": "2026-01-01T00:00:00Z",
+            "producer": {"agent_id": "a"},
+            "extensions": extensions,
+            "tool": "x",
+            "status": status,
+        });
+        let findings = decode(&event.to_string()).unwrap().findings;
+        let errors = findings
+            .iter()
+            .filter(|one| one.severity == Severity::Error);
+        errors.count()
+    }
+
+    use super::*;
+
+    #[test]
+    fn only_a_translated_event_may_leave_open_how_a_call_ended() {
+        let translated = json!({"hearken": {"translated": "test"}});
+        assert_eq!(errors(translated.clone(), "not_stated"), 0);
+        assert_eq!(errors(translated, "purple"), 1);
+        assert_eq!(
+            errors(json!({"hearken": {"translated": 1}}), "not_stated"),
+            1
+        );
+        assert_eq!(errors(json!({}), "not_stated"), 1);
+    }
+}

@@ -1,0 +1,246 @@
+//! What hearken itself finds of an action: what its commands and paths can do, and what of it nobody knows.
+//!
+//! Responsibilities: which data of a question is judged, and collecting the findings. Not here: reading a command
+//! (`hearken_shell`), the words (`announcer`), what follows from a finding (`app`).
+//!
+//! # Mental model
+//! A question is judged by what it asks to the letter, never by how its agent describes it. Every command in it is read, every
+//! path is judged from the folder in which the agent works, and whatever was not read is collected, too.
+//!
+//! # Worked example
+//! `rm -rf build && curl https://x.example` deletes build and everything in it, and contacts x.example. With an input that
+//! the words of the question leave out, it is also not known.
+
+use hearken_shell::{Act, Finding, Part, Place, Reading, Touch, read, touches};
+
+use crate::announce::text::normalise::unmasked;
+use crate::protocol::{AwaitingConfirmation, Deed};
+
+/// What a command is called among the context of a question.
+const COMMANDS: [&str; 7] = [
+    "command",
+    "cmd",
+    "commandLine",
+    "command_line",
+    "shell_command",
+    "script",
+    "bash",
+];
+/// What the folder is called.
+const FOLDERS: [&str; 5] = [
+    "cwd",
+    "workdir",
+    "working_directory",
+    "working_dir",
+    "directory",
+];
+/// What a path is called.
+const PATHS: [&str; 8] = [
+    "path",
+    "file_path",
+    "filePath",
+    "file",
+    "filename",
+    "source",
+    "destination",
+    "target",
+];
+
+/// What was found of a question.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Found {
+    /// What it can do, gravest first.
+    pub findings: Vec<Finding>,
+    /// The parts of its commands.
+    pub parts: Vec<Part>,
+    /// What of it is not known, as it is written; empty where all of it was read.
+    pub unknown: Vec<String>,
+}
+
+impl Found {
+    /// Tells whether all of it was read, and nothing was found but, where `project` allows that, that it runs the project's
+    /// own code.
+    pub fn is_cleared(&self, project: bool) -> bool {
+        let allowed = |finding: &Finding| project && finding.act == Act::Project;
+        self.unknown.is_empty() && self.findings.iter().all(allowed)
+    }
+
+    fn add(&mut self, reading: Reading) {
+        for finding in reading.findings {
+            match self
+                .findings
+                .iter_mut()
+                .find(|known| known.act == finding.act)
+            {
+                Some(known) => {
+                    for what in finding.what {
+                        if !known.what.contains(&what) {
+                            known.what.push(what);
+                        }
+                    }
+                    known.more += finding.more;
+                }
+                None => self.findings.push(finding),
+            }
+        }
+        self.parts.extend(reading.parts);
+        for text in reading.unknown {
+            if !self.unknown.contains(&text) {
+                self.unknown.push(text);
+            }
+        }
+    }
+}
+
+/// Judges what a question asks, in the folder in which its agent works, where that is known.
+pub fn found(deed: &Deed, folder: Option<&str>) -> Found {
+    let place = Place {
+        folder: folder.or(deed.folder.as_deref()).map(str::to_owned),
+        start: deed.folder.clone(),
+    };
+    let mut found = Found::default();
+    for command in &deed.commands {
+        found.add(read(command, &place));
+        if let Some(plain) = unmasked(command) {
+            // What it looks like is what a person would take it for.
+            found.add(read(&plain, &place));
+            found.unknown.push(command.clone());
+        }
+    }
+    let touch = if deed.edits { Touch::Edit } else { Touch::Read };
+    for path in deed
+        .paths
+        .iter()
+        .filter(|path| !deed.deletes.contains(path))
+    {
+        found.add(touches(path, touch, &place));
+    }
+    for path in &deed.deletes {
+        found.add(touches(path, Touch::Delete, &place));
+    }
+    let is_known = deed.edits || !deed.commands.is_empty() || !deed.deletes.is_empty();
+    if !is_known {
+        found.unknown.push("?".to_owned());
+    }
+    found.unknown.extend(deed.unsaid.iter().cloned());
+    if deed.is_cut {
+        found.unknown.push("…".to_owned());
+    }
+    found
+        .findings
+        .sort_by_key(|finding| (finding.act.rank(), finding.act));
+    found
+}
+
+/// Reads what an AAEP producer's question does from its context, which names inputs as it likes; `None` where it names neither
+/// a command nor a folder.
+pub fn deed_of(asked: &AwaitingConfirmation) -> Option<Deed> {
+    let named = |names: &'static [&'static str]| {
+        let all = asked.extra_context.iter();
+        all.filter(move |(name, _)| {
+            let last = name.rsplit('.').next().unwrap_or_default();
+            names.contains(&last)
+        })
+        .map(|(_, value)| value.clone())
+        .filter(|value| !value.trim().is_empty())
+    };
+    let deed = Deed {
+        commands: named(&COMMANDS).collect(),
+        folder: named(&FOLDERS).next(),
+        paths: named(&PATHS).collect(),
+        unsaid: unsaid(asked),
+        ..Deed::default()
+    };
+    (!deed.commands.is_empty() || deed.folder.is_some()).then_some(deed)
+}
+
+/// Gives the names of the context that the words of a question leave out.
+pub fn unsaid(asked: &AwaitingConfirmation) -> Vec<String> {
+    let is_said = |value: &str| {
+        let value = value.trim();
+        value.is_empty()
+            || value == asked.action.trim()
+            || asked.consequence.as_deref().map(str::trim) == Some(value)
+    };
+    let unsaid = asked
+        .extra_context
+        .iter()
+        .filter(|(_, value)| !is_said(value));
+    unsaid.map(|(name, _)| name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use hearken_shell::Act;
+
+    use super::*;
+
+    fn acts(deed: &Deed) -> Vec<Act> {
+        found(deed, Some("/work/a"))
+            .findings
+            .iter()
+            .map(|finding| finding.act)
+            .collect()
+    }
+
+    fn of(command: &str) -> Deed {
+        Deed {
+            commands: vec![command.to_owned()],
+            ..Deed::default()
+        }
+    }
+
+    #[test]
+    fn every_command_and_every_path_of_a_question_is_judged() {
+        let deed = Deed {
+            commands: vec!["ls".to_owned(), "rm -rf src".to_owned()],
+            paths: vec!["/etc/hosts".to_owned()],
+            ..Deed::default()
+        };
+        assert_eq!(acts(&deed), [Act::Tree, Act::Outside]);
+        let deletes = Deed {
+            deletes: vec!["a.txt".to_owned()],
+            ..Deed::default()
+        };
+        assert_eq!(acts(&deletes), [Act::Delete]);
+    }
+
+    #[test]
+    fn what_was_left_unsaid_or_cut_is_never_cleared() {
+        assert!(found(&of("ls -la"), Some("/work/a")).is_cleared(false));
+        for deed in [
+            Deed {
+                unsaid: vec!["env".to_owned()],
+                ..of("ls -la")
+            },
+            Deed {
+                is_cut: true,
+                ..of("ls -la")
+            },
+            Deed::default(),
+            of("purple"),
+        ] {
+            assert!(!found(&deed, Some("/work/a")).is_cleared(true), "{deed:?}");
+        }
+        let edits = Deed {
+            paths: vec!["src/main.rs".to_owned()],
+            edits: true,
+            ..Deed::default()
+        };
+        assert!(found(&edits, Some("/work/a")).is_cleared(false));
+    }
+
+    #[test]
+    fn a_command_is_judged_in_its_own_folder_and_by_the_agents() {
+        let there = Deed {
+            folder: Some("/work/b".to_owned()),
+            ..of("cat x")
+        };
+        assert_eq!(acts(&there), [Act::Outside]);
+        let inside = Deed {
+            folder: Some("/work/a/src".to_owned()),
+            ..of("cat ../x")
+        };
+        assert_eq!(acts(&inside), []);
+    }
+}

@@ -1,0 +1,39 @@
+//! What is worth saying, when, and in which words. Pure: time comes in as an argument.
+//!
+//! Responsibilities: announcements out of changes, sentences out of streamed text, spoken words out
+//! of written ones, the order of speech, the history. Not here: screens and engines.
+//!
+//! Mental model: `announcer` makes [`Announcement`]s, every face shows them, [`History`] keeps them,
+//! and [`SpeechQueue`] gives those that are said aloud to the voice, one utterance at a time.
+
+mod announcement;
+mod announcer;
+mod findings;
+mod history;
+mod speech;
+mod text;
+mod voice_event;
+mod words;
+
+pub use announcement::{
+    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Topic, Weight,
+};
+pub use announcer::{
+    Announcer, Copied, Manner, Reads, Told, Trust, Turn, TurnPart, Whole, hides_something,
+    label_of, takes_two_steps,
+};
+pub use history::History;
+pub use speech::delivery::Deliveries;
+pub use speech::heartbeat::{Beat, Heartbeat, STALE as HEARTBEAT_STALE};
+pub use speech::queue::{Arrival, Fate, Lane, Ledger, SpeechQueue, Wish, arrival};
+pub use speech::utterance::{Sound, Utterance, UtteranceId};
+pub use text::wrap::{wrap, wrap_exact};
+pub use text::{coalesce, direction, normalise, sentence, speakable};
+pub use voice_event::VoiceEvent;
+pub use words::because::{Detail, Reason};
+pub use words::departure::{args_of as danger_args, key_of as danger_key};
+pub use words::language::best;
+pub use words::naming::{stands_as_it_is, words_of};
+pub use words::phrase::{Arg, Args, BUILT_IN, BuiltIn, PhraseError, Phrases};
+pub use words::segment::{Mark, Segment, join, join_shown, join_spoken};
+pub use words::tongue::Tongue;

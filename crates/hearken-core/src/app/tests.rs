@@ -1,0 +1,596 @@
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::announce::VoiceEvent;
+use crate::announce::{Aloud, Announcement, Beat, Manner, Phrases, Sound, UtteranceId};
+use crate::config::Delivery;
+use crate::keys::{Mode, Stroke, Struck};
+use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
+use crate::protocol::Answer;
+use crate::protocol::{Decision, KeyRing};
+use crate::runs;
+use crate::session::PromptId;
+
+mod alarms;
+mod arming;
+mod bounds;
+mod choosing;
+mod connections;
+mod conversing;
+mod decisions;
+mod facts;
+mod fate;
+mod foreign;
+mod holding;
+mod load;
+mod long;
+mod names;
+mod newcomer;
+mod offering;
+mod own;
+mod parts;
+mod plain;
+mod policy;
+mod programs;
+mod prompted;
+mod quitting;
+mod reading;
+mod replies;
+mod reviewing;
+mod scanning;
+mod scripted;
+mod sequences;
+mod silence;
+mod timers;
+mod tokens;
+mod tongues;
+mod turns;
+mod typing;
+mod unsettled;
+mod voice;
+mod waiting;
+
+/// Drives an [`App`] on a clock of its own and keeps what came out.
+struct Stage {
+    app: App,
+    now: Now,
+    count: u64,
+    lines: Vec<String>,
+    /// Those of them that are read in the order of time.
+    read: Vec<String>,
+    sent: Vec<(u64, Value)>,
+    /// The same, by the source that it went to.
+    frames: Vec<(LinkId, Value)>,
+    sounds: Vec<Sound>,
+    remembered: Vec<Delivery>,
+    spoken: Vec<(UtteranceId, String)>,
+    quit: Option<Exit>,
+    bells: usize,
+    copied: Vec<String>,
+    edits: Vec<String>,
+    calls: Vec<(u64, crate::link::Call)>,
+    notices: Vec<Notice>,
+    withdrawn: Vec<Noticed>,
+    farewells: Vec<String>,
+    /// Whether nothing that is to be written is written.
+    blocked: bool,
+}
+
+struct Options {
+    manner: Manner,
+    lines: Option<LineSource>,
+    voice: VoiceWish,
+    until: Until,
+}
+
+const KEYS: Options = Options {
+    manner: Manner::Keys,
+    lines: None,
+    voice: VoiceWish::Silent,
+    until: Until::Asked,
+};
+const PIPE: Options = Options {
+    manner: Manner::Lines,
+    lines: Some(LineSource::Pipe),
+    voice: VoiceWish::Silent,
+    until: Until::NoSource,
+};
+
+/// Gives the words, which are read once: tens of thousands of stages are made.
+fn english() -> Arc<Phrases> {
+    static ENGLISH: std::sync::OnceLock<Arc<Phrases>> = std::sync::OnceLock::new();
+    Arc::clone(ENGLISH.get_or_init(|| Arc::new(Phrases::english().unwrap())))
+}
+
+impl Stage {
+    fn new(options: Options) -> Self {
+        let mut stage = Self::with(options, Config::default());
+        stage.lines.clear();
+        stage
+    }
+
+    /// Two answerable sources, the first one connected for two seconds, under certain settings.
+    fn with(options: Options, config: Config) -> Self {
+        Self::knowing(KeyRing::default(), options, config)
+    }
+
+    /// The same, by somebody who has keys of agents.
+    fn knowing(keys: KeyRing, options: Options, config: Config) -> Self {
+        let source = |name: &str| SourceSetup {
+            name: name.into(),
+            answerable: true,
+            recording: None,
+            ..SourceSetup::default()
+        };
+        let sources = vec![source("one"), source("two")];
+        let mut stage = Self::holding(keys, config, options, sources);
+        stage.link(0, LinkEvent::Connected);
+        stage.wait(2000);
+        stage
+    }
+
+    fn of(options: Options, sources: Vec<SourceSetup>) -> Self {
+        Self::under(Config::default(), options, sources)
+    }
+
+    fn under(config: Config, options: Options, sources: Vec<SourceSetup>) -> Self {
+        Self::holding(KeyRing::default(), config, options, sources)
+    }
+
+    fn holding(keys: KeyRing, config: Config, options: Options, sources: Vec<SourceSetup>) -> Self {
+        Self::worded(english(), keys, config, options, sources)
+    }
+
+    /// One answerable source, with the words of a language.
+    fn speaking(language: &str, options: Options, config: Config) -> Self {
+        let phrases = Arc::new(Phrases::for_languages(&[language.to_owned()]).unwrap());
+        let source = SourceSetup {
+            name: "one".into(),
+            answerable: true,
+            ..SourceSetup::default()
+        };
+        let mut stage = Self::worded(phrases, KeyRing::default(), config, options, vec![source]);
+        stage.link(0, LinkEvent::Connected);
+        stage.wait(2000);
+        stage
+    }
+
+    fn worded(
+        phrases: Arc<Phrases>,
+        keys: KeyRing,
+        config: Config,
+        options: Options,
+        sources: Vec<SourceSetup>,
+    ) -> Self {
+        let app = App::new(Setup {
+            config,
+            phrases,
+            manner: options.manner,
+            copies: true,
+            keymap: Default::default(),
+            scan: None,
+            lines: options.lines,
+            face: ("start.face.linear", "start.why.asked"),
+            voice: options.voice,
+            until: options.until,
+            keys,
+            seed: 7,
+            keeps: true,
+            sources,
+        });
+        let now = Now {
+            monotonic: Duration::from_secs(1),
+            wall: "2026-01-01T00:00:00Z".parse().unwrap(),
+        };
+        let mut stage = Self {
+            app,
+            now,
+            count: 0,
+            lines: vec![],
+            read: vec![],
+            sent: vec![],
+            frames: vec![],
+            spoken: vec![],
+            sounds: vec![],
+            remembered: vec![],
+            quit: None,
+            bells: 0,
+            copied: vec![],
+            edits: vec![],
+            calls: vec![],
+            notices: vec![],
+            withdrawn: vec![],
+            farewells: vec![],
+            blocked: false,
+        };
+        stage.input(Input::Start);
+        stage
+    }
+
+    /// Feeds a fact, and what a face makes of it at once: it writes the lines, or a frame with the question.
+    fn input(&mut self, input: Input) {
+        let at = self.now.monotonic;
+        let mut facts = VecDeque::from([input]);
+        while let Some(fact) = facts.pop_front() {
+            let told = self.feed(fact);
+            if self.blocked {
+                continue;
+            }
+            facts.extend(told.into_iter().map(|told| Input::Written { told, at }));
+            if facts.is_empty()
+                && self.app.face.manner() == Manner::Keys
+                && self.app.wants_sight()
+                && let Some((shown, prompt)) = self.app.shown()
+            {
+                let showing = match self.app.mode() {
+                    Mode::Choosing(..) => Showing::Choices(shown.prompt),
+                    _ => Showing::Page(Drawn {
+                        prompt: shown.prompt,
+                        page: 0,
+                        pages: 1 + usize::from(prompt.is_cut()),
+                        cut: 0,
+                    }),
+                };
+                facts.push_back(Input::Drawn { showing, at });
+            }
+        }
+    }
+
+    /// Feeds a fact, and gives what is to be written.
+    fn feed(&mut self, input: Input) -> Vec<Arc<Announcement>> {
+        let mut shown = Vec::new();
+        for effect in self.app.update(input, self.now) {
+            match effect {
+                Effect::Show(told) => {
+                    self.lines.push(told.text());
+                    if !matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
+                        self.read.push(told.text());
+                    }
+                    shown.push(told);
+                }
+                Effect::Send {
+                    link,
+                    request,
+                    body,
+                } => {
+                    let body: Value = serde_json::from_str(&body).unwrap();
+                    self.frames.push((link, body.clone()));
+                    self.sent.push((request, body));
+                }
+                Effect::Speak(utterance) => {
+                    self.sounds.push(utterance.sound);
+                    self.spoken.push((utterance.id, utterance.text));
+                }
+                Effect::Remember(delivery) => self.remembered.push(delivery),
+                Effect::Quit(exit) => self.quit = Some(exit),
+                Effect::Bell => self.bells += 1,
+                Effect::Copy(address) => self.copied.push(address),
+                Effect::Edit { text, .. } => self.edits.push(text),
+                Effect::Notify(notice) => self.notices.push(notice),
+                Effect::Withdraw(about) => self.withdrawn.push(about),
+                Effect::Farewell(words) => self.farewells.push(words),
+                Effect::Call { request, call, .. } => self.calls.push((request, call)),
+                Effect::Hush
+                | Effect::Keep { .. }
+                | Effect::Refuse { .. }
+                | Effect::Hand { .. }
+                | Effect::Follow { .. }
+                | Effect::Respond { .. }
+                | Effect::LastWords { .. }
+                | Effect::ChangeWay { .. }
+                | Effect::Close(_)
+                | Effect::Title(_)
+                | Effect::FlushInput => {}
+            }
+        }
+        shown
+    }
+
+    /// Lets time pass, deadline by deadline.
+    fn wait(&mut self, ms: u64) {
+        let end = self.now.monotonic + Duration::from_millis(ms);
+        let mut rounds = 0;
+        while let Some(deadline) = self.app.deadline().filter(|deadline| *deadline <= end) {
+            let ahead = deadline.saturating_sub(self.now.monotonic);
+            self.now = self.now.after(ahead);
+            let due = timers::due(self);
+            self.input(Input::Deadline);
+            timers::all_fired(self, &due);
+            rounds += 1;
+            assert!(rounds < 10_000, "a deadline that never passes");
+        }
+        self.now = self.now.after(end.saturating_sub(self.now.monotonic));
+    }
+
+    fn link(&mut self, link: usize, event: LinkEvent) {
+        self.input(Input::Link {
+            link: LinkId(link),
+            event,
+        });
+    }
+
+    fn event(&mut self, kind: &str, fields: Value) {
+        self.event_on(0, kind, fields);
+    }
+
+    fn event_on(&mut self, link: usize, kind: &str, fields: Value) {
+        self.count += 1;
+        let mut event = json!({
+            "@context": "https://aaep-protocol.org/context/v1",
+            "type": format!("aaep:agent.{kind}"),
+            "event_id": format!("evt_{}", self.count),
+            "session_id": "sess_1",
+            "timestamp": format!("{:.3}", self.now.wall),
+            "producer": {"agent_id": "a", "agent_name": "Mailer"},
+        });
+        for (key, value) in fields.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        self.link(link, LinkEvent::Frame(Frame::of(event.to_string())));
+    }
+
+    fn ask(&mut self, token: &str) {
+        self.ask_with(token, json!({}));
+    }
+
+    fn ask_with(&mut self, token: &str, more: Value) {
+        let mut fields = json!({
+            "action": format!("Send {token}"), "consequence": "It is gone", "reply_token": token, "timeout_seconds": 300,
+            "default_decision": "reject", "risk_level": "low", "irreversible": false, "urgency": "critical",
+        });
+        for (key, value) in more.as_object().unwrap() {
+            fields[key] = value.clone();
+        }
+        self.event("awaiting.confirmation", fields);
+    }
+
+    fn press(&mut self, c: char) {
+        self.code(KeyCode::Char(c));
+    }
+
+    fn code(&mut self, code: KeyCode) {
+        self.key(KeyEvent::new(code, KeyModifiers::NONE));
+    }
+
+    fn key(&mut self, key: KeyEvent) {
+        self.strike(Struck::Key(key));
+    }
+
+    /// Draws a page of the shown question.
+    fn see(&mut self, page: usize, pages: usize) {
+        let prompt = self.app.shown().unwrap().0.prompt;
+        self.draw(Showing::Page(Drawn {
+            prompt,
+            page,
+            pages,
+            cut: 0,
+        }));
+    }
+
+    fn draw(&mut self, showing: Showing) {
+        let at = self.now.monotonic;
+        self.input(Input::Drawn { showing, at });
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.strike(Struck::Paste(text.to_owned()));
+    }
+
+    fn strike(&mut self, what: Struck) {
+        let read = self.now.monotonic;
+        self.input(Input::Stroke(Stroke { what, read }));
+    }
+
+    fn type_line(&mut self, text: &str) {
+        let read = self.now.monotonic;
+        self.input(Input::Line {
+            text: text.into(),
+            read,
+        });
+    }
+
+    fn heard(&self, words: &str) -> bool {
+        self.lines.iter().any(|line| line.contains(words))
+    }
+
+    fn decision(&self) -> Option<&str> {
+        self.sent
+            .last()
+            .and_then(|(_, body)| body["decision"].as_str())
+    }
+
+    /// Says what is in the engine to its end, as long as there is something.
+    fn speak_all(&mut self) {
+        let mut at = 0;
+        while at < self.spoken.len() {
+            let id = self.spoken[at].0;
+            self.input(Input::Voice(VoiceEvent::Ended(id)));
+            at += 1;
+        }
+    }
+}
+
+#[test]
+fn a_question_is_asked_in_full_and_answered_by_a_key() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    let asked = stage
+        .lines
+        .iter()
+        .find(|line| line.starts_with("Question 1"))
+        .unwrap();
+    for part in [
+        "Send rpl_1",
+        "If accepted: It is gone",
+        "Low risk",
+        "Silence rejects in 5 minutes",
+        "Press y",
+    ] {
+        assert!(
+            asked.to_lowercase().contains(&part.to_lowercase()),
+            "{part} in {asked}"
+        );
+    }
+    assert_eq!(stage.bells, 1);
+    stage.wait(400);
+    stage.press('y');
+    let (request, body) = stage.sent[0].clone();
+    assert_eq!(body["reply_token"], "rpl_1");
+    assert_eq!(body["decision"], "accept");
+    assert_eq!(body["decided_by"], "user:local");
+    assert!(
+        body["subscription_id"]
+            .as_str()
+            .unwrap()
+            .starts_with("sub_")
+    );
+    assert!(stage.heard("Accepting"));
+    stage.link(
+        0,
+        LinkEvent::Replied {
+            request,
+            outcome: Ok(Receipt::Taken),
+        },
+    );
+    assert!(stage.heard("Sent."));
+    stage.event(
+        "state.changed",
+        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+    );
+    assert!(stage.heard("settled. Your answer was: accept"));
+    stage.press('y');
+    assert_eq!(stage.sent.len(), 1, "a token is answered once");
+    assert!(stage.heard("No question is open"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(runs(2000)))]
+    /// Whatever is pressed: an accept goes out only after the documented keys, at most once, and with
+    /// the right token; and the documented keys accept afterwards, exactly once.
+    #[test]
+    fn random_keys_never_accept_by_accident(
+        before in prop::collection::vec(("[a-wyz0-9?]", 0u64..700), 0..8),
+        after in prop::collection::vec(("[a-bd-mo-wyz0-9?]", 0u64..700), 0..8),
+    ) {
+        let mut stage = Stage::new(KEYS);
+        for (key, gap) in &before {
+            stage.press(key.chars().next().unwrap());
+            stage.wait(*gap);
+        }
+        if stage.quit.is_some() {
+            return Ok(());
+        }
+        stage.code(KeyCode::Esc);
+        stage.ask_with("rpl_1", json!({"risk_level": "high", "irreversible": true}));
+        for (key, gap) in &after {
+            stage.wait(*gap);
+            stage.press(key.chars().next().unwrap());
+        }
+        prop_assert!(stage.sent.is_empty());
+        prop_assume!(stage.quit.is_none());
+        stage.wait(500);
+        stage.code(KeyCode::Esc);
+        stage.wait(500);
+        stage.press('y');
+        stage.wait(500);
+        stage.press('c');
+        prop_assert_eq!(stage.sent.len(), 1);
+        prop_assert_eq!(&stage.sent[0].1["decision"], "accept");
+        prop_assert_eq!(&stage.sent[0].1["reply_token"], "rpl_1");
+        stage.wait(500);
+        stage.press('y');
+        stage.wait(500);
+        stage.press('c');
+        prop_assert_eq!(stage.sent.len(), 1);
+    }
+}
+
+#[test]
+fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
+    let recorded = Recording {
+        made: Some("2026-11-20T08:00:00Z".parse().unwrap()),
+        answers: BTreeMap::from([(
+            2,
+            (
+                Answer::Decision {
+                    decision: Decision::Reject,
+                    rationale: None,
+                },
+                "2026-11-20T08:00:09Z".parse().unwrap(),
+            ),
+        )]),
+    };
+    let mut stage = Stage::of(
+        PIPE,
+        vec![SourceSetup {
+            name: "run.jsonl".into(),
+            answerable: false,
+            recording: Some(recorded),
+            ..SourceSetup::default()
+        }],
+    );
+    stage.link(0, LinkEvent::Connected);
+    assert!(
+        stage.heard("Replaying run.jsonl, recorded 2026-11-20 08:00 UTC."),
+        "{:?}",
+        stage.lines
+    );
+    stage.event("session.started", json!({"summary_normal": "Going."}));
+    stage.ask("rpl_1");
+    assert!(
+        stage.heard("can't be answered from here"),
+        "{:?}",
+        stage.lines
+    );
+    assert!(
+        stage.heard("In this recording the answer to question 1 was: reject."),
+        "{:?}",
+        stage.lines
+    );
+    stage.wait(5000);
+    stage.type_line("y");
+    stage.event(
+        "state.changed",
+        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+    );
+    assert!(
+        stage.heard("Question 1 is settled. Your answer was: reject."),
+        "{:?}",
+        stage.lines
+    );
+    assert!(stage.sent.is_empty());
+}
+
+impl Stage {
+    fn voiced(&mut self) {
+        self.input(Input::Voice(VoiceEvent::Ready {
+            engine: "memory".into(),
+        }));
+        self.speak_all();
+        self.spoken.clear();
+    }
+
+    fn said(&self) -> Vec<&str> {
+        self.spoken.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
+    fn chunk(&mut self, text: &str) {
+        self.event(
+            "output.streaming",
+            json!({"chunk": text, "complete": false, "output_id": "out_1", "coalesce_hint": "sentence"}),
+        );
+    }
+}
+
+const VOICE: Options = Options {
+    voice: VoiceWish::Speak,
+    ..KEYS
+};

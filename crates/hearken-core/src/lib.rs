@@ -1,0 +1,26 @@
+//! The pure core of hearken: what agents do becomes announcements, and keys become answers.
+//!
+//! Responsibilities: the state of each session, announcements and their words, keys, reports over a stream, and the app that
+//! ties them together. Not here: the clock, the disk, the network, a screen or a speech engine: facts come in as
+//! [`app::Input`], and what is wanted of the world goes out as [`app::Effect`].
+
+pub mod announce;
+pub mod app;
+pub mod inspect;
+pub mod keys;
+mod report_words;
+pub mod session;
+
+use ::aaep as protocol;
+pub use hearken_dialects as dialect;
+use hearken_link::{config, link};
+
+/// Returns how many of so many random runs are made: all of them where the environment has `HEARKEN_ALL_RUNS`, as in
+/// `.ci/deep`, else a part that takes seconds.
+#[cfg(test)]
+pub(crate) fn runs(all: u32) -> u32 {
+    match std::env::var_os("HEARKEN_ALL_RUNS") {
+        Some(_) => all,
+        None => all / 5,
+    }
+}

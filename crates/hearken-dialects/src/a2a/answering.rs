@@ -1,0 +1,116 @@
+//! What the person answers, and what becomes of it.
+//!
+//! Responsibilities: the message that an answer becomes, whether it was taken. Not here: the question (`asking`).
+//!
+//! Mental model: an answer is a message that names its task and its context. It goes without a stream of its own, because
+//! the task has one, or is looked at: so nothing that follows is heard twice. A task that left its state meanwhile was
+//! answered by somebody else, and says so by refusing the message.
+
+use crate::Out;
+use crate::acp::permission::Sending;
+use crate::link::{Fault, HttpAnswer, Phrase, Receipt, Undelivered};
+use crate::opencode::delivered;
+use crate::protocol::{Answer as Given, Now, Reply, Response};
+
+use super::client::{A2a, Asked, refusal};
+use super::following::NO_TASK;
+use super::read::{self, Answer};
+use super::wire::Message;
+
+impl A2a {
+    /// Takes an answer of the person.
+    pub(super) fn answer(&mut self, request: u64, reply: &Reply, out: &mut Vec<Out>) {
+        let token = reply.token.reveal();
+        let mut found = None;
+        for task in self.tasks.values_mut() {
+            let turn = task.turn.as_mut();
+            if turn.is_some_and(|turn| turn.asked_under(token).is_some()) {
+                found = Some((task.id.clone(), task.context.clone()));
+            }
+        }
+        let unfit = |fault: Fault| Out::Settled {
+            request,
+            outcome: Err(Undelivered::Kept(fault)),
+        };
+        let (Some((id, context)), Some(card), false) = (found, self.card.clone(), self.listens)
+        else {
+            return out.push(unfit(Fault::OneWay));
+        };
+        let words = match &reply.answer {
+            Given::Response(Response::Text(text)) if !text.trim().is_empty() => text.clone(),
+            Given::Response(_) | Given::Decision { .. } => {
+                return out.push(unfit(Fault::Rejected {
+                    reason: Phrase::new("a2a.no_answer"),
+                    retry_after: None,
+                    again: false,
+                }));
+            }
+        };
+        let turn = self.tasks.get_mut(&id).and_then(|task| task.turn.as_mut());
+        let Some(asked) = turn.and_then(|turn| turn.asked_under(token)) else {
+            return out.push(unfit(Fault::OneWay));
+        };
+        asked.sending = Some(Sending {
+            request,
+            allows: false,
+            reason: None,
+        });
+        let name = self.message_id();
+        let message = Message {
+            id: &name,
+            task: &id,
+            // One that the server did not name is ours.
+            context: if context == id { "" } else { &context },
+            words: &words,
+        };
+        let call = card.send(request, &message, false);
+        self.request(request, Asked::Answer(id), call, out);
+    }
+
+    /// Takes what became of an answer of the person.
+    pub(super) fn answer_went(
+        &mut self,
+        request: u64,
+        id: &str,
+        outcome: &Result<HttpAnswer, Fault>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let mut whole = None;
+        let mut is_gone = false;
+        let outcome = match delivered(outcome) {
+            Ok(taken) => match outcome.as_ref().map(|answer| read::answer(&answer.body)) {
+                Ok(Answer::Result(result)) => {
+                    whole = read::news(&result);
+                    Ok(taken)
+                }
+                Ok(Answer::Refused(code, words)) => {
+                    is_gone = code == NO_TASK;
+                    Err(Undelivered::Refused(refusal(&words)))
+                }
+                Ok(Answer::Unread) | Err(_) => Err(Undelivered::Unknown(Fault::Closed)),
+            },
+            Err(undelivered) => Err(undelivered),
+        };
+        let taken: Option<Receipt> = outcome.as_ref().ok().copied();
+        out.push(Out::Settled { request, outcome });
+        let Some(task) = self.tasks.get_mut(id) else {
+            return;
+        };
+        if task.look.stream.is_none() {
+            task.look.next = Some(now.monotonic);
+        }
+        match taken {
+            Some(_) => task.answered(request, now, out),
+            None => task.unanswered(request, now, out),
+        }
+        // Where nothing else tells how it stands now, this does.
+        if let Some(news) = whole.filter(|_| task.look.stream.is_none()) {
+            self.tells(news, now, out);
+        }
+        if is_gone {
+            self.is_not_there(id, now, out);
+        }
+        self.look_at_what_is_due(now, out);
+    }
+}

@@ -1,0 +1,162 @@
+//! What a task wants of a person, as AAEP asks it: an answer in words, or that somebody signs in.
+//!
+//! Responsibilities: the question of each, the address to sign in at. Not here: when it is asked (`task`), what becomes of the
+//! answer (`answering`).
+//!
+//! Mental model: the protocol asks by a message that goes with a state, and takes any message for an answer. Who is to sign
+//! in is handed over to where that is done: the host is said before the address. The agent may go on by itself then, or wait
+//! for a word; so both are asked. Nothing here opens an address, and no password is asked for.
+
+use serde_json::{Map, Value, json};
+
+use crate::Words;
+use crate::acp::address::Address;
+use crate::acp::call::first;
+use crate::acp::ending::sentence;
+use crate::acp::permission::Permission;
+use crate::rpc::Id;
+use crate::written::{self, cut};
+
+use super::read::{Content, Message};
+
+/// The longest question, in characters; what is beyond it is read on demand.
+const LONGEST: usize = 3600;
+/// How far into data an address is looked for.
+const DEEPEST: usize = 6;
+
+/// Makes the question for an answer in words.
+pub fn question(name: &str, message: Option<&Message>, words: &Words) -> Permission {
+    let content = message.map(|message| &message.content);
+    let text = content.map_or("", |content| content.text.trim());
+    let asked = match text.is_empty() {
+        true => first(words, "a2a.asks", &[]),
+        false => cut(text, LONGEST),
+    };
+    clarification(name, &asked, &more(content, asked.as_str()))
+}
+
+/// Gives what stands beside a question, to be read in full.
+fn more(content: Option<&Content>, asked: &str) -> String {
+    let Some(content) = content else {
+        return String::new();
+    };
+    let rest = content.text.trim();
+    let rest = if rest == asked { "" } else { rest };
+    let mut all: Vec<&str> = Some(rest).into_iter().filter(|it| !it.is_empty()).collect();
+    all.extend(content.data.iter().map(String::as_str));
+    all.extend(content.addresses.iter().map(String::as_str));
+    written::short(&all.join(" "))
+}
+
+fn clarification(name: &str, question: &str, context: &str) -> Permission {
+    let fields =
+        json!({"question": question, "accepted_response_kinds": ["freetext"], "context": context});
+    let mut fields = fields.as_object().cloned().unwrap_or_default();
+    fields.retain(|_, value| value.as_str() != Some(""));
+    Permission::words(Id::of_name(name), fields)
+}
+
+/// Makes the handoff to where somebody signs in, and the question whether that is done.
+pub fn sign_in(
+    name: &str,
+    message: Option<&Message>,
+    words: &Words,
+) -> (Map<String, Value>, Permission) {
+    let content = message.map(|message| &message.content);
+    let text = content.map_or("", |content| content.text.trim());
+    let address = content.and_then(address);
+    let host = address.as_ref().map_or("", |it| it.host.as_str());
+    let odd = address.as_ref().map(|it| it.odd(words)).unwrap_or_default();
+    let whole = address.as_ref().map_or("", |it| it.whole.as_str());
+    // What the agent says itself is not said twice.
+    let unsaid = if text.contains(whole) { "" } else { whole };
+    let args = [("host", host), ("odd", &odd), ("address", unsaid)];
+    let mut fields = sentence(words, "a2a.sign_in", &args);
+    let reason = match text.is_empty() {
+        true => first(words, "a2a.sign_in.reason", &[]),
+        false => written::short(text),
+    };
+    fields.insert("reason".to_owned(), reason.into());
+    fields.insert("target_kind".to_owned(), "human".into());
+    if !whole.is_empty() {
+        fields.insert("target_uri".to_owned(), whole.into());
+    }
+    let asked = first(words, "a2a.sign_in.asks", &[("host", host)]);
+    (fields, clarification(name, &asked, &more(content, text)))
+}
+
+/// Finds the address that a message names first: in a part of its own, in its words, in its data.
+fn address(content: &Content) -> Option<Address> {
+    let own = content
+        .addresses
+        .iter()
+        .find_map(|it| Address::read(it, ""));
+    let in_data = || {
+        let all = content
+            .data
+            .iter()
+            .filter_map(|it| serde_json::from_str(it).ok());
+        all.into_iter()
+            .find_map(|data: Value| in_data(&data, DEEPEST))
+    };
+    own.or_else(|| in_text(&content.text)).or_else(in_data)
+}
+
+fn in_text(text: &str) -> Option<Address> {
+    let begins = |word: &str| word.find("https://").or_else(|| word.find("http://"));
+    text.split_whitespace().find_map(|word| {
+        let word = word.get(begins(word)?..)?;
+        let end = word
+            .find(['"', '<', '>', '`', ')', ']'])
+            .unwrap_or(word.len());
+        let word = word
+            .get(..end)?
+            .trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*']);
+        Address::read(word, "")
+    })
+}
+
+fn in_data(data: &Value, depth: usize) -> Option<Address> {
+    let deeper = depth.checked_sub(1)?;
+    match data {
+        Value::String(text) => in_text(text),
+        Value::Array(all) => all.iter().find_map(|it| in_data(it, deeper)),
+        Value::Object(all) => all.values().find_map(|it| in_data(it, deeper)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_found_where_agents_write_it() {
+        let found = |content: Content| address(&content).map(|it| (it.host, it.whole));
+        let wanted = |host: &str, whole: &str| Some((host.to_owned(), whole.to_owned()));
+        let text = |text: &str| Content {
+            text: text.to_owned(),
+            ..Content::default()
+        };
+        assert_eq!(
+            found(text("Sign in at https://login.example/d?c=1, then go on.")),
+            wanted("login.example", "https://login.example/d?c=1")
+        );
+        assert_eq!(
+            found(text("[here](https://a.example/x) or http://b.example")),
+            wanted("a.example", "https://a.example/x")
+        );
+        assert_eq!(found(text("Ask your admin. ftp://a.example")), None);
+        assert_eq!(found(text("https://")), None);
+        let data = Content {
+            data: vec![r#"{"auth":{"url":"https://c.example/"}}"#.to_owned()],
+            ..text("Sign in.")
+        };
+        assert_eq!(found(data), wanted("c.example", "https://c.example/"));
+        let own = Content {
+            addresses: vec!["javascript:x".to_owned(), "https://d.example/y".to_owned()],
+            ..text("https://e.example")
+        };
+        assert_eq!(found(own), wanted("d.example", "https://d.example/y"));
+    }
+}

@@ -1,0 +1,478 @@
+//! The machine: which task each message is about, and what a request was for.
+//!
+//! Responsibilities: the card, the tasks and conversations that are known, answers to requests, the end of the link. Not here:
+//! one task (`task`), finding and following them (`following`), the person's answers (`answering`), prompts and stops
+//! (`prompting`).
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::acp::ending::End;
+use crate::acp::turn::{Teller, Turn};
+use crate::link::{Call, Cause, Fault, HttpAnswer, LinkEvent, Phrase, Word};
+use crate::protocol::{Now, Reply};
+use crate::written::{self, Agent, Writer, cut};
+use crate::{
+    Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish, Words,
+};
+
+use super::card::{self, Card};
+use super::following::Listing;
+use super::prompting::{Prompted, Talk};
+use super::read::{self, Answer, News};
+use super::task::Task;
+
+/// The name of this dialect, and of an agent that is not named yet.
+pub(super) const NAME: &str = "a2a";
+/// How many tasks are followed at once.
+pub(super) const MOST_TASKS: usize = 64;
+/// How many requests may be under way, beside the streams: the link takes so many, and the person's come first.
+const MOST_CALLS: usize = 12;
+/// How many streams a link can have at once.
+const MOST_STREAMS: usize = 8;
+
+/// Gives the name of the agent as which a conversation is heard.
+pub(super) fn agent(context: &str) -> String {
+    written::id("a2a_", context)
+}
+
+/// Says what a request of ours was for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Asked {
+    /// A page of the list of tasks.
+    List,
+    /// A task as it is; with how much had been heard of it then.
+    Get(String, u64),
+    /// The stream of a task; with how much had been heard of it before.
+    Stream(String, u64),
+    /// An answer of the person, to this task.
+    Answer(String),
+    /// A prompt.
+    Prompt(Prompted),
+    /// The end of this task.
+    Cancel(String),
+}
+
+/// Speaks with one server.
+#[derive(Debug)]
+pub struct A2a {
+    pub(super) numbers: Numbers,
+    pub(super) words: Words,
+    pub(super) listens: bool,
+    pub(super) card: Option<Card>,
+    /// The tasks that are followed, by their names.
+    pub(super) tasks: BTreeMap<String, Task>,
+    /// The conversations that can be gone on with, by their names.
+    pub(super) talks: BTreeMap<String, Talk>,
+    pub(super) asked: BTreeMap<u64, Asked>,
+    pub(super) listing: Listing,
+    /// The one task that the person wants to hear.
+    pub(super) only: Option<String>,
+    /// Whether the connection is there.
+    pub(super) is_up: bool,
+    /// Whether it was lost since it was last known what is asked.
+    pub(super) was_lost: bool,
+    pub(super) is_over: bool,
+    pub(super) heard: u64,
+    pub(super) told_full: bool,
+    seed: u64,
+    made: u64,
+    path: String,
+    origin: String,
+}
+
+impl A2a {
+    /// Makes the machine.
+    pub fn new(start: Start) -> Self {
+        Self {
+            numbers: start.numbers,
+            words: start.words,
+            listens: start.carrier != Carrier::EventStream,
+            card: None,
+            tasks: BTreeMap::new(),
+            talks: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            listing: Listing::default(),
+            only: start.conversation,
+            is_up: false,
+            was_lost: false,
+            is_over: false,
+            heard: 0,
+            told_full: false,
+            seed: start.seed,
+            made: 0,
+            path: start.path,
+            origin: start.origin,
+        }
+    }
+
+    /// Draws a number that no other of this machine is made from.
+    pub(super) fn drawn(&mut self) -> u64 {
+        self.made += 1;
+        let mixed = self.made.wrapping_mul(0xa076_1d64_78bd_642f);
+        self.seed.wrapping_add(mixed)
+    }
+
+    /// Makes a name for a message of ours.
+    pub(super) fn message_id(&mut self) -> String {
+        let mut half = |odd: u64| {
+            let mut z = self.drawn().wrapping_mul(odd);
+            z ^= z >> 32;
+            z.wrapping_mul(0x94d0_49bb_1331_11eb)
+        };
+        format!(
+            "hearken-{:016x}{:016x}",
+            half(0x9e37_79b9_7f4a_7c15),
+            half(3)
+        )
+    }
+
+    /// Tells whether there is room for one more request, of either kind.
+    pub(super) fn has_room(&self, streams: bool) -> bool {
+        let is_stream = |asked: &&Asked| match asked {
+            Asked::Stream(..) => true,
+            Asked::Prompt(prompted) => prompted.streams,
+            Asked::List | Asked::Get(..) | Asked::Answer(_) | Asked::Cancel(_) => false,
+        };
+        let under_way = self.asked.values().filter(is_stream).count();
+        match streams {
+            true => under_way < MOST_STREAMS,
+            false => self.asked.len() - under_way < MOST_CALLS,
+        }
+    }
+
+    /// Makes a request under a number.
+    pub(super) fn request(&mut self, request: u64, what: Asked, call: Call, out: &mut Vec<Out>) {
+        self.asked.insert(request, what);
+        out.push(Out::Call { request, call });
+    }
+
+    /// Gives a task; one that is new is begun to be known, and none where too many are at work.
+    pub(super) fn task(
+        &mut self,
+        id: &str,
+        context: &str,
+        joins: bool,
+        out: &mut Vec<Out>,
+    ) -> Option<&mut Task> {
+        self.heard += 1;
+        let heard = self.heard;
+        if !self.tasks.contains_key(id) {
+            if self.listing.is_seen(id) {
+                return None;
+            }
+            if self.tasks.len() >= MOST_TASKS {
+                if !std::mem::replace(&mut self.told_full, true) {
+                    let n = Word::Own(MOST_TASKS.to_string());
+                    out.push(Out::Tell(Phrase::new("a2a.too_many").with("n", n)));
+                }
+                return None;
+            }
+            let is_unnamed = context.is_empty();
+            let context = if is_unnamed { id } else { context };
+            self.talk(context);
+            if let Some(talk) = self.talks.get_mut(context) {
+                talk.is_unnamed = is_unnamed;
+            }
+            let name = self.card.as_ref().map_or(NAME, |card| card.name.as_str());
+            let agent = Agent {
+                id: agent(context),
+                name: name.to_owned(),
+                model: None,
+            };
+            let seed = self.drawn();
+            let teller = Teller {
+                writer: Writer::new(NAME, agent, seed),
+                words: self.words.clone(),
+                folder: String::new(),
+                answerable: !self.listens,
+            };
+            let task = Task::new(id, context, teller, joins);
+            self.tasks.insert(id.to_owned(), task);
+        }
+        let task = self.tasks.get_mut(id)?;
+        task.heard = heard;
+        let context = task.context.clone();
+        self.talk(&context);
+        self.tasks.get_mut(id)
+    }
+
+    fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+        if self.listens && !card::is_card(frame) {
+            return self.overheard(frame, now, out);
+        }
+        let origin = match self.listens {
+            // Nothing is sent from here, so it is no matter where.
+            true => None,
+            false => Some(self.origin.as_str()),
+        };
+        match card::read(frame, origin) {
+            Ok(card) => {
+                let is_new = self
+                    .card
+                    .as_ref()
+                    .is_none_or(|known| known.name != card.name);
+                if is_new && !self.listens {
+                    let name = Word::Name(card.name.clone());
+                    out.push(Out::Tell(Phrase::new("a2a.attached").with("name", name)));
+                }
+                self.card = Some(card);
+                if !self.is_up && !self.listens {
+                    self.is_up = true;
+                    self.begin(now, out);
+                }
+            }
+            Err(reason) => {
+                self.gone(now, out);
+                self.close(reason, out);
+            }
+        }
+    }
+
+    fn close(&mut self, reason: Phrase, out: &mut Vec<Out>) {
+        out.push(Out::Close(Fault::Rejected {
+            reason,
+            retry_after: None,
+            again: false,
+        }));
+    }
+
+    /// Takes what was written down elsewhere.
+    fn overheard(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
+        let news = match read::answer(text) {
+            Answer::Result(result) => read::news(&result),
+            Answer::Refused(..) | Answer::Unread => None,
+        };
+        match news {
+            Some(news) => {
+                self.tells(news, now, out);
+            }
+            None => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+        }
+    }
+
+    /// Takes what is told of a task, and gives the name of the task; an answer without one is told by itself.
+    pub(super) fn tells(&mut self, news: News, now: Now, out: &mut Vec<Out>) -> Option<String> {
+        let (id, context) = match &news {
+            News::Task(task) => (task.id.clone(), task.context.clone()),
+            News::Status { task, context, .. } | News::Artifact { task, context, .. } => {
+                (task.clone(), context.clone())
+            }
+            News::Message { .. } => return None,
+        };
+        let task = self.task(&id, &context, false, out)?;
+        match news {
+            News::Task(whole) => task.takes(whole, now, out),
+            News::Status { status, .. } => task.status(status, now, out),
+            News::Artifact {
+                artifact, append, ..
+            } => task.artifact(artifact, append, now, out),
+            News::Message { .. } => {}
+        }
+        task.look.stirs += 1;
+        self.rests(&id, out);
+        Some(id)
+    }
+
+    /// Forgets a task that is over, and sends what waited for its end.
+    pub(super) fn rests(&mut self, id: &str, out: &mut Vec<Out>) {
+        let Some(task) = self.tasks.get(id).filter(|task| task.is_over) else {
+            return;
+        };
+        let context = task.context.clone();
+        self.tasks.remove(id);
+        self.listing.see(id);
+        self.told_full = false;
+        self.send_held(&context, out);
+    }
+
+    /// Takes an event of a stream that answers one of our requests.
+    fn piece(&mut self, request: u64, text: &str, now: Now, out: &mut Vec<Out>) {
+        let Some(asked) = self.asked.get(&request).cloned() else {
+            return;
+        };
+        match read::answer(text) {
+            Answer::Result(result) => match read::news(&result) {
+                Some(news) => self.streamed(request, asked, news, now, out),
+                None => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+            },
+            // A stream may begin before it turns out that there is none.
+            Answer::Refused(..) => {
+                self.asked.remove(&request);
+                let answer = HttpAnswer {
+                    status: 200,
+                    location: None,
+                    retry_after: None,
+                    body: text.to_owned(),
+                };
+                self.carried_out(request, asked, &Ok(answer), now, out);
+            }
+            Answer::Unread => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+        }
+    }
+
+    fn streamed(&mut self, request: u64, asked: Asked, news: News, now: Now, out: &mut Vec<Out>) {
+        match asked {
+            Asked::Stream(id, _) => {
+                // What is told twice is heard by the first of the streams.
+                let follows = self
+                    .tasks
+                    .get(&id)
+                    .is_some_and(|it| it.look.stream == Some(request));
+                if follows {
+                    self.tells(news, now, out);
+                    self.settle_back(&id, out);
+                }
+            }
+            Asked::Prompt(prompted) => self.prompt_begins(request, prompted, news, now, out),
+            // None of these streams.
+            Asked::List | Asked::Get(..) | Asked::Answer(_) | Asked::Cancel(_) => {}
+        }
+    }
+
+    /// Takes what became of one of our requests.
+    fn carried_out(
+        &mut self,
+        request: u64,
+        asked: Asked,
+        outcome: &Result<HttpAnswer, Fault>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if let Ok(HttpAnswer {
+            status: status @ (401 | 403),
+            ..
+        }) = outcome
+        {
+            if let Asked::Answer(id) = asked {
+                self.answer_went(request, &id, outcome, now, out);
+            }
+            self.gone(now, out);
+            return out.push(Out::Close(Fault::Status {
+                status: *status,
+                retry_after: None,
+            }));
+        }
+        match asked {
+            Asked::List => self.listed(outcome, now, out),
+            Asked::Get(id, stirs) => self.looked(&id, stirs, outcome, now, out),
+            Asked::Stream(id, stirs) => self.stream_ended(request, &id, stirs, outcome, now, out),
+            Asked::Answer(id) => self.answer_went(request, &id, outcome, now, out),
+            Asked::Prompt(prompted) => self.prompt_went(prompted, outcome, now, out),
+            Asked::Cancel(id) => self.cancel_went(&id, outcome, now, out),
+        }
+    }
+
+    /// Ends what can't be followed any more.
+    fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+        self.is_over = true;
+        self.is_up = false;
+        for task in self.tasks.values_mut() {
+            task.end(End::Gone, now, out);
+        }
+        self.tasks.clear();
+        let held = self.talks.values_mut();
+        let unsent: usize = held.map(|talk| std::mem::take(&mut talk.held).len()).sum();
+        if unsent > 0 {
+            let n = Word::Own(unsent.to_string());
+            out.push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+        }
+    }
+}
+
+/// Says in which words a request was refused.
+pub(super) fn refusal(words: &str) -> Fault {
+    Fault::Rejected {
+        reason: Phrase::new("a2a.refused").with("words", Word::Agent(cut(words, 400))),
+        retry_after: None,
+        again: false,
+    }
+}
+
+impl Dialect for A2a {
+    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+        match event {
+            LinkEvent::Connecting { .. } => {
+                self.is_up = false;
+                out.push(Out::Follow(card::document(&self.path)));
+            }
+            LinkEvent::Frame(frame) if !self.is_over => self.frame(&frame.text, now, out),
+            LinkEvent::Piece { request, text } => self.piece(*request, text, now, out),
+            LinkEvent::Answered { request, outcome } => {
+                if let Some(asked) = self.asked.remove(request) {
+                    self.carried_out(*request, asked, outcome, now, out);
+                }
+            }
+            LinkEvent::Lost { .. } => {
+                self.is_up = false;
+                self.was_lost = true;
+                for task in self.tasks.values_mut() {
+                    task.interrupt();
+                }
+            }
+            LinkEvent::Dropped { .. } => self.look_again(now),
+            LinkEvent::Failed { fault } => {
+                self.gone(now, out);
+                let is_none = matches!(
+                    fault,
+                    Fault::Status { status: 404, .. } | Fault::Unusable(Cause::NoDocument)
+                );
+                if is_none {
+                    self.close(Phrase::new("a2a.no_card"), out);
+                }
+            }
+            LinkEvent::Ended => self.gone(now, out),
+            LinkEvent::Frame(_)
+            | LinkEvent::Connected
+            | LinkEvent::Resumed
+            | LinkEvent::Replied { .. }
+            | LinkEvent::Silent { .. }
+            | LinkEvent::Remark { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
+            | LinkEvent::StreamEnded => {}
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, _now: Now, out: &mut Vec<Out>) {
+        self.answer(request, reply, out);
+    }
+
+    fn wish(&mut self, wish: &Wish, _now: Now, out: &mut Vec<Out>) {
+        match wish {
+            Wish::Prompt(prompt) => self.prompt(prompt, out),
+            Wish::Stop => self.stop(out),
+            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Of(agent, wish) => self.wish_of(agent, wish, out),
+            // It has no words for how somebody wants to hear it.
+            Wish::Terms(_) => {}
+        }
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        for task in self.tasks.values_mut() {
+            if let Some(turn) = &mut task.turn {
+                turn.tick(&mut task.teller, now, out);
+            }
+        }
+        self.look_at_what_is_due(now, out);
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        let turns = self.tasks.values().filter_map(|it| it.turn.as_ref());
+        let turns = turns.filter_map(Turn::deadline);
+        turns.chain(self.next_look()).min()
+    }
+
+    fn connection(&self) -> Connection {
+        Connection {
+            takes_prompts: !self.listens && !self.is_over && self.card.is_some(),
+            converses: true,
+            when_left: WhenLeft::Kept,
+            in_turn: self.tasks.values().any(|it| it.turn.is_some()),
+            ..Connection::default()
+        }
+    }
+}

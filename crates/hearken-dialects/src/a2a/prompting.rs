@@ -1,0 +1,384 @@
+//! Telling the agent what to do, and stopping it.
+//!
+//! Responsibilities: which conversation is meant, prompts that wait, the task that a prompt begins, what became of a stop. Not
+//! here: tasks (`task`), following those of others (`following`).
+
+use std::collections::VecDeque;
+
+use crate::acp::ending::{self, End};
+use crate::link::{Fault, HttpAnswer, Phrase, Undelivered, Word};
+use crate::opencode::delivered;
+use crate::protocol::{AgentId, Now};
+use crate::{Out, Wish};
+
+use super::client::{A2a, Asked, agent, refusal};
+use super::read::{self, Answer, News};
+use super::wire::Message;
+
+/// How many prompts wait; a person who writes ahead writes a few.
+const MOST_HELD: usize = 16;
+/// How many conversations can be gone on with.
+const MOST_TALKS: usize = 256;
+
+/// Holds a conversation.
+#[derive(Debug, Default)]
+pub struct Talk {
+    /// What the person wants of it when it is done.
+    pub held: VecDeque<String>,
+    /// Whether a prompt is on its way.
+    pub sending: bool,
+    /// When something was last heard of it, in the order of what was heard.
+    pub heard: u64,
+    /// Whether the server gave it no name, and the one that it has is ours.
+    pub is_unnamed: bool,
+}
+
+/// Holds a prompt that is on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompted {
+    /// The conversation; empty where it begins one.
+    pub context: String,
+    /// The words.
+    pub words: String,
+    /// Whether its answer is a stream.
+    pub streams: bool,
+    /// Whether its answer was told already, which was no task.
+    pub is_told: bool,
+}
+
+impl A2a {
+    /// Takes note of a conversation; one that is new takes the place of one of which nothing was heard for longest.
+    pub(super) fn talk(&mut self, context: &str) {
+        let heard = self.heard;
+        if !self.talks.contains_key(context) && self.talks.len() >= MOST_TALKS {
+            let idle = self
+                .talks
+                .iter()
+                .filter(|(_, it)| it.held.is_empty() && !it.sending);
+            let oldest = idle
+                .min_by_key(|(_, it)| it.heard)
+                .map(|(id, _)| id.clone());
+            if let Some(oldest) = oldest {
+                self.talks.remove(&oldest);
+            }
+        }
+        self.talks.entry(context.to_owned()).or_default().heard = heard;
+    }
+
+    /// Tells the agent what to do: in the conversation that something was heard of last, else in a new one.
+    pub(super) fn prompt(&mut self, prompt: &str, out: &mut Vec<Out>) {
+        let last = self.talks.iter().max_by_key(|(_, it)| it.heard);
+        let last = last.map(|(context, _)| context.clone()).unwrap_or_default();
+        self.prompt_in(&last, prompt, out);
+    }
+
+    /// Does what is wished of one of the conversations.
+    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, out: &mut Vec<Out>) {
+        let mut all = self.talks.keys();
+        let context = all.find(|context| agent(context) == whom.as_str()).cloned();
+        match (wish, context) {
+            (Wish::Prompt(prompt), Some(context)) => self.prompt_in(&context, prompt, out),
+            (Wish::Prompt(_), None) => out.push(Out::Tell(Phrase::new("prompt.nobody"))),
+            (Wish::Stop, Some(context)) => self.stop_in(&context, out),
+            (Wish::Stop, None) => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
+            (Wish::Of(whom, wish), _) => self.wish_of(whom, wish, out),
+            (Wish::Set(_), _) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            (Wish::Terms(_), _) => {}
+        }
+    }
+
+    fn prompt_in(&mut self, context: &str, prompt: &str, out: &mut Vec<Out>) {
+        if self.listens || self.is_over || self.card.is_none() {
+            return out.push(Out::Tell(Phrase::new("prompt.nobody")));
+        }
+        let is_busy = self.works(context);
+        let stops = |it: &super::task::Task| it.turn.as_ref().is_some_and(|turn| turn.stopping);
+        let is_stopping = self
+            .tasks
+            .values()
+            .any(|it| it.context == context && stops(it));
+        let talk = self.talks.entry(context.to_owned()).or_default();
+        if talk.held.len() >= MOST_HELD {
+            return out.push(Out::Tell(Phrase::new("prompt.too_many")));
+        }
+        talk.held.push_back(prompt.to_owned());
+        let key = match (is_stopping, is_busy || talk.sending) {
+            (true, _) => Some("prompt.after_stop"),
+            (false, true) => Some("prompt.held"),
+            (false, false) => None,
+        };
+        out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
+        self.send_held(context, out);
+    }
+
+    /// Tells whether a task of a conversation is under way.
+    fn works(&self, context: &str) -> bool {
+        self.tasks.values().any(|task| task.context == context)
+    }
+
+    /// Sends what waits for the connection.
+    pub(super) fn send_all_held(&mut self, out: &mut Vec<Out>) {
+        let all: Vec<String> = self.talks.keys().cloned().collect();
+        for context in all {
+            self.send_held(&context, out);
+        }
+    }
+
+    /// Sends what waits for a conversation to be done.
+    pub(super) fn send_held(&mut self, context: &str, out: &mut Vec<Out>) {
+        let is_busy = self.works(context) || !self.is_up;
+        let can_stream = self.has_room(true);
+        let Some(card) = self.card.clone() else {
+            return;
+        };
+        let Some(talk) = self
+            .talks
+            .get_mut(context)
+            .filter(|it| !it.sending && !is_busy)
+        else {
+            return;
+        };
+        let Some(words) = talk.held.pop_front() else {
+            return;
+        };
+        talk.sending = true;
+        let streams = card.streams && can_stream;
+        let is_unnamed = talk.is_unnamed;
+        let name = self.message_id();
+        let message = Message {
+            id: &name,
+            task: "",
+            context: if is_unnamed { "" } else { context },
+            words: &words,
+        };
+        let number = self.numbers.fresh();
+        let call = card.send(number, &message, streams);
+        let prompted = Prompted {
+            context: context.to_owned(),
+            words,
+            streams,
+            is_told: false,
+        };
+        self.request(number, Asked::Prompt(prompted), call, out);
+    }
+
+    /// Takes the first that a prompt's stream tells: the task, or an answer without one.
+    pub(super) fn prompt_begins(
+        &mut self,
+        request: u64,
+        prompted: Prompted,
+        news: News,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if prompted.is_told {
+            return;
+        }
+        let begun = self.began(&prompted, news, now, out);
+        let asked = match begun {
+            Some(id) => {
+                if let Some(task) = self
+                    .tasks
+                    .get_mut(&id)
+                    .filter(|it| it.look.stream.is_none())
+                {
+                    task.look.stream = Some(request);
+                    task.look.next = None;
+                }
+                Asked::Stream(id, 0)
+            }
+            None => Asked::Prompt(Prompted {
+                is_told: true,
+                ..prompted
+            }),
+        };
+        self.asked.insert(request, asked);
+    }
+
+    /// Takes what a prompt began, and gives its task.
+    fn began(
+        &mut self,
+        prompted: &Prompted,
+        news: News,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Option<String> {
+        let (id, context) = match &news {
+            News::Task(task) => (task.id.clone(), task.context.clone()),
+            News::Status { task, context, .. } | News::Artifact { task, context, .. } => {
+                (task.clone(), context.clone())
+            }
+            News::Message { context, .. } => (String::new(), context.clone()),
+        };
+        self.sent(prompted, &context);
+        if let News::Message { message, .. } = news {
+            // It is told as a task that is over at once.
+            let context = if context.is_empty() {
+                prompted.context.clone()
+            } else {
+                context
+            };
+            let name = self.message_id();
+            if let Some(task) = self.task(&name, &context, false, out) {
+                task.began_with(&prompted.words);
+                task.replies(&message, now, out);
+                task.end(End::Done, now, out);
+            }
+            self.rests(&name, out);
+            return None;
+        }
+        if let Some(task) = self
+            .task(&id, &context, false, out)
+            .filter(|it| it.turn.is_none())
+        {
+            task.began_with(&prompted.words);
+        }
+        self.tells(news, now, out);
+        Some(id)
+    }
+
+    /// Takes note that a prompt is not on its way any more, and of the conversation that it began.
+    fn sent(&mut self, prompted: &Prompted, context: &str) {
+        let mut waits = VecDeque::new();
+        if let Some(talk) = self.talks.get_mut(&prompted.context) {
+            talk.sending = false;
+            if prompted.context.is_empty() && !context.is_empty() {
+                // What was written behind it goes on with what it began.
+                waits = std::mem::take(&mut talk.held);
+            }
+        }
+        if prompted.context.is_empty() && !context.is_empty() {
+            self.talks.remove("");
+            self.heard += 1;
+            self.talk(context);
+            if let Some(talk) = self.talks.get_mut(context) {
+                talk.held.append(&mut waits);
+            }
+        }
+    }
+
+    /// Takes what became of a prompt of which no task was heard in a stream.
+    pub(super) fn prompt_went(
+        &mut self,
+        prompted: Prompted,
+        outcome: &Result<HttpAnswer, Fault>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if prompted.is_told {
+            return;
+        }
+        let undelivered = match delivered(outcome) {
+            Ok(_) => match outcome.as_ref().map(|answer| read::answer(&answer.body)) {
+                Ok(Answer::Result(result)) => match read::news(&result) {
+                    Some(news) => {
+                        if let Some(id) = self.began(&prompted, news, now, out)
+                            && let Some(task) = self.tasks.get_mut(&id)
+                        {
+                            task.look.next = Some(now.monotonic);
+                        }
+                        return self.look_at_what_is_due(now, out);
+                    }
+                    None => Undelivered::Unknown(Fault::Closed),
+                },
+                Ok(Answer::Refused(_, words)) => Undelivered::Refused(refusal(&words)),
+                Ok(Answer::Unread) | Err(_) => Undelivered::Unknown(Fault::Closed),
+            },
+            Err(undelivered) => undelivered,
+        };
+        let key = match &undelivered {
+            Undelivered::Kept(_) | Undelivered::Refused(_) => "prompt.not_taken",
+            Undelivered::Unknown(_) => "prompt.perhaps_taken",
+        };
+        let reason = Word::Fault(undelivered.fault().clone());
+        out.push(Out::Tell(Phrase::new(key).with("reason", reason)));
+        self.sent(&prompted, "");
+        self.doubt(undelivered.fault(), out);
+        self.send_held(&prompted.context, out);
+    }
+
+    /// Stops what is under way in the conversation that something was heard of last.
+    pub(super) fn stop(&mut self, out: &mut Vec<Out>) {
+        let last = self.tasks.values().max_by_key(|task| task.heard);
+        match last.map(|task| task.context.clone()) {
+            Some(context) => self.stop_in(&context, out),
+            None => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
+        }
+    }
+
+    /// Stops every task of a conversation.
+    fn stop_in(&mut self, context: &str, out: &mut Vec<Out>) {
+        let nothing_waits = self.talks.get(context).is_none_or(|it| it.held.is_empty());
+        let tasks = self
+            .tasks
+            .values_mut()
+            .filter(|task| task.context == context);
+        let mut stopped = Vec::new();
+        let mut already = false;
+        for task in tasks {
+            if let Some(turn) = &mut task.turn {
+                match std::mem::replace(&mut turn.stopping, true) {
+                    true => already = true,
+                    false => stopped.push(task.id.clone()),
+                }
+            }
+        }
+        if stopped.is_empty() {
+            let key = if already {
+                "stop_turn.stopping"
+            } else {
+                "stop_turn.none"
+            };
+            return out.push(Out::Tell(Phrase::new(key)));
+        }
+        out.push(Out::Tell(ending::asked_to_stop(nothing_waits)));
+        let Some(card) = self.card.clone() else {
+            return;
+        };
+        for id in stopped {
+            let number = self.numbers.fresh();
+            let call = card.cancel(number, &id);
+            self.request(number, Asked::Cancel(id), call, out);
+        }
+    }
+
+    /// Takes what became of a stop; that it has stopped is told when it says so.
+    pub(super) fn cancel_went(
+        &mut self,
+        id: &str,
+        outcome: &Result<HttpAnswer, Fault>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let Some(task) = self.tasks.get_mut(id) else {
+            return;
+        };
+        let fault = match delivered(outcome) {
+            Ok(_) => match outcome.as_ref().map(|answer| read::answer(&answer.body)) {
+                Ok(Answer::Result(result)) => {
+                    // A task that has a stream tells it there, in its order.
+                    let alone = task.look.stream.is_none();
+                    if let Some(news) = read::news(&result).filter(|_| alone) {
+                        self.tells(news, now, out);
+                    }
+                    return;
+                }
+                Ok(Answer::Refused(_, words)) => refusal(&words),
+                Ok(Answer::Unread) | Err(_) => Fault::Closed,
+            },
+            Err(undelivered) => undelivered.fault().clone(),
+        };
+        if let Some(turn) = &mut task.turn {
+            turn.stopping = false;
+        }
+        let reason = Word::Fault(fault.clone());
+        out.push(Out::Tell(
+            Phrase::new("a2a.stop_failed").with("reason", reason),
+        ));
+        if task.look.stream.is_none() {
+            task.look.next = Some(now.monotonic);
+        }
+        self.doubt(&fault, out);
+        self.look_at_what_is_due(now, out);
+    }
+}

@@ -1,0 +1,358 @@
+//! What a server tells, read leniently and in either version: tasks, their states, messages, artifacts.
+//!
+//! Responsibilities: each of them, within bounds. Not here: what it means (`task`).
+
+use serde_json::{Map, Value};
+
+use crate::acp::read::text;
+use crate::protocol::object;
+use crate::rpc::{self, Message as Rpc, Text};
+use crate::written::cut;
+
+/// The longest name of a task, a context, a message or an artifact, in bytes: UUIDs as a rule.
+const LONGEST_NAME: usize = 256;
+/// How many artifacts of a task are read.
+const MOST_ARTIFACTS: usize = 128;
+/// How many parts of a message or an artifact are read.
+const MOST_PARTS: usize = 256;
+/// How many messages of a task are read.
+const MOST_MESSAGES: usize = 64;
+/// How many tasks of a page are read.
+const MOST_TASKS: usize = 100;
+/// The longest text of data that is kept to be read in full, in characters.
+const LONGEST_DATA: usize = 4000;
+/// The longest words of a refusal, in characters.
+const LONGEST_WORDS: usize = 1000;
+
+/// Says how far a task is (A2A 1.0, 4.1.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It was taken.
+    Submitted,
+    /// The agent works.
+    Working,
+    /// It is done.
+    Completed,
+    /// It failed.
+    Failed,
+    /// It was cancelled.
+    Canceled,
+    /// The agent wants an answer.
+    InputRequired,
+    /// The agent does not do it.
+    Rejected,
+    /// The agent wants somebody to sign in.
+    AuthRequired,
+    /// None that is known.
+    Unknown,
+}
+
+impl State {
+    fn read(written: &str) -> Self {
+        let name = written.strip_prefix("TASK_STATE_").unwrap_or(written);
+        match name.to_ascii_lowercase().replace('_', "-").as_str() {
+            "submitted" => Self::Submitted,
+            "working" => Self::Working,
+            "completed" => Self::Completed,
+            "failed" => Self::Failed,
+            "canceled" | "cancelled" => Self::Canceled,
+            "input-required" => Self::InputRequired,
+            "rejected" => Self::Rejected,
+            "auth-required" => Self::AuthRequired,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Tells whether nothing follows it.
+    pub fn is_last(self) -> bool {
+        match self {
+            Self::Completed | Self::Failed | Self::Canceled | Self::Rejected => true,
+            Self::Submitted
+            | Self::Working
+            | Self::InputRequired
+            | Self::AuthRequired
+            | Self::Unknown => false,
+        }
+    }
+}
+
+/// Holds what stands in the parts of a message or an artifact.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Content {
+    /// The texts, joined.
+    pub text: String,
+    /// What is no text, by its name or kind.
+    pub others: Vec<String>,
+    /// Data, as it was written, to be read in full.
+    pub data: Vec<String>,
+    /// The addresses that stand in parts of their own.
+    pub addresses: Vec<String>,
+}
+
+/// Holds a message.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Message {
+    /// Its name.
+    pub id: String,
+    /// Whether a person said it, or whoever speaks for one.
+    pub is_persons: bool,
+    /// What it says.
+    pub content: Content,
+}
+
+/// Holds how a task stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// How far it is.
+    pub state: State,
+    /// What the agent says of that.
+    pub message: Option<Message>,
+    /// Since when, as the server wrote it.
+    pub at: String,
+}
+
+/// Holds an artifact, or a piece of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// Its name in its task.
+    pub id: String,
+    /// What it holds.
+    pub content: Content,
+}
+
+/// Holds a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Its name.
+    pub id: String,
+    /// The conversation; empty where none is named.
+    pub context: String,
+    /// How it stands.
+    pub status: Status,
+    /// What came of it.
+    pub artifacts: Vec<Artifact>,
+    /// What was said in it.
+    pub history: Vec<Message>,
+}
+
+/// Is what a server tells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum News {
+    /// A task as it is now.
+    Task(Task),
+    /// How a task stands now.
+    Status {
+        /// Which.
+        task: String,
+        /// Its conversation.
+        context: String,
+        /// How.
+        status: Status,
+    },
+    /// An artifact, or more of one.
+    Artifact {
+        /// Of which task.
+        task: String,
+        /// Its conversation.
+        context: String,
+        /// What came.
+        artifact: Artifact,
+        /// Whether it goes on with what was there.
+        append: bool,
+    },
+    /// An answer without a task.
+    Message {
+        /// The conversation.
+        context: String,
+        /// What was said.
+        message: Message,
+    },
+}
+
+/// Is an answer to a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// It was carried out.
+    Result(Map<String, Value>),
+    /// It was refused, with this code, for this reason.
+    Refused(i64, String),
+    /// It is none.
+    Unread,
+}
+
+/// Reads an answer.
+pub fn answer(body: &str) -> Answer {
+    match rpc::read(body) {
+        Text::Rpc(Rpc::Result { result, .. }) => match object(&result) {
+            Some(result) => Answer::Result(result),
+            None => Answer::Unread,
+        },
+        Text::Rpc(Rpc::Error { code, message, .. }) => {
+            Answer::Refused(code, cut(message.trim(), LONGEST_WORDS))
+        }
+        Text::Rpc(Rpc::Request { .. } | Rpc::Notification { .. } | Rpc::Nothing)
+        | Text::Object
+        | Text::Other => Answer::Unread,
+    }
+}
+
+/// Tells whether a text tells of a task.
+pub fn is_news(body: &str) -> bool {
+    let named = ["statusUpdate", "artifactUpdate", "\"task\"", "-update\""];
+    named.iter().any(|name| body.contains(name))
+        && match answer(body) {
+            Answer::Result(result) => news(&result).is_some_and(|news| match news {
+                News::Task(_) | News::Status { .. } | News::Artifact { .. } => true,
+                // Many protocols have messages.
+                News::Message { .. } => false,
+            }),
+            Answer::Refused(..) | Answer::Unread => false,
+        }
+}
+
+/// Reads what a result tells; nothing where it tells nothing that is known.
+pub fn news(result: &Map<String, Value>) -> Option<News> {
+    let member = |name: &str| result.get(name).and_then(Value::as_object);
+    if let Some(kind) = text(result, "kind") {
+        return match kind {
+            "task" => task(result).map(News::Task),
+            "status-update" => status_update(result),
+            "artifact-update" => artifact_update(result),
+            "message" => said(result),
+            _ => None,
+        };
+    }
+    if let Some(it) = member("task") {
+        return task(it).map(News::Task);
+    }
+    if let Some(it) = member("statusUpdate") {
+        return status_update(it);
+    }
+    if let Some(it) = member("artifactUpdate") {
+        return artifact_update(it);
+    }
+    if let Some(it) = member("message") {
+        return said(it);
+    }
+    // What GetTask and CancelTask answer with is the task itself.
+    task(result).map(News::Task)
+}
+
+/// Reads a page of the list of tasks, and the name of the next one; empty where there is none.
+pub fn page(result: &Map<String, Value>) -> Option<(Vec<Task>, String)> {
+    let tasks = match result.get("tasks") {
+        Some(Value::Array(tasks)) => tasks.as_slice(),
+        // An empty list may be left out.
+        None | Some(Value::Null) if result.contains_key("nextPageToken") => &[],
+        Some(_) | None => return None,
+    };
+    let next = text(result, "nextPageToken").unwrap_or_default();
+    let tasks = tasks
+        .iter()
+        .filter_map(Value::as_object)
+        .filter_map(task)
+        .take(MOST_TASKS)
+        .collect();
+    Some((tasks, next.to_owned()))
+}
+
+fn name(map: &Map<String, Value>, key: &str) -> Option<String> {
+    let name = text(map, key)?;
+    (!name.is_empty() && name.len() <= LONGEST_NAME).then(|| name.to_owned())
+}
+
+fn task(map: &Map<String, Value>) -> Option<Task> {
+    let list = |key: &str| {
+        let all = map.get(key).and_then(Value::as_array);
+        all.into_iter().flatten().filter_map(Value::as_object)
+    };
+    // What was said last counts most.
+    let said = list("history").count().saturating_sub(MOST_MESSAGES);
+    Some(Task {
+        id: name(map, "id")?,
+        context: name(map, "contextId").unwrap_or_default(),
+        status: status(map.get("status")?.as_object()?),
+        artifacts: list("artifacts")
+            .filter_map(artifact)
+            .take(MOST_ARTIFACTS)
+            .collect(),
+        history: list("history").skip(said).map(message).collect(),
+    })
+}
+
+fn status(map: &Map<String, Value>) -> Status {
+    let said = map.get("message").and_then(Value::as_object);
+    Status {
+        state: State::read(text(map, "state").unwrap_or_default()),
+        message: said
+            .map(message)
+            .filter(|it| it.content != Content::default()),
+        at: cut(text(map, "timestamp").unwrap_or_default(), LONGEST_NAME),
+    }
+}
+
+fn status_update(map: &Map<String, Value>) -> Option<News> {
+    Some(News::Status {
+        task: name(map, "taskId")?,
+        context: name(map, "contextId").unwrap_or_default(),
+        status: status(map.get("status")?.as_object()?),
+    })
+}
+
+fn artifact_update(map: &Map<String, Value>) -> Option<News> {
+    Some(News::Artifact {
+        task: name(map, "taskId")?,
+        context: name(map, "contextId").unwrap_or_default(),
+        artifact: artifact(map.get("artifact")?.as_object()?)?,
+        append: map.get("append") == Some(&Value::Bool(true)),
+    })
+}
+
+fn said(map: &Map<String, Value>) -> Option<News> {
+    map.contains_key("parts").then(|| News::Message {
+        context: name(map, "contextId").unwrap_or_default(),
+        message: message(map),
+    })
+}
+
+fn artifact(map: &Map<String, Value>) -> Option<Artifact> {
+    Some(Artifact {
+        id: name(map, "artifactId")?,
+        content: content(map),
+    })
+}
+
+fn message(map: &Map<String, Value>) -> Message {
+    let role = text(map, "role").unwrap_or_default();
+    Message {
+        id: name(map, "messageId").unwrap_or_default(),
+        is_persons: matches!(role, "ROLE_USER" | "user"),
+        content: content(map),
+    }
+}
+
+/// Reads the parts of a message or an artifact: texts, files and data.
+fn content(map: &Map<String, Value>) -> Content {
+    let mut content = Content::default();
+    let parts = map.get("parts").and_then(Value::as_array);
+    let parts = parts.into_iter().flatten().filter_map(Value::as_object);
+    for part in parts.take(MOST_PARTS) {
+        let file = part.get("file").and_then(Value::as_object).unwrap_or(part);
+        let called = ["filename", "name", "mediaType", "mimeType"];
+        let called = called
+            .iter()
+            .find_map(|key| text(file, key).filter(|it| !it.is_empty()));
+        if let Some(text) = text(part, "text") {
+            content.text.push_str(text);
+        } else if let Some(data) = part.get("data") {
+            content.data.push(cut(&data.to_string(), LONGEST_DATA));
+            content.others.push("data".to_owned());
+        } else {
+            let address = ["url", "uri"].iter().find_map(|key| text(file, key));
+            content.addresses.extend(address.map(str::to_owned));
+            let called = called.unwrap_or("file");
+            content.others.push(cut(called, LONGEST_NAME));
+        }
+    }
+    content
+}

@@ -1,0 +1,376 @@
+//! One task: its session, what of its texts was said, what it asks.
+//!
+//! Responsibilities: what its states, artifacts and messages become. Not here: where they come from (`following`), answers
+//! (`answering`), how a turn is told (`acp::turn`).
+//!
+//! Mental model: a task is told from its beginning, or from where it was found. Whatever comes is either all that is known of
+//! it now, of which only what was not said yet is said, or one change. A question stands for a state: it is asked once for
+//! each time that the state is entered, and it is over when the state is left, by whose answer ever.
+
+use std::collections::VecDeque;
+
+use crate::acp::ending::End;
+use crate::acp::read::Update;
+use crate::acp::turn::{Teller, Turn};
+use crate::link::{Phrase, Word};
+use crate::opencode::parts::Parts;
+use crate::protocol::Now;
+use crate::written;
+use crate::{Out, Over};
+
+use super::asking;
+use super::following::Look;
+use super::read::{self, Artifact, Content, Message, State, Status};
+
+/// How many messages, and things that are no text, are remembered so that none is told twice.
+const MOST: usize = 256;
+/// How many things that are no text are named at once.
+const MOST_NAMED: usize = 8;
+
+/// Tells one time that a task asks from another: its state, its message, and since when.
+type Asking = (State, String, String);
+
+/// Holds one task.
+#[derive(Debug)]
+pub struct Task {
+    /// Its name on the other side.
+    pub id: String,
+    /// The conversation that it belongs to.
+    pub context: String,
+    /// Its turn; none before something is known of it, and after its end.
+    pub turn: Option<Turn>,
+    /// What its events are written with.
+    pub teller: Teller,
+    /// Whether it was under way before anybody listened: what it said before is not said.
+    pub joins: bool,
+    /// Whether it has ended.
+    pub is_over: bool,
+    /// When something was last heard of it, in the order of what was heard.
+    pub heard: u64,
+    /// How it is looked at.
+    pub look: Look,
+    /// What began it, where that is known.
+    prompt: Option<String>,
+    parts: Parts,
+    known: VecDeque<String>,
+    shown: VecDeque<String>,
+    /// For what the last question was asked, while its state lasts.
+    asks: Option<Asking>,
+    /// The question that is open, by its name.
+    open: Option<String>,
+    questions: u64,
+}
+
+impl Task {
+    /// Begins to know a task.
+    pub fn new(id: &str, context: &str, teller: Teller, joins: bool) -> Self {
+        Self {
+            id: id.to_owned(),
+            context: context.to_owned(),
+            turn: None,
+            teller,
+            joins,
+            is_over: false,
+            heard: 0,
+            look: Look::default(),
+            prompt: None,
+            parts: Parts::default(),
+            known: VecDeque::new(),
+            shown: VecDeque::new(),
+            asks: None,
+            open: None,
+            questions: 0,
+        }
+    }
+
+    /// Says what began it, in the person's words.
+    pub fn began_with(&mut self, prompt: &str) {
+        self.prompt = Some(prompt.to_owned());
+    }
+
+    /// Gives its turn; one that was not told as begun is begun.
+    fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut Teller) {
+        let teller = &mut self.teller;
+        let (context, prompt) = (&self.context, &self.prompt);
+        let turn = self.turn.get_or_insert_with(|| {
+            let mut turn = Turn::begin(context, prompt.as_deref(), teller, now, out);
+            turn.will_end();
+            turn
+        });
+        (turn, &mut self.teller)
+    }
+
+    /// Takes the task as it is now.
+    pub fn takes(&mut self, task: read::Task, now: Now, out: &mut Vec<Out>) {
+        if self.is_over {
+            return;
+        }
+        let is_first = self.turn.is_none();
+        if is_first && self.prompt.is_none() {
+            let by_person = task.history.iter().find(|message| message.is_persons);
+            let text = by_person.map(|message| message.content.text.clone());
+            self.prompt = text.filter(|text| !text.trim().is_empty());
+        }
+        self.turn(now, out);
+        let passes = std::mem::replace(&mut self.joins, false);
+        for artifact in &task.artifacts {
+            if passes {
+                self.parts.pass_over(&artifact.id, &artifact.content.text);
+                remember(&mut self.shown, &artifact.id);
+            }
+        }
+        if passes
+            && let Some(message) = task
+                .status
+                .message
+                .as_ref()
+                .filter(|_| !task.status.state.is_last())
+        {
+            self.parts
+                .pass_over(&said_id(message), &message.content.text);
+        }
+        if !is_first {
+            self.missed(&task.history, &task.status, now, out);
+        }
+        for message in &task.history {
+            remember(&mut self.known, &message.id);
+        }
+        // What it does now is said before what came of it so far, and its last word behind that.
+        let works = matches!(task.status.state, State::Submitted | State::Working);
+        if let Some(message) = task.status.message.as_ref().filter(|_| works) {
+            self.says(message, now, out);
+        }
+        for artifact in task.artifacts {
+            self.artifact(artifact, false, now, out);
+        }
+        self.status(task.status, now, out);
+    }
+
+    /// Says what the agent said behind the last message that was heard of, and is not its last word.
+    fn missed(&mut self, history: &[Message], status: &Status, now: Now, out: &mut Vec<Out>) {
+        let is_known =
+            |message: &Message| !message.id.is_empty() && self.known.contains(&message.id);
+        let Some(at) = history.iter().rposition(is_known) else {
+            return;
+        };
+        let last = status.message.as_ref().map(|message| message.id.clone());
+        for message in history.iter().skip(at + 1) {
+            if !message.is_persons && Some(&message.id) != last.as_ref() {
+                self.says(message, now, out);
+            }
+        }
+    }
+
+    /// Takes an artifact as it is now, or more of one.
+    pub fn artifact(&mut self, artifact: Artifact, append: bool, now: Now, out: &mut Vec<Out>) {
+        if self.is_over {
+            return;
+        }
+        let Artifact { id, content } = artifact;
+        self.turn(now, out);
+        let text = match append {
+            true => match self.parts.more(&id, &content.text) {
+                true => content.text.clone(),
+                // Its beginning was missed: it is said when it comes whole.
+                false => String::new(),
+            },
+            false => self.parts.whole(&id, &content.text).to_owned(),
+        };
+        self.outputs(&id, text, now, out);
+        self.shows(&id, &content, append, out);
+    }
+
+    fn outputs(&mut self, id: &str, text: String, now: Now, out: &mut Vec<Out>) {
+        let (turn, teller) = self.turn(now, out);
+        let message = Some(id.to_owned());
+        turn.update(Update::Says { message, text }, teller, now, out);
+    }
+
+    /// Names what is no text, once.
+    fn shows(&mut self, id: &str, content: &Content, more: bool, out: &mut Vec<Out>) {
+        let told = self.shown.contains(&id.to_owned());
+        if content.others.is_empty() || told && !more {
+            return;
+        }
+        remember(&mut self.shown, id);
+        let names = content.others.iter().take(MOST_NAMED).cloned().collect();
+        out.push(Out::Tell(
+            Phrase::new("a2a.gives").with("what", Word::Names(names)),
+        ));
+    }
+
+    /// Says a message of the agent, once.
+    fn says(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
+        let id = said_id(message);
+        let text = self.parts.whole(&id, &message.content.text).to_owned();
+        remember(&mut self.known, &message.id);
+        self.outputs(&id, text, now, out);
+        self.shows(&id, &message.content, false, out);
+    }
+
+    /// Takes how it stands now.
+    pub fn status(&mut self, status: Status, now: Now, out: &mut Vec<Out>) {
+        if self.is_over {
+            return;
+        }
+        self.turn(now, out);
+        let Status { state, message, at } = status;
+        if let Some(message) = &message {
+            remember(&mut self.known, &message.id);
+        }
+        if matches!(state, State::InputRequired | State::AuthRequired) {
+            let asking = (state, message.as_ref().map(said_id).unwrap_or_default(), at);
+            if self.asks.as_ref() != Some(&asking) {
+                self.leave_question(now, out);
+                self.ask(state, message.as_ref(), now, out);
+                self.asks = Some(asking);
+            }
+            return;
+        }
+        if state == State::Unknown {
+            return out.push(Out::Detail(Phrase::new("a2a.state")));
+        }
+        self.asks = None;
+        // One that ends in any other way than done was answered by nobody.
+        if !matches!(state, State::Failed | State::Rejected | State::Canceled) {
+            self.leave_question(now, out);
+        }
+        let words = message.as_ref().map(|it| it.content.text.trim().to_owned());
+        let words = words.unwrap_or_default();
+        let end = match state {
+            State::Failed => End::Failed(words),
+            State::Rejected => End::Refused(words),
+            State::Completed | State::Canceled | State::Submitted | State::Working => {
+                if let Some(message) = &message {
+                    self.says(message, now, out);
+                }
+                let wanted = self.turn.as_ref().is_some_and(|turn| turn.stopping);
+                match state {
+                    State::Completed => End::Done,
+                    State::Canceled => End::Stopped { wanted },
+                    State::Submitted
+                    | State::Working
+                    | State::Failed
+                    | State::Rejected
+                    | State::InputRequired
+                    | State::AuthRequired
+                    | State::Unknown => return,
+                }
+            }
+            State::InputRequired | State::AuthRequired | State::Unknown => return,
+        };
+        self.end(end, now, out);
+    }
+
+    fn ask(&mut self, state: State, message: Option<&Message>, now: Now, out: &mut Vec<Out>) {
+        self.questions += 1;
+        let name = format!("{} {}", self.id, self.questions);
+        let words = self.teller.words.clone();
+        if let Some(message) = message {
+            // It is asked, and not said once more.
+            self.parts
+                .pass_over(&said_id(message), &message.content.text);
+        }
+        self.open = Some(name.clone());
+        let (turn, teller) = self.turn(now, out);
+        let question = match state {
+            State::AuthRequired => {
+                let (fields, question) = asking::sign_in(&name, message, &words);
+                turn.worded("handoff.requested", fields, teller, now, out);
+                question
+            }
+            State::InputRequired
+            | State::Submitted
+            | State::Working
+            | State::Completed
+            | State::Failed
+            | State::Canceled
+            | State::Rejected
+            | State::Unknown => asking::question(&name, message, &words),
+        };
+        turn.clarify(question, false, teller, now, out);
+    }
+
+    /// Takes an answer that is all there is of it.
+    pub fn replies(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
+        self.turn(now, out);
+        self.says(message, now, out);
+    }
+
+    /// Takes the word that it does not wait any more: what is open was decided, and by whoever else where the person's own
+    /// answer is not on its way.
+    fn leave_question(&mut self, now: Now, out: &mut Vec<Out>) {
+        if let (Some(name), Some(turn)) = (self.open.take(), &mut self.turn) {
+            turn.decided_elsewhere(&name, None, &mut self.teller, now, out);
+        }
+    }
+
+    /// Tells whether it still waits for what it asked last.
+    pub fn waits(&self) -> bool {
+        self.asks.is_some()
+    }
+
+    /// Takes the word that the person's answer was taken.
+    pub fn answered(&mut self, request: u64, now: Now, out: &mut Vec<Out>) {
+        if let Some(turn) = &mut self.turn {
+            turn.answered(request, &mut self.teller, now, out);
+        }
+    }
+
+    /// Takes the word that the person's answer was not taken: it can be given again while the task waits.
+    pub fn unanswered(&mut self, request: u64, now: Now, out: &mut Vec<Out>) {
+        let waits = self.waits();
+        let Some(turn) = &mut self.turn else {
+            return;
+        };
+        match waits {
+            true => {
+                // A stop may be refused: until the server says that it has stopped, the question stays.
+                let stopping = std::mem::replace(&mut turn.stopping, false);
+                turn.unanswered(request, &mut self.teller, now, out);
+                turn.stopping = stopping;
+            }
+            false => turn.too_late(request, &mut self.teller, now, out),
+        }
+    }
+
+    /// Ends it; what is still asked in it is over with it.
+    pub fn end(&mut self, end: End, now: Now, out: &mut Vec<Out>) {
+        self.is_over = true;
+        self.open = None;
+        let Some(mut turn) = self.turn.take() else {
+            return;
+        };
+        let how = match turn.stopping {
+            true => Over::Stopped,
+            false => Over::TakenBack,
+        };
+        turn.close(how, &mut self.teller, now, out);
+        turn.end(end);
+        turn.finish(&mut self.teller, now, out);
+    }
+
+    /// Takes note that some of what comes may be missed from now on.
+    pub fn interrupt(&mut self) {
+        self.parts.interrupt();
+    }
+}
+
+/// Names what a message says apart from the artifacts.
+fn said_id(message: &Message) -> String {
+    match message.id.is_empty() {
+        true => written::id("said ", &message.content.text),
+        false => format!("said {}", message.id),
+    }
+}
+
+/// Remembers a name, in the place of the oldest where there are too many.
+fn remember(names: &mut VecDeque<String>, name: &str) {
+    if name.is_empty() || names.iter().any(|known| known == name) {
+        return;
+    }
+    if names.len() == MOST {
+        names.pop_front();
+    }
+    names.push_back(name.to_owned());
+}

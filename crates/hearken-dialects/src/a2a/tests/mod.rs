@@ -1,0 +1,333 @@
+//! Servers as they were seen, and as they were not: their messages, small and written anew.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod answers;
+mod following;
+mod prompts;
+mod random;
+mod tasks;
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::every_language::EveryLanguage;
+use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent};
+use crate::protocol::{AgentId, Answer, Now, Reply, ReplyToken, Response, Severity};
+use crate::{Carrier, Dialect, Out, Over, Sign, Standing, Start, Wish, Words};
+use hearken_core::inspect::Checker;
+
+use super::A2a;
+
+/// Every sentence, read once.
+static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
+
+/// Holds one request, as it went out.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub number: u64,
+    pub method: String,
+    pub params: Value,
+    pub streams: bool,
+    pub is_over: bool,
+}
+
+/// Feeds the machine and keeps what comes out, each event checked.
+pub(super) struct Run {
+    pub a2a: A2a,
+    checker: Checker,
+    pub events: Vec<Value>,
+    pub view_only: usize,
+    pub told: Vec<&'static str>,
+    pub calls: Vec<Asked>,
+    pub settled: Vec<(u64, bool)>,
+    pub over: Vec<Over>,
+    pub stood: Vec<Standing>,
+    pub followed: Vec<Address>,
+    pub refused: Vec<Fault>,
+    pub closed: Vec<Fault>,
+    pub unread: u64,
+    pub faults: Vec<String>,
+    pub now: Now,
+}
+
+pub(super) fn card(version: &str, streams: bool) -> Value {
+    json!({"name": "Fox", "capabilities": {"streaming": streams},
+        "supportedInterfaces": [{"url": "http://localhost:1/rpc", "protocolBinding": "JSONRPC", "protocolVersion": version}]})
+}
+
+impl Run {
+    pub fn over(carrier: Carrier, conversation: Option<&str>) -> Self {
+        let start = Start {
+            carrier,
+            path: "/".to_owned(),
+            origin: "http://127.0.0.1:1".to_owned(),
+            words: WORDS.clone(),
+            seed: 7,
+            conversation: conversation.map(str::to_owned),
+            ..Start::unattended()
+        };
+        Self {
+            a2a: A2a::new(start),
+            checker: Checker::new(),
+            events: Vec::new(),
+            view_only: 0,
+            told: Vec::new(),
+            calls: Vec::new(),
+            settled: Vec::new(),
+            over: Vec::new(),
+            stood: Vec::new(),
+            followed: Vec::new(),
+            refused: Vec::new(),
+            closed: Vec::new(),
+            unread: 0,
+            faults: Vec::new(),
+            now: Now {
+                monotonic: Duration::ZERO,
+                wall: "2026-03-07T14:30:00Z".parse().unwrap(),
+            },
+        }
+    }
+
+    /// Connects to a server whose list is not asked for yet.
+    pub fn connects(&mut self, card: &Value) {
+        self.news(&LinkEvent::Connecting { attempt: 1 });
+        self.news(&LinkEvent::Connected);
+        self.news(&LinkEvent::Frame(Frame::of(card.to_string())));
+    }
+
+    /// Makes one that is connected to a server of 1.0 on which nothing is under way.
+    pub fn new() -> Self {
+        let mut run = Self::over(Carrier::EventStream, None);
+        run.connects(&card("1.0", true));
+        run.answers("ListTasks", json!({"tasks": [], "nextPageToken": ""}));
+        run.told.clear();
+        run
+    }
+
+    /// Makes one in which the task `t1`, begun here, is at work and has a stream; gives the stream's number.
+    pub fn busy() -> (Self, u64) {
+        let mut run = Self::new();
+        run.wish(&Wish::Prompt("do it".to_owned()));
+        let stream = run.call("SendStreamingMessage").number;
+        run.piece(stream, json!({"task": task("t1", "SUBMITTED", "")}));
+        (run, stream)
+    }
+
+    pub fn news(&mut self, event: &LinkEvent) {
+        let mut out = Vec::new();
+        self.a2a.news(event, self.now, &mut out);
+        self.take(out);
+    }
+
+    /// Gives the last request of a method that is under way.
+    pub fn call(&self, method: &str) -> Asked {
+        let mut calls = self.calls.iter().rev();
+        let call = calls.find(|call| call.method == method && !call.is_over);
+        call.unwrap_or_else(|| panic!("{method} in {:?}", self.calls))
+            .clone()
+    }
+
+    pub fn waits(&self, method: &str) -> bool {
+        self.calls
+            .iter()
+            .any(|call| call.method == method && !call.is_over)
+    }
+
+    pub fn made(&self, method: &str) -> usize {
+        self.calls
+            .iter()
+            .filter(|call| call.method == method)
+            .count()
+    }
+
+    pub fn answered(&mut self, number: u64, outcome: Result<String, Fault>) {
+        if let Some(call) = self.calls.iter_mut().find(|call| call.number == number) {
+            call.is_over = true;
+        }
+        let outcome = outcome.map(|body| HttpAnswer {
+            status: 200,
+            location: None,
+            retry_after: None,
+            body,
+        });
+        self.news(&LinkEvent::Answered {
+            request: number,
+            outcome,
+        });
+    }
+
+    /// Answers the last request of a method with a result.
+    pub fn answers(&mut self, method: &str, result: Value) {
+        let number = self.call(method).number;
+        let body = json!({"jsonrpc": "2.0", "id": 1, "result": result});
+        self.answered(number, Ok(body.to_string()));
+    }
+
+    /// Refuses the last request of a method.
+    pub fn refuses(&mut self, method: &str, code: i64) {
+        let number = self.call(method).number;
+        self.answered(number, Ok(refusal(code)));
+    }
+
+    pub fn piece(&mut self, request: u64, result: Value) {
+        let text = json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string();
+        self.news(&LinkEvent::Piece { request, text });
+    }
+
+    /// Ends a stream in good order.
+    pub fn ends(&mut self, request: u64) {
+        self.answered(request, Ok(String::new()));
+    }
+
+    pub fn lost(&mut self) {
+        self.news(&LinkEvent::Lost {
+            fault: Fault::Closed,
+            retry_in: Duration::from_secs(1),
+        });
+        let open: Vec<u64> = self
+            .calls
+            .iter()
+            .filter(|it| !it.is_over)
+            .map(|it| it.number)
+            .collect();
+        for number in open {
+            self.answered(number, Err(Fault::Closed));
+        }
+    }
+
+    pub fn wish(&mut self, wish: &Wish) {
+        let mut out = Vec::new();
+        self.a2a.wish(wish, self.now, &mut out);
+        self.take(out);
+    }
+
+    pub fn after(&mut self, time: Duration) {
+        self.now = self.now.after(time);
+        let mut out = Vec::new();
+        self.a2a.tick(self.now, &mut out);
+        self.take(out);
+    }
+
+    /// Answers the question that was asked last in words.
+    pub fn respond(&mut self, request: u64, text: &str) {
+        let mut asked = self.events.iter().rev();
+        let token = asked.find_map(|event| event["reply_token"].as_str());
+        let reply = Reply {
+            token: ReplyToken::new(token.unwrap_or("none").to_owned()),
+            answer: Answer::Response(Response::Text(text.to_owned())),
+            timestamp: self.now.wall,
+            decided_by: "user:local".to_owned(),
+        };
+        let mut out = Vec::new();
+        self.a2a.reply(request, &reply, self.now, &mut out);
+        self.take(out);
+    }
+
+    fn take(&mut self, out: Vec<Out>) {
+        for out in out {
+            match out {
+                Out::ViewOnly(text) => {
+                    self.view_only += 1;
+                    self.event(&text);
+                }
+                Out::Event(text) => self.event(&text),
+                Out::Call { request, call } => {
+                    assert_eq!(call.path, "/rpc");
+                    let body: Value = serde_json::from_str(&call.body.unwrap().text).unwrap();
+                    self.calls.push(Asked {
+                        number: request,
+                        method: body["method"].as_str().unwrap().to_owned(),
+                        params: body["params"].clone(),
+                        streams: call.streams,
+                        is_over: false,
+                    });
+                }
+                Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
+                Out::Tell(phrase) | Out::Detail(phrase) => {
+                    let said = WORDS.say(phrase.key, &[]);
+                    assert!(said.iter().all(|it| it.normal != phrase.key), "{phrase:?}");
+                    self.told.push(phrase.key);
+                }
+                Out::Standing(standing) => self.stood.push(standing),
+                Out::Over { how, .. } => self.over.push(how),
+                Out::Follow(stream) => self.followed.push(stream.at),
+                Out::Refuse(fault) => self.refused.push(fault),
+                Out::Close(fault) => self.closed.push(fault),
+                Out::Unread(_, times) => self.unread += times,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn event(&mut self, text: &str) {
+        for item in self.checker.line(text) {
+            if item.severity == Severity::Error {
+                self.faults.push(format!("{item:?}\n{text}"));
+            }
+        }
+        self.events.push(serde_json::from_str(text).unwrap());
+    }
+
+    /// Gives the kinds of the events, those of states with the state.
+    pub fn kinds(&self) -> Vec<String> {
+        let kind = |event: &Value| {
+            let kind = event["type"].as_str().unwrap();
+            let kind = kind.trim_start_matches("aaep:agent.");
+            event["to_state"].as_str().unwrap_or(kind).to_owned()
+        };
+        self.events.iter().map(kind).collect()
+    }
+
+    pub fn last(&self, kind: &str) -> &Value {
+        let is = |event: &&Value| event["type"] == format!("aaep:agent.{kind}");
+        self.events.iter().rev().find(is).unwrap()
+    }
+
+    pub fn count(&self, kind: &str) -> usize {
+        self.kinds().iter().filter(|it| *it == kind).count()
+    }
+
+    /// Gives all text that was streamed.
+    pub fn said(&self) -> String {
+        let chunks = self.events.iter().filter_map(|it| it["chunk"].as_str());
+        chunks.collect()
+    }
+}
+
+/// A refusal with a code.
+pub(super) fn refusal(code: i64) -> String {
+    json!({"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": "no"}}).to_string()
+}
+
+/// A state with a message, none where that is empty; its time stands for the message.
+pub(super) fn status(state: &str, words: &str) -> Value {
+    let mut status =
+        json!({"state": format!("TASK_STATE_{state}"), "timestamp": "2026-03-07T14:30:01Z"});
+    if !words.is_empty() {
+        status["message"] = message(&format!("m {words}"), "AGENT", words);
+    }
+    status
+}
+
+pub(super) fn message(id: &str, role: &str, words: &str) -> Value {
+    json!({"messageId": id, "role": format!("ROLE_{role}"), "parts": [{"text": words}]})
+}
+
+/// A task in the context `c1`.
+pub(super) fn task(id: &str, state: &str, words: &str) -> Value {
+    json!({"id": id, "contextId": "c1", "status": status(state, words)})
+}
+
+/// A change of the state of a task in the context `c1`.
+pub(super) fn stands(id: &str, state: &str, words: &str) -> Value {
+    json!({"statusUpdate": {"taskId": id, "contextId": "c1", "status": status(state, words)}})
+}
+
+/// A piece of the artifact `a` of a task.
+pub(super) fn grows(id: &str, text: &str, append: bool) -> Value {
+    json!({"artifactUpdate": {"taskId": id, "contextId": "c1", "append": append,
+        "artifact": {"artifactId": "a", "parts": [{"text": text}]}}})
+}

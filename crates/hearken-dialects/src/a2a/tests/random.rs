@@ -1,0 +1,228 @@
+//! Over random messages, legal and not: no panic, no invalid event, no question lost, nothing answered that nobody answered.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[derive(Debug, Clone)]
+enum Step {
+    List(Vec<(u8, usize)>),
+    Piece(usize, u8, usize, &'static str),
+    Grows(usize, u8, &'static str, bool),
+    Whole(usize, u8, usize, &'static str),
+    Ends(usize, bool),
+    Refuses(usize, i64),
+    Fails(usize),
+    Responds(&'static str),
+    Prompt,
+    Stop,
+    Wait(u8),
+    Lost,
+    Dropped,
+    Odd(String),
+}
+
+const STATES: [&str; 9] = [
+    "SUBMITTED",
+    "WORKING",
+    "WORKING",
+    "INPUT_REQUIRED",
+    "INPUT_REQUIRED",
+    "AUTH_REQUIRED",
+    "COMPLETED",
+    "FAILED",
+    "PONDERING",
+];
+
+fn step() -> impl Strategy<Value = Step> {
+    let words = prop::sample::select(vec![
+        "",
+        "One. ",
+        "One. Two. ",
+        "See https://a.example/x",
+        "else",
+    ]);
+    let code = prop::sample::select(vec![-32001_i64, -32002, -32004, -32601, -32603]);
+    prop_oneof![
+        2 => prop::collection::vec((0..4_u8, 0..STATES.len()), 0..4).prop_map(Step::List),
+        8 => (any::<usize>(), 0..4_u8, 0..STATES.len(), words.clone()).prop_map(|(at, id, state, words)| Step::Piece(at, id, state, words)),
+        5 => (any::<usize>(), 0..4_u8, words.clone(), any::<bool>()).prop_map(|(at, id, words, append)| Step::Grows(at, id, words, append)),
+        4 => (any::<usize>(), 0..4_u8, 0..STATES.len(), words).prop_map(|(at, id, state, words)| Step::Whole(at, id, state, words)),
+        3 => (any::<usize>(), any::<bool>()).prop_map(|(at, good)| Step::Ends(at, good)),
+        2 => (any::<usize>(), code).prop_map(|(at, code)| Step::Refuses(at, code)),
+        1 => any::<usize>().prop_map(Step::Fails),
+        4 => prop::sample::select(vec!["blue", "done", ""]).prop_map(Step::Responds),
+        2 => Just(Step::Prompt),
+        1 => Just(Step::Stop),
+        3 => (0..10_u8).prop_map(Step::Wait),
+        1 => Just(Step::Lost),
+        1 => Just(Step::Dropped),
+        1 => "\\PC{0,20}".prop_map(Step::Odd),
+    ]
+}
+
+/// Picks one of the requests that are under way.
+fn open(run: &Run, at: usize, wanted: impl Fn(&Asked) -> bool) -> Option<Asked> {
+    let open: Vec<&Asked> = run
+        .calls
+        .iter()
+        .filter(|it| !it.is_over && wanted(it))
+        .collect();
+    open.get(at % open.len().max(1)).map(|it| (*it).clone())
+}
+
+fn play(run: &mut Run, step: Step, number: &mut u64) {
+    let name = |id: u8| format!("t{id}");
+    match step {
+        Step::List(tasks) => {
+            let tasks: Vec<Value> = tasks
+                .into_iter()
+                .map(|(id, state)| task(&name(id), STATES[state], ""))
+                .collect();
+            if run.waits("ListTasks") {
+                run.answers(
+                    "ListTasks",
+                    json!({"tasks": tasks, "nextPageToken": "more"}),
+                );
+            }
+        }
+        Step::Piece(at, id, state, words) => {
+            if let Some(call) = open(run, at, |it| it.streams) {
+                run.piece(call.number, stands(&name(id), STATES[state], words));
+            }
+        }
+        Step::Grows(at, id, words, append) => {
+            if let Some(call) = open(run, at, |it| it.streams) {
+                run.piece(call.number, grows(&name(id), words, append));
+            }
+        }
+        Step::Whole(at, id, state, words) => {
+            if let Some(call) = open(run, at, |it| it.method != "ListTasks") {
+                let mut whole = task(&name(id), STATES[state], words);
+                whole["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": words}]}]);
+                whole["history"] = json!([message("h", "AGENT", words)]);
+                match call.streams {
+                    true => run.piece(call.number, json!({"task": whole})),
+                    false => {
+                        let body = json!({"jsonrpc": "2.0", "id": 1, "result": whole});
+                        run.answered(call.number, Ok(body.to_string()));
+                    }
+                }
+            }
+        }
+        Step::Ends(at, good) => {
+            if let Some(call) = open(run, at, |it| it.streams) {
+                run.answered(
+                    call.number,
+                    if good {
+                        Ok(String::new())
+                    } else {
+                        Err(Fault::TimedOut)
+                    },
+                );
+            }
+        }
+        Step::Refuses(at, code) => {
+            if let Some(call) = open(run, at, |_| true) {
+                run.answered(call.number, Ok(refusal(code)));
+            }
+        }
+        Step::Fails(at) => {
+            if let Some(call) = open(run, at, |_| true) {
+                run.answered(call.number, Err(Fault::TimedOut));
+            }
+        }
+        Step::Responds(words) => {
+            *number += 1;
+            run.respond(*number, words);
+        }
+        Step::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
+        Step::Stop => run.wish(&Wish::Stop),
+        Step::Wait(seconds) => run.after(Duration::from_secs(u64::from(seconds))),
+        Step::Lost => {
+            run.lost();
+            run.connects(&card("1.0", true));
+        }
+        Step::Dropped => run.news(&LinkEvent::Dropped {
+            fault: Fault::TooLarge { limit: 1 },
+            count: 1,
+        }),
+        Step::Odd(text) => {
+            if let Some(call) = open(run, 0, |it| it.streams) {
+                run.news(&LinkEvent::Piece {
+                    request: call.number,
+                    text: text.clone(),
+                });
+                run.piece(
+                    call.number,
+                    json!({"task": {"id": text, "status": {"state": text}}}),
+                );
+                run.piece(
+                    call.number,
+                    json!({"statusUpdate": {"taskId": text, "status": text}}),
+                );
+                run.piece(call.number, json!({"message": {"parts": text}}));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::tests::runs(64)))]
+
+    #[test]
+    fn no_question_is_lost_and_no_answer_is_invented(steps in prop::collection::vec(step(), 0..80)) {
+        let mut run = Run::over(Carrier::EventStream, None);
+        run.connects(&card("1.0", true));
+        let mut number = 0;
+        let (mut prompts, mut stops) = (0, 0);
+        for step in steps {
+            prompts += usize::from(matches!(step, Step::Prompt));
+            stops += usize::from(matches!(step, Step::Stop));
+            play(&mut run, step, &mut number);
+            let to_tasks = run.calls.iter().filter(|it| it.params["message"].get("taskId").is_some());
+            prop_assert!(to_tasks.count() <= number as usize, "nobody answered: {:?}", run.calls.last());
+            let begun = run.calls.iter().filter(|it| it.params.get("message").is_some_and(|it| it.get("taskId").is_none()));
+            prop_assert!(begun.count() <= prompts, "nobody prompted: {:?}", run.calls.last());
+            prop_assert!(stops > 0 || run.made("CancelTask") == 0, "nobody stopped");
+            prop_assert!(run.calls.iter().filter(|it| it.streams && !it.is_over).count() <= 8);
+            // A task that waits for an answer has its question, or the person's answer is on its way.
+            for task in run.a2a.tasks.values().filter(|task| task.waits() && !task.is_over) {
+                let asked = task.turn.as_ref().is_some_and(|turn| turn.asks());
+                let taken = run.settled.iter().any(|(_, taken)| *taken);
+                prop_assert!(asked || taken, "{task:?}");
+            }
+        }
+        prop_assert_eq!(&run.faults, &Vec::<String>::new());
+        for number in 1..=number {
+            let times = run.settled.iter().filter(|(it, _)| *it == number).count();
+            let waits = run.calls.iter().any(|call| call.number == number && !call.is_over);
+            prop_assert!(times == 1 || times == 0 && waits, "{number} settled {times} times");
+        }
+    }
+
+    #[test]
+    fn whatever_the_pieces_and_the_cuts_a_text_is_said_once_and_whole(
+        pieces in prop::collection::vec(("[a-z]{1,6} ", any::<bool>()), 1..20)
+    ) {
+        let (mut run, mut stream) = Run::busy();
+        let mut whole = String::new();
+        for (at, (text, cut)) in pieces.iter().enumerate() {
+            if *cut {
+                run.lost();
+                run.connects(&card("1.0", true));
+                stream = run.call("SubscribeToTask").number;
+                // What was written while nobody listened stands in the task.
+                whole.push_str(text);
+                let mut task = task("t1", "WORKING", "");
+                task["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": whole}]}]);
+                run.piece(stream, json!({"task": task}));
+            } else {
+                whole.push_str(text);
+                run.piece(stream, grows("t1", text, at > 0));
+            }
+        }
+        prop_assert_eq!(run.said(), whole);
+        prop_assert_eq!(&run.faults, &Vec::<String>::new());
+    }
+}

@@ -1,0 +1,296 @@
+//! Where a producer of AAEP has what, told from the address that the person gave (B.1, B.2).
+//!
+//! Responsibilities: the paths of the handshake and of the plain pair, what is asked of each, the terms of the
+//! WebSocket. Not here: which host that is and asking it (`transport`), what is asked when (the handshake).
+//!
+//! | given | base | plain pair | handshake | WebSocket |
+//! |---|---|---|---|---|
+//! | `http://h/x` | `/x` | `/x/events`, `/x/messages` | `/x/aaep/v1/…` | `/x/aaep/v1/ws` |
+//! | `http://h/x/events?k=1` | `/x` | that, `/x/messages` | `/x/aaep/v1/…` | `/x/aaep/v1/ws` |
+//! | `ws://h/x/aaep/v1/ws` | `/x` | `/x/events`, `/x/messages` | `/x/aaep/v1/…` | that |
+//! | `ws://h/own` | | `/events`, `/messages` | `/aaep/v1/…` | that |
+//!
+//! The manifest is at `/.well-known/aaep-manifest.json`, whatever the base.
+
+use super::ways::Way;
+use crate::Carrier;
+use crate::link;
+use crate::link::{Address, Body, Call, Stream, Subprotocol, WebSocketTerms};
+
+/// Where producers put the handshake (B.1.1).
+const PREFIX: &str = "/aaep/v1";
+
+/// Where producers put their manifest (5.10.2).
+const MANIFEST: &str = "/.well-known/aaep-manifest.json";
+
+/// What a request understands: a signed manifest comes as JOSE.
+const ACCEPT: &str = "application/json, application/jose";
+
+/// The largest answer that is taken in, in bytes: a signed manifest is a few kilobytes, a message of the
+/// protocol at most 64 KiB (3.7).
+const ANSWER_BYTES: usize = 256 * 1024;
+
+/// What AAEP wants of a WebSocket (B.2).
+pub const WEBSOCKET: WebSocketTerms = WebSocketTerms {
+    path: "/aaep/v1/ws",
+    // Both sides must name it (B.2.1).
+    subprotocol: Subprotocol::Required(&["aaep.v1"]),
+    // The end of the stream, and of the subscription as the subscriber wished (B.2.6).
+    over: &[4000, 4005],
+    // Rejected, not known, not allowed, thrown out: asking again changes nothing of that.
+    turned_away: &[4001, 4002, 4003, 4004],
+    leaving: 4005,
+};
+
+/// Knows where a producer has what.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Addresses {
+    /// What stands before the paths of the protocol; empty for the root.
+    base: String,
+    /// What stands before the plain pair.
+    plain: String,
+    /// The stream of the plain pair, where the person named that itself.
+    named: Option<Address>,
+    /// The WebSocket, where the person named that.
+    socket: Option<String>,
+}
+
+impl Addresses {
+    /// Reads the path of the address that the person gave; what is no server on the network has none.
+    pub fn given(carrier: Carrier, path: &str) -> Self {
+        match carrier {
+            Carrier::EventStream => Self::of_http(path),
+            Carrier::WebSocket => Self::of_websocket(path),
+            Carrier::Socket | Carrier::Lines | Carrier::Requests | Carrier::OneWay => {
+                Self::default()
+            }
+        }
+    }
+
+    /// Reads the path of an address that was given for http or https.
+    fn of_http(path: &str) -> Self {
+        let whole = path.trim_end_matches('/');
+        let (plain, named) = match whole.strip_suffix("/events") {
+            Some(plain) if whole == path => (plain, Some(Address::Given)),
+            Some(plain) => (plain, Some(Address::GivenAt(whole.to_owned()))),
+            None => (whole, None),
+        };
+        Self {
+            base: plain.strip_suffix(PREFIX).unwrap_or(plain).to_owned(),
+            plain: plain.to_owned(),
+            named,
+            socket: None,
+        }
+    }
+
+    /// Reads the path of an address that was given for ws or wss. One of its own says nothing about where the
+    /// rest is: the usual place is tried.
+    fn of_websocket(path: &str) -> Self {
+        let path = match path {
+            "" | "/" => WEBSOCKET.path,
+            path => path,
+        };
+        let base = path.strip_suffix(WEBSOCKET.path).unwrap_or_default();
+        Self {
+            base: base.to_owned(),
+            plain: base.to_owned(),
+            named: None,
+            socket: Some(path.to_owned()),
+        }
+    }
+
+    /// Tells whether a query of the address that was given would go nowhere: it belongs to a stream, and this
+    /// names none.
+    pub fn takes_query(&self) -> bool {
+        self.named.is_some() || self.socket.is_some()
+    }
+
+    /// Gives the path by which the source is called for a person: where its frames are without a handshake, or
+    /// its WebSocket.
+    pub fn shown(&self) -> String {
+        match &self.socket {
+            Some(socket) => socket.clone(),
+            None => self.events(),
+        }
+    }
+
+    /// Gives a way as a connection is made by it.
+    pub(super) fn way(&self, way: Way) -> link::Way {
+        match (way, &self.socket) {
+            (Way::WebSocket, Some(socket)) => link::Way::WebSocket(socket.clone()),
+            (Way::WebSocket, None) => {
+                link::Way::WebSocket(format!("{}{}", self.base, WEBSOCKET.path))
+            }
+            (Way::EventStream | Way::PlainPair, _) => link::Way::EventStream(self.events()),
+        }
+    }
+
+    fn events(&self) -> String {
+        format!("{}/events", self.plain)
+    }
+
+    fn handshake(&self, what: &str) -> String {
+        format!("{}{PREFIX}/{what}", self.base)
+    }
+
+    /// Asks for the manifest.
+    pub fn manifest(&self) -> Call {
+        of_the_handshake(Call::get(MANIFEST))
+    }
+
+    /// Asks for a subscription with this message.
+    pub(super) fn subscribe(&self, message: String) -> Call {
+        let path = self.handshake("subscriptions");
+        of_the_handshake(Call::post(path, Body::json(message)))
+    }
+
+    /// Tells the subscription something.
+    pub(super) fn tell(&self, message: String) -> Call {
+        of_the_handshake(Call::post(self.handshake("replies"), Body::json(message)))
+    }
+
+    /// Gives the stream of the plain pair.
+    pub fn plain(&self) -> Stream {
+        let at = self.named.clone();
+        Stream {
+            replies: Some(format!("{}/messages", self.plain)),
+            probe: Some(MANIFEST.to_owned()),
+            ..Stream::at(at.unwrap_or_else(|| Address::Path(self.events())))
+        }
+    }
+
+    /// Gives the stream of a subscription: where the server says, else at its usual place. One that was made on an
+    /// earlier connection may be forgotten by now.
+    pub(super) fn subscription(&self, id: &str, location: Option<&str>, resumed: bool) -> Stream {
+        let at = match location {
+            Some(location) => Address::Named(location.to_owned()),
+            None => {
+                let mut path = self.handshake("events?subscription_id=");
+                path.extend(id.bytes().map(escaped));
+                Address::Path(path)
+            }
+        };
+        Stream {
+            replies: Some(self.handshake("replies")),
+            probe: Some(MANIFEST.to_owned()),
+            every: None,
+            may_be_forgotten: resumed,
+            ..Stream::at(at)
+        }
+    }
+}
+
+/// Lays down what every request of the handshake understands.
+fn of_the_handshake(call: Call) -> Call {
+    Call {
+        accept: ACCEPT,
+        most: ANSWER_BYTES,
+        ..call
+    }
+}
+
+/// Writes a byte of a value as a query may hold it.
+fn escaped(byte: u8) -> String {
+    match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => {
+            char::from(byte).to_string()
+        }
+        byte => format!("%{byte:02X}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn everything_stands_below_what_the_person_gave() {
+        for (given, base, plain) in [
+            ("/", "", ""),
+            ("", "", ""),
+            ("/x", "/x", "/x"),
+            ("/x/", "/x", "/x"),
+            ("/aaep/v1", "", "/aaep/v1"),
+            ("/events", "", ""),
+            ("/x/events/", "/x", "/x"),
+            ("/aaep/v1/events", "", "/aaep/v1"),
+            // Only a whole segment counts.
+            ("/myevents", "/myevents", "/myevents"),
+        ] {
+            let addresses = Addresses::of_http(given);
+            let subscribe = addresses.subscribe("{}".to_owned());
+            assert_eq!(
+                subscribe.path,
+                format!("{base}/aaep/v1/subscriptions"),
+                "{given}"
+            );
+            assert_eq!(addresses.manifest().path, MANIFEST, "{given}");
+            let tell = addresses.tell("{}".to_owned());
+            assert_eq!(tell.path, format!("{base}/aaep/v1/replies"), "{given}");
+            assert_eq!(
+                addresses.way(Way::WebSocket),
+                link::Way::WebSocket(format!("{base}/aaep/v1/ws")),
+                "{given}"
+            );
+            assert_eq!(addresses.shown(), format!("{plain}/events"), "{given}");
+            let replies = addresses.plain().replies.unwrap();
+            assert_eq!(replies, format!("{plain}/messages"), "{given}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_ends_in_events_is_the_stream_itself() {
+        for (given, at) in [
+            ("/x/events", Address::Given),
+            ("/x/events/", Address::GivenAt("/x/events".to_owned())),
+            ("/x", Address::Path("/x/events".to_owned())),
+            ("/myevents", Address::Path("/myevents/events".to_owned())),
+        ] {
+            let addresses = Addresses::of_http(given);
+            assert_eq!(
+                addresses.takes_query(),
+                given.contains("x/events"),
+                "{given}"
+            );
+            assert_eq!(addresses.plain().at, at, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_websocket_says_where_the_rest_is_only_at_its_usual_place() {
+        for (given, socket, base) in [
+            ("/", "/aaep/v1/ws", ""),
+            ("/x/aaep/v1/ws", "/x/aaep/v1/ws", "/x"),
+            ("/own/path", "/own/path", ""),
+        ] {
+            let addresses = Addresses::of_websocket(given);
+            assert!(addresses.takes_query());
+            assert_eq!(addresses.shown(), socket);
+            assert_eq!(
+                addresses.way(Way::WebSocket),
+                link::Way::WebSocket(socket.to_owned())
+            );
+            assert_eq!(
+                addresses.way(Way::PlainPair),
+                link::Way::EventStream(format!("{base}/events"))
+            );
+        }
+    }
+
+    #[test]
+    fn a_subscription_is_where_the_server_says_else_at_its_usual_place() {
+        let addresses = Addresses::of_http("/a");
+        let named = addresses.subscription("sub_1", Some("/x?y=1"), true);
+        assert_eq!(named.at, Address::Named("/x?y=1".to_owned()));
+        assert!(named.may_be_forgotten);
+        let usual = addresses.subscription("s&b 1é", None, false);
+        assert_eq!(
+            usual.at,
+            Address::Path("/a/aaep/v1/events?subscription_id=s%26b%201%C3%A9".to_owned())
+        );
+        assert!(!usual.may_be_forgotten);
+        assert!(!addresses.plain().may_be_forgotten);
+    }
+}

@@ -1,0 +1,359 @@
+//! The ways to a producer: which one is in use, and which one is tried when it does not work (8.4, B.7.2).
+//!
+//! Responsibilities: what a manifest lists, which faults are the way's, the next way and the word of it,
+//! the end of the search. Not here: the addresses (`addresses`), the handshake (`handshake`).
+//!
+//! # Mental model
+//! The person names a way by the address that they give, and that one is tried first, as long as the
+//! manifest does not leave it out. When it does not work, those that the manifest lists follow in its order,
+//! each once; the plain pair comes last, and only where the server has no place to shake hands. A way is at
+//! fault when the server says so of the way itself: nothing at that address, no event stream, no WebSocket,
+//! `transport_unavailable`. Who is refused, or told to come again, is that on every way.
+//!
+//! # Worked example
+//! `https://a.example` lists `["grpc", "websocket", "sse"]`. The event stream is tried; the subscription is
+//! taken, and the stream then answers 404. "The event stream of https://a.example/events can't be used: nothing
+//! is at that address (status 404). Going on over a WebSocket." The WebSocket at `wss://a.example/aaep/v1/ws`
+//! shakes hands. Were it refused too, the source could not be used.
+//!
+//! A WebSocket that was named has no manifest yet when it fails: the origin's manifest is asked for then, and
+//! where it lists no event stream the source fails with the WebSocket's own fault.
+//!
+//! # Tuning by symptom
+//! - A server is asked again and again by turns: [`MOST_CHANGES`] is too high.
+//! - After days, a source that could go on by another way is given up: it is too low.
+
+use crate::link::{Fault, Phrase, Word};
+use crate::protocol::{Manifest, SignatureFault};
+
+use super::{Aaep, Handshake, Handshakes, Out, tell};
+
+/// How often a link may change its way in one run: each one twice over is more than any move of a server
+/// needs, and a server that fails by turns is left alone soon.
+const MOST_CHANGES: u32 = 6;
+
+/// Names a way to follow a producer on the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// A stream of server-sent events behind a handshake, with requests beside it (B.1).
+    EventStream,
+    /// A WebSocket, which carries both ways (B.2).
+    WebSocket,
+    /// `/events` and `/messages` without a handshake.
+    PlainPair,
+}
+
+impl Way {
+    /// Reads the name of a transport as manifests have it (5.10.1); `None` for those that lead to no
+    /// server on the network, or that are not spoken.
+    fn named(name: &str) -> Option<Self> {
+        let is = |own: &str| name.trim().eq_ignore_ascii_case(own);
+        if is("sse") {
+            Some(Self::EventStream)
+        } else if is("websocket") {
+            Some(Self::WebSocket)
+        } else {
+            None
+        }
+    }
+
+    /// Gives the name that a manifest has for it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::EventStream | Self::PlainPair => "sse",
+            Self::WebSocket => "websocket",
+        }
+    }
+}
+
+/// Holds what is known of the ways to a source.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Search {
+    /// The one in use; absent where there is only one.
+    now: Option<Way>,
+    /// Those that the manifest lists, in its order; absent until one was read.
+    listed: Option<Vec<Way>>,
+    /// Those that did not work since one did last, and why.
+    failed: Vec<(Way, Failing)>,
+    changes: u32,
+    /// What the manifest says, and whether the person's keys vouch for it.
+    manifest: Option<(Option<Manifest>, Result<(), SignatureFault>)>,
+}
+
+/// Says why a way does not work.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Failing {
+    /// The manifest does not list it.
+    NotListed,
+    /// The server has no place to shake hands, and says so with this status.
+    NoHandshake {
+        /// The status.
+        status: u16,
+    },
+    /// The server says that it does not serve this way.
+    Unavailable,
+    /// What answers there is something else, or nothing.
+    Fault(Fault),
+}
+
+impl Search {
+    pub(super) fn new(now: Option<Way>) -> Self {
+        Self {
+            now,
+            ..Self::default()
+        }
+    }
+
+    /// Gives the name that manifests have for the way in use.
+    pub(super) fn name(&self) -> Option<&'static str> {
+        self.now.map(Way::name)
+    }
+
+    /// Gives the manifest that was read beside another way, and its proof.
+    pub(super) fn manifest(&self) -> (Option<Manifest>, Result<(), SignatureFault>) {
+        self.manifest.clone().unwrap_or((None, Ok(())))
+    }
+
+    /// Takes note that the way works: what failed before is over.
+    pub(super) fn works(&mut self) {
+        self.failed.clear();
+    }
+
+    /// Tells whether the plain pair is followed, without a question.
+    pub(super) fn is_plain_pair(&self) -> bool {
+        self.now == Some(Way::PlainPair)
+    }
+
+    /// Tells whether what is followed is a stream of server-sent events.
+    pub(super) fn is_stream(&self) -> bool {
+        match self.now {
+            Some(Way::EventStream | Way::PlainPair) => true,
+            Some(Way::WebSocket) | None => false,
+        }
+    }
+
+    /// Tells whether a way is only tried because a WebSocket failed, and nobody has said that it exists.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.doubt().is_some()
+    }
+
+    /// Tells whether the manifest lists another way that was not tried.
+    pub(super) fn has_another_listed(&self) -> bool {
+        let untried = |way: &Way| Some(*way) != self.now && !self.has_failed(*way);
+        self.listed.iter().flatten().any(untried)
+    }
+
+    fn has_failed(&self, way: Way) -> bool {
+        self.failed.iter().any(|(failed, _)| *failed == way)
+    }
+
+    /// Gives why a WebSocket that was named does not work, as long as no manifest has said whether there
+    /// is another way.
+    fn doubt(&self) -> Option<&Failing> {
+        let [(Way::WebSocket, failing)] = self.failed.as_slice() else {
+            return None;
+        };
+        (self.now == Some(Way::EventStream) && self.listed.is_none()).then_some(failing)
+    }
+
+    /// Finds the way that comes after the one in use has failed.
+    fn next(&self) -> Option<Way> {
+        if self.changes >= MOST_CHANGES {
+            return None;
+        }
+        let untried = |way: &Way| Some(*way) != self.now && !self.has_failed(*way);
+        match (&self.listed, self.now) {
+            (Some(listed), _) => {
+                let listed = listed.iter().copied().find(untried);
+                let last = self.is_without_handshake().then_some(Way::PlainPair);
+                listed.or(last.filter(untried))
+            }
+            // Whether there is one stands in the manifest, which is asked for on the way there.
+            (None, Some(Way::WebSocket)) => Some(Way::EventStream).filter(untried),
+            (None, Some(Way::EventStream | Way::PlainPair) | None) => None,
+        }
+    }
+
+    /// Tells whether the server has no place to shake hands beside a stream.
+    fn is_without_handshake(&self) -> bool {
+        self.failed
+            .iter()
+            .any(|(_, failing)| matches!(failing, Failing::NoHandshake { .. }))
+    }
+}
+
+/// Says where hands are shaken on one of the ways.
+fn handshakes(way: Way) -> Handshakes {
+    match way {
+        Way::EventStream => Handshakes::Beside,
+        Way::WebSocket => Handshakes::Inside,
+        Way::PlainPair => Handshakes::Nowhere,
+    }
+}
+
+/// Tells whether a fault that ends a link is one of its way, so that another way may do. Who wants a token,
+/// refuses access, is busy or has an error says that of whoever asks, however they come.
+pub(crate) fn is_of_the_way(fault: &Fault) -> bool {
+    match fault {
+        Fault::Status { status, .. } => {
+            matches!(status, 400 | 404 | 405 | 406 | 410 | 415 | 426 | 501)
+        }
+        Fault::NotEventStream { .. } | Fault::NotWebSocket(_) => true,
+        Fault::Refused
+        | Fault::UnknownHost
+        | Fault::TimedOut
+        | Fault::Closed
+        | Fault::Tls(_)
+        | Fault::TooLarge { .. }
+        | Fault::TooManyValues { .. }
+        | Fault::ClosedWith { .. }
+        | Fault::Exited { .. }
+        | Fault::Killed { .. }
+        | Fault::Unusable(_)
+        | Fault::Rejected { .. }
+        | Fault::OneWay
+        | Fault::Other(_) => false,
+    }
+}
+
+impl Aaep {
+    /// Takes note of what a manifest lists, or that there is none, and leaves a way that it leaves out; tells
+    /// whether the attempt goes on by the way in use.
+    pub(super) fn stays_after(
+        &mut self,
+        manifest: Option<&Manifest>,
+        proof: Result<(), SignatureFault>,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        let Some(way) = self.ways.now else {
+            return true;
+        };
+        let mut listed: Vec<Way> = Vec::new();
+        for transport in manifest.iter().flat_map(|manifest| &manifest.transports) {
+            listed.extend(Way::named(transport).filter(|way| !listed.contains(way)));
+        }
+        let doubt = self.ways.doubt().cloned();
+        let left_out = !listed.is_empty() && !listed.contains(&way);
+        let there = listed.contains(&way);
+        self.ways.manifest = Some((manifest.cloned(), proof));
+        self.ways.listed = Some(listed);
+        match doubt {
+            Some(failing) if there => self.tell_way_changed(Way::WebSocket, failing, out),
+            Some(failing) => {
+                give_way_up(failing, out);
+                return false;
+            }
+            None if left_out && self.other_way(Failing::NotListed, out) => return false,
+            None => {}
+        }
+        true
+    }
+
+    /// Goes on by another way where the fault that ends a link is one of its way, and there is one left.
+    pub(super) fn other_way_after(&mut self, fault: &Fault, out: &mut Vec<Out>) {
+        if is_of_the_way(fault) {
+            self.other_way(Failing::Fault(fault.clone()), out);
+        }
+    }
+
+    /// Goes on by the next way, if there is one.
+    pub(super) fn other_way(&mut self, failing: Failing, out: &mut Vec<Out>) -> bool {
+        let Some(from) = self.ways.now else {
+            return false;
+        };
+        self.ways.failed.push((from, failing.clone()));
+        let Some(to) = self.ways.next() else {
+            self.ways.failed.pop();
+            return false;
+        };
+        self.ways.now = Some(to);
+        self.ways.changes += 1;
+        self.at = handshakes(to);
+        self.handshake = Handshake::Idle;
+        self.up = false;
+        out.push(Out::ChangeWay(self.addresses.way(to)));
+        // Of a way that may not even exist nothing is said.
+        if !self.ways.is_doubtful() {
+            self.tell_way_changed(from, failing, out);
+        }
+        true
+    }
+
+    fn tell_way_changed(&self, from: Way, failing: Failing, out: &mut Vec<Out>) {
+        let Some(to) = self.ways.now else {
+            return;
+        };
+        let reason = match failing {
+            Failing::NotListed => None,
+            Failing::NoHandshake { status } => Some(Word::Phrase(
+                Phrase::new("fault.no_subscriptions").with("status", Word::Own(status.to_string())),
+            )),
+            Failing::Unavailable => Some(Word::Phrase(Phrase::new("fault.way_unavailable"))),
+            Failing::Fault(fault) => Some(Word::Fault(fault)),
+        };
+        let from = match (from, &reason) {
+            (Way::EventStream | Way::PlainPair, None) => "way.none.event_stream",
+            (Way::WebSocket, None) => "way.none.websocket",
+            (Way::EventStream | Way::PlainPair, Some(_)) => "way.from.event_stream",
+            (Way::WebSocket, Some(_)) => "way.from.websocket",
+        };
+        let to = match to {
+            Way::EventStream => "way.to.event_stream",
+            Way::WebSocket => "way.to.websocket",
+            Way::PlainPair => "way.to.plain_pair",
+        };
+        let key = match reason {
+            Some(_) => "link.way_changed",
+            None => "link.way_left_out",
+        };
+        let told = tell(key)
+            .with("from", Word::Phrase(Phrase::new(from)))
+            .with("to", Word::Phrase(Phrase::new(to)))
+            .with("reason", reason.unwrap_or(Word::Own(String::new())));
+        out.push(Out::Tell(told));
+    }
+}
+
+/// Gives a source up whose only way has failed.
+fn give_way_up(failing: Failing, out: &mut Vec<Out>) {
+    let fault = match failing {
+        Failing::Fault(fault) => fault,
+        Failing::NoHandshake { status } => Fault::Status {
+            status,
+            retry_after: None,
+        },
+        Failing::Unavailable => Fault::Rejected {
+            reason: Phrase::new("rejected.transport_unavailable"),
+            retry_after: None,
+            again: false,
+        },
+        Failing::NotListed => return,
+    };
+    out.push(Out::Close(fault));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_names_ways_and_nothing_else() {
+        assert_eq!(Way::named("sse"), Some(Way::EventStream));
+        assert_eq!(Way::named(" WebSocket "), Some(Way::WebSocket));
+        for other in [
+            "",
+            "stdio-jsonrpc",
+            "unix-socket",
+            "grpc",
+            "named-pipe",
+            "ws://b.example",
+            "wss",
+            "unix:/run/x.sock",
+            "http://b.example/events",
+            "sse\0",
+            "plain",
+        ] {
+            assert_eq!(Way::named(other), None, "{other}");
+        }
+    }
+}

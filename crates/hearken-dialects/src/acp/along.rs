@@ -1,0 +1,497 @@
+//! Listening along where an editor and its agent talk, and answering what the editor has not answered yet.
+//!
+//! Responsibilities: what the messages of both sides become, in AAEP's terms; the person's answer as a message for the agent.
+//! Not here: who was first (whoever carries the messages), what a turn becomes (`turn`).
+//!
+//! # Mental model
+//! Nothing is ever sent here but a decision of the person ([`Out::Respond`], whose `id` is the ticket of the question). What
+//! the editor asks the agent for is remembered by its id, because only so an answer of the agent says what it is one to.
+//! A conversation has a turn from the editor's prompt to the answer to it. The tickets are given by whoever carries the
+//! messages; an id of the agent may come again, a ticket does not. What is asked and decided is in `deciding`.
+//!
+//! What could not be heard leaves a gap, which is told: a turn whose end was not heard ends with the next prompt.
+
+mod deciding;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::protocol::Now;
+use crate::rpc::{self, Id, Message, Text};
+use crate::written::{self, Writer};
+use crate::{Out, Words};
+
+use super::agent::Greeting;
+use super::client::NAME;
+use super::ending::{End, sentence};
+use super::read::{self, Update, text};
+use super::turn::{Teller, Turn};
+
+/// The type of an event that says a word of ours: AAEP has none for it, and its words are heard all the same.
+const NOTICE: &str = "hearken:notice";
+/// How many requests of the editor are remembered until they are answered.
+const MOST_ASKED: usize = 256;
+/// How many conversations are followed at once: an editor has a few open.
+const MOST_CONVERSATIONS: usize = 64;
+/// How many questions are known by their tickets; whoever carries the messages gives no more.
+const MOST_TICKETS: usize = 256;
+/// How many words of ours wait for a turn in which they can be told.
+const MOST_NOTICES: usize = 16;
+
+/// Is a request of the editor whose answer says something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Theirs {
+    /// The first message.
+    Greeting,
+    /// A conversation is opened in this folder.
+    Opening { folder: String },
+    /// A conversation of before is loaded: what comes of it until then was said before.
+    Loading { conversation: String },
+    /// The agent is to do something.
+    Prompt { conversation: String },
+}
+
+impl Theirs {
+    /// Tells whether it prompts this conversation.
+    fn prompts(&self, name: &str) -> bool {
+        match self {
+            Self::Prompt { conversation } => conversation == name,
+            Self::Greeting | Self::Opening { .. } | Self::Loading { .. } => false,
+        }
+    }
+}
+
+/// Holds one conversation.
+#[derive(Debug, Default)]
+struct Conversation {
+    folder: String,
+    turn: Option<Turn>,
+    /// Whether the editor asked for an end of the turn.
+    is_stopped: bool,
+}
+
+/// Holds a question that the person may answer.
+#[derive(Debug, Clone)]
+struct Question {
+    conversation: String,
+    /// The agent's own id of it.
+    id: Id,
+    /// Whether it was answered, so that the agent may use its id again.
+    is_over: bool,
+}
+
+/// Is a word of ours: a phrase, and what stands in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Notice {
+    key: &'static str,
+    args: Vec<(&'static str, String)>,
+}
+
+impl From<&'static str> for Notice {
+    fn from(key: &'static str) -> Self {
+        Self {
+            key,
+            args: Vec::new(),
+        }
+    }
+}
+
+impl Notice {
+    fn with(mut self, name: &'static str, text: String) -> Self {
+        self.args.push((name, text));
+        self
+    }
+}
+
+/// Says what became of a decision of the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decided {
+    /// It is the one that counts.
+    Here,
+    /// The editor was first, or the question was over.
+    There,
+    /// It can't be given for now.
+    NotNow,
+}
+
+/// Listens along.
+#[derive(Debug)]
+pub struct Along {
+    teller: Teller,
+    asked: BTreeMap<Id, Theirs>,
+    conversations: BTreeMap<String, Conversation>,
+    loading: BTreeSet<String>,
+    questions: BTreeMap<u64, Question>,
+    /// What is to be told as soon as there is a turn to tell it in.
+    notices: VecDeque<Notice>,
+    /// Whether it was told that there are too many conversations.
+    is_crowded: bool,
+}
+
+impl Along {
+    /// Begins to listen; the agent is called so until it says its own name.
+    pub fn new(agent: &str, words: Words, seed: u64) -> Self {
+        let agent = written::Agent {
+            id: agent.to_owned(),
+            name: agent.to_owned(),
+            model: None,
+        };
+        Self {
+            teller: Teller {
+                writer: Writer::new(NAME, agent, seed),
+                words,
+                folder: String::new(),
+                answerable: true,
+            },
+            asked: BTreeMap::new(),
+            conversations: BTreeMap::new(),
+            loading: BTreeSet::new(),
+            questions: BTreeMap::new(),
+            notices: VecDeque::new(),
+            is_crowded: false,
+        }
+    }
+
+    /// Takes a message of the editor.
+    pub fn editor(&mut self, line: &str, now: Now, out: &mut Vec<Out>) {
+        match rpc::read(line) {
+            Text::Rpc(Message::Request { id, method, params }) => {
+                self.wanted(id, &method, &rpc::members(params.as_deref()), now, out);
+            }
+            Text::Rpc(Message::Notification { method, params }) if method == "session/cancel" => {
+                let params = rpc::members(params.as_deref());
+                let conversation = text(&params, "sessionId").unwrap_or_default();
+                if let Some(conversation) = self.conversations.get_mut(conversation) {
+                    conversation.is_stopped = conversation.turn.is_some();
+                }
+            }
+            // What it answers to requests that nobody can answer from here, and what is none of ours.
+            Text::Rpc(_) | Text::Object | Text::Other => {}
+        }
+    }
+
+    fn wanted(
+        &mut self,
+        id: Id,
+        method: &str,
+        params: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let of = |name: &str| text(params, name).unwrap_or_default().to_owned();
+        let theirs = match method {
+            "initialize" => Theirs::Greeting,
+            "session/new" => Theirs::Opening { folder: of("cwd") },
+            "session/load" => Theirs::Loading {
+                conversation: of("sessionId"),
+            },
+            "session/resume" => {
+                self.folder_of(&of("sessionId"), of("cwd"), out);
+                return;
+            }
+            "session/prompt" => Theirs::Prompt {
+                conversation: of("sessionId"),
+            },
+            _ => return,
+        };
+        match &theirs {
+            Theirs::Loading { conversation } => {
+                self.folder_of(conversation, of("cwd"), out);
+                if self.loading.len() < MOST_CONVERSATIONS {
+                    self.loading.insert(conversation.clone());
+                }
+            }
+            Theirs::Prompt { conversation } => {
+                let prompt = prompt(params);
+                self.prompted(conversation, &prompt, now, out);
+            }
+            Theirs::Greeting | Theirs::Opening { .. } => {}
+        }
+        if self.asked.len() >= MOST_ASKED {
+            // Who never gets an answer must not be remembered for ever.
+            self.asked.pop_first();
+        }
+        self.asked.insert(id, theirs);
+    }
+
+    /// Gives a conversation, where there is room for it.
+    fn conversation(&mut self, name: &str) -> Option<&mut Conversation> {
+        if !self.conversations.contains_key(name) && self.conversations.len() >= MOST_CONVERSATIONS
+        {
+            let idle = self.conversations.iter().find(|(_, it)| it.turn.is_none());
+            let idle = idle.map(|(name, _)| name.clone());
+            match idle {
+                Some(idle) => drop(self.conversations.remove(&idle)),
+                None => {
+                    if !std::mem::replace(&mut self.is_crowded, true) {
+                        let n = MOST_CONVERSATIONS.to_string();
+                        self.notice(Notice::from("acp.along.crowded").with("n", n));
+                    }
+                    return None;
+                }
+            }
+        }
+        Some(self.conversations.entry(name.to_owned()).or_default())
+    }
+
+    fn folder_of(&mut self, conversation: &str, folder: String, _: &mut Vec<Out>) {
+        if let Some(conversation) = self.conversation(conversation) {
+            conversation.folder = folder;
+        }
+    }
+
+    fn prompted(&mut self, name: &str, prompt: &str, now: Now, out: &mut Vec<Out>) {
+        let Some(conversation) = self.conversation(name) else {
+            return;
+        };
+        let turn = conversation.turn.take();
+        let folder = conversation.folder.clone();
+        conversation.is_stopped = false;
+        self.teller.folder = folder;
+        // A prompt comes when what was before is over, whether the word of it was heard or not.
+        self.loading.remove(name);
+        self.asked.retain(|_, theirs| !theirs.prompts(name));
+        let turn = match turn {
+            // What it asks must stay to be answered.
+            Some(mut turn) if turn.asks() => {
+                turn.will_end();
+                turn
+            }
+            before => {
+                if let Some(mut before) = before {
+                    before.end(End::Short("acp.along.end.unheard"));
+                    close(before, &mut self.teller, now, out);
+                }
+                Turn::begin(name, Some(prompt), &mut self.teller, now, out)
+            }
+        };
+        if let Some(conversation) = self.conversations.get_mut(name) {
+            conversation.turn = Some(turn);
+        }
+        self.tell_notices(now, out);
+    }
+
+    /// Takes a message of the agent that asks nothing of the person.
+    pub fn agent(&mut self, line: &str, now: Now, out: &mut Vec<Out>) {
+        match rpc::read(line) {
+            Text::Rpc(Message::Notification { method, params }) if method == "session/update" => {
+                self.updated(&rpc::members(params.as_deref()), now, out);
+            }
+            Text::Rpc(Message::Request { method, .. }) if method == "elicitation/create" => {
+                self.notice("acp.along.form".into());
+                self.tell_notices(now, out);
+            }
+            Text::Rpc(Message::Request { method, .. })
+                if method == "session/request_permission" =>
+            {
+                self.notice("acp.along.editors".into());
+                self.tell_notices(now, out);
+            }
+            Text::Rpc(Message::Result { id, result }) => {
+                let theirs = id.and_then(|id| self.asked.remove(&id));
+                self.granted(theirs, &rpc::members(Some(&result)), now, out);
+            }
+            Text::Rpc(Message::Error { id, message, .. }) => {
+                match id.and_then(|id| self.asked.remove(&id)) {
+                    Some(Theirs::Prompt { conversation }) => {
+                        self.ends(&conversation, |_| End::Failed(message), now, out);
+                    }
+                    Some(Theirs::Loading { conversation }) => {
+                        self.loading.remove(&conversation);
+                    }
+                    Some(Theirs::Greeting | Theirs::Opening { .. }) | None => {}
+                }
+            }
+            // What it asks of the editor alone, and what is none of ours.
+            Text::Rpc(
+                Message::Notification { .. } | Message::Request { .. } | Message::Nothing,
+            )
+            | Text::Object
+            | Text::Other => {}
+        }
+    }
+
+    fn granted(
+        &mut self,
+        theirs: Option<Theirs>,
+        result: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        match theirs {
+            Some(Theirs::Greeting) => {
+                let greeting = Greeting::read(result);
+                self.teller.writer.call(greeting.agent);
+            }
+            Some(Theirs::Opening { folder }) => {
+                if let Some(name) = text(result, "sessionId") {
+                    self.folder_of(name, folder, out);
+                }
+            }
+            Some(Theirs::Loading { conversation }) => {
+                self.loading.remove(&conversation);
+            }
+            Some(Theirs::Prompt { conversation }) => {
+                let reason = text(result, "stopReason").unwrap_or_default();
+                let end = |stopped: bool| match stopped && reason == "cancelled" {
+                    true => End::Left("acp.along.end.stopped"),
+                    false => End::by_reason(reason, false),
+                };
+                self.ends(&conversation, end, now, out);
+            }
+            None => {}
+        }
+    }
+
+    fn ends(&mut self, name: &str, end: impl FnOnce(bool) -> End, now: Now, out: &mut Vec<Out>) {
+        if let Some(conversation) = self.conversations.get_mut(name)
+            && let Some(turn) = &mut conversation.turn
+        {
+            turn.end(end(conversation.is_stopped));
+        }
+        self.finish(now, out);
+    }
+
+    /// Ends the turns that are over.
+    fn finish(&mut self, now: Now, out: &mut Vec<Out>) {
+        for conversation in self.conversations.values_mut() {
+            if let Some(turn) = conversation.turn.take_if(|turn| turn.is_over()) {
+                self.teller.folder.clone_from(&conversation.folder);
+                close(turn, &mut self.teller, now, out);
+            }
+        }
+    }
+
+    fn updated(&mut self, params: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        let name = text(params, "sessionId").unwrap_or_default();
+        if self.loading.contains(name) {
+            return;
+        }
+        let update = read::update(params);
+        let phrase = match &update {
+            Update::Shows(kind) => Some(Notice::from("acp.along.shows").with("kind", kind.clone())),
+            Update::Says { .. } | Update::Thinks | Update::Calls(_) | Update::Plans(_) => None,
+            // What is set, offered and counted is seen in the editor.
+            Update::Echoes(_)
+            | Update::Mode(_)
+            | Update::Options(_)
+            | Update::Commands { .. }
+            | Update::Quiet
+            | Update::Unknown(_) => return,
+        };
+        if let Some((turn, teller)) = self.turn(name, now, out) {
+            turn.update(update, teller, now, out);
+        }
+        if let Some(phrase) = phrase {
+            self.notice(phrase);
+        }
+        self.tell_notices(now, out);
+        self.finish(now, out);
+    }
+
+    /// Gives the turn of a conversation; what an agent does unprompted begins one.
+    fn turn(
+        &mut self,
+        name: &str,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Option<(&mut Turn, &mut Teller)> {
+        self.conversation(name)?;
+        let conversation = self.conversations.get_mut(name)?;
+        let teller = &mut self.teller;
+        teller.folder.clone_from(&conversation.folder);
+        let turn = conversation
+            .turn
+            .get_or_insert_with(|| Turn::begin(name, None, teller, now, out));
+        Some((turn, teller))
+    }
+
+    /// Takes the word that the editor's answer was withheld, because the person had decided.
+    pub fn withheld(&mut self, chose: bool, now: Now, out: &mut Vec<Out>) {
+        if chose {
+            self.notice("acp.along.withheld".into());
+            self.tell_notices(now, out);
+        }
+    }
+
+    /// Takes the word that so many messages were not heard.
+    pub fn missed(&mut self, editor: u32, agent: u32, now: Now, out: &mut Vec<Out>) {
+        let number = |n: u32| if n == 0 { String::new() } else { n.to_string() };
+        let missed = Notice::from("acp.along.missed").with("editor", number(editor));
+        self.notice(missed.with("agent", number(agent)));
+        self.tell_notices(now, out);
+    }
+
+    /// Takes the end of the agent, or of the editor.
+    pub fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+        for conversation in self.conversations.values_mut() {
+            if let Some(turn) = conversation.turn.take() {
+                self.teller.folder.clone_from(&conversation.folder);
+                close(turn, &mut self.teller, now, out);
+            }
+        }
+        self.questions.clear();
+    }
+
+    /// Takes the passing of time.
+    pub fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        for conversation in self.conversations.values_mut() {
+            if let Some(turn) = &mut conversation.turn {
+                self.teller.folder.clone_from(&conversation.folder);
+                turn.tick(&mut self.teller, now, out);
+            }
+        }
+        self.finish(now, out);
+    }
+
+    /// Says when time does something.
+    pub fn deadline(&self) -> Option<Duration> {
+        let turns = self.conversations.values();
+        turns.filter_map(|it| it.turn.as_ref()?.deadline()).min()
+    }
+
+    /// Has a word of ours told as soon as there is a turn to tell it in.
+    fn notice(&mut self, phrase: Notice) {
+        if self.notices.len() < MOST_NOTICES {
+            self.notices.push_back(phrase);
+        }
+    }
+
+    fn tell_notices(&mut self, now: Now, out: &mut Vec<Out>) {
+        let mut turns = self.conversations.values_mut();
+        let Some(turn) = turns.find_map(|it| it.turn.as_mut()) else {
+            return;
+        };
+        for phrase in std::mem::take(&mut self.notices) {
+            notice(turn, &phrase, &mut self.teller, now, out);
+        }
+    }
+}
+
+/// Tells a word of ours within a turn: AAEP has no event for it, so it is one of a type of its own, whose words are heard.
+fn notice(turn: &mut Turn, notice: &Notice, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    let args = notice.args.iter();
+    let args: Vec<(&str, &str)> = args.map(|(name, text)| (*name, text.as_str())).collect();
+    let fields = sentence(&teller.words, notice.key, &args);
+    turn.worded(NOTICE, fields, teller, now, out);
+}
+
+/// Ends a turn, and tells first what of it could not be followed: after its end there is nothing to tell it in.
+fn close(mut turn: Turn, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    if turn.left_out > 0 {
+        let n = turn.left_out.to_string();
+        let left_out = Notice::from("acp.calls_left_out").with("n", n);
+        notice(&mut turn, &left_out, teller, now, out);
+    }
+    turn.finish(teller, now, out);
+}
+
+/// Gives what the editor prompted, as far as it is text.
+fn prompt(params: &Map<String, Value>) -> String {
+    let blocks = params.get("prompt").and_then(Value::as_array);
+    let blocks = blocks.into_iter().flatten().filter_map(Value::as_object);
+    let texts: Vec<&str> = blocks.filter_map(|block| text(block, "text")).collect();
+    texts.join("\n")
+}

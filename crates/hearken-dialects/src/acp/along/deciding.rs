@@ -1,0 +1,283 @@
+//! What may be answered while one listens along: questions by their tickets, whoever decides them.
+//!
+//! Responsibilities: asking, the answers of the editor and of the person, what became of them. Not here: what else the two
+//! sides say.
+
+use serde_json::Value;
+
+use crate::Out;
+use crate::link::{Fault, Receipt, Undelivered};
+use crate::protocol::{Answer, Now, Reply};
+use crate::rpc::{self, Id, Message, Text};
+
+use super::super::call;
+use super::super::options;
+use super::super::permission::{Permission, Sending};
+use super::super::read::{self, text};
+use super::super::turn::Turn;
+use super::{Along, Decided, MOST_TICKETS, Notice, Question, notice};
+
+impl Along {
+    /// Takes a question of the agent that the person may answer. One whose ticket is known was told before.
+    pub fn asked(&mut self, ticket: u64, line: &str, now: Now, out: &mut Vec<Out>) {
+        if self.questions.contains_key(&ticket) {
+            return;
+        }
+        if self.questions.len() >= MOST_TICKETS {
+            self.notice("acp.along.editors".into());
+            return self.tell_notices(now, out);
+        }
+        let Text::Rpc(Message::Request { id, params, .. }) = rpc::read(line) else {
+            self.notice("acp.along.unread".into());
+            return self.tell_notices(now, out);
+        };
+        let params = rpc::members(params.as_deref());
+        let news = params.get("toolCall").and_then(Value::as_object);
+        let Some(news) = news.and_then(read::call) else {
+            // Without a call nobody knows what it is that would be allowed.
+            self.notice("acp.along.unread".into());
+            return self.tell_notices(now, out);
+        };
+        let offer = options::read(&params, &self.teller.words);
+        if offer.left_out > 0 {
+            let n = offer.left_out.to_string();
+            self.notice(Notice::from("acp.along.options").with("n", n));
+        }
+        let ticket_id = Id::of_name(&ticket.to_string());
+        let mut permission =
+            Permission::consent(ticket_id, &call::key(&news.id), offer.choices, Vec::new());
+        permission.note_offer(&offer.shared, offer.has_namesakes);
+        permission.can_cancel = true;
+        // The agent's answer goes by its own id, which another open question may have, too.
+        let of_id = |(_, question): &(&u64, &Question)| question.id == id && !question.is_over;
+        let twin = self
+            .questions
+            .iter()
+            .find(of_id)
+            .map(|(ticket, _)| ticket.to_string());
+        let conversation = text(&params, "sessionId").unwrap_or_default().to_owned();
+        let Some((turn, teller)) = self.turn(&conversation, now, out) else {
+            self.notice("acp.along.editors".into());
+            return self.tell_notices(now, out);
+        };
+        let taken = turn.request(permission, news, teller, now, out);
+        if taken {
+            let question = Question {
+                conversation,
+                id,
+                is_over: false,
+            };
+            self.questions.insert(ticket, question);
+        } else {
+            self.notice("acp.along.editors".into());
+        }
+        if let Some(twin) = twin.filter(|_| taken) {
+            self.share_id(&ticket.to_string(), &twin, now, out);
+        }
+        self.tell_notices(now, out);
+    }
+
+    /// Takes the word that two open questions have one id at the agent: no answer to either is certain.
+    fn share_id(&mut self, one: &str, other: &str, now: Now, out: &mut Vec<Out>) {
+        let (one, other) = (Id::of_name(one), Id::of_name(other));
+        let action = |along: &Self, ticket: &Id| -> String {
+            let turns = along
+                .conversations
+                .values()
+                .filter_map(|it| it.turn.as_ref());
+            turns
+                .map(|turn| turn.actions_of(ticket, &along.teller.words))
+                .collect()
+        };
+        let (first, second) = (action(self, &one), action(self, &other));
+        for (ticket, action) in [(&one, second), (&other, first)] {
+            for conversation in self.conversations.values_mut() {
+                if let Some(turn) = &mut conversation.turn {
+                    self.teller.folder.clone_from(&conversation.folder);
+                    turn.share_id(ticket, &action, &mut self.teller, now, out);
+                }
+            }
+        }
+    }
+
+    /// Takes the answer of the editor to a question.
+    pub fn answered(&mut self, ticket: u64, line: &str, now: Now, out: &mut Vec<Out>) {
+        let allowed = match rpc::read(line) {
+            Text::Rpc(Message::Result { result, .. }) => self.allows(ticket, &result),
+            Text::Rpc(Message::Error { .. }) => Some(false),
+            Text::Rpc(
+                Message::Request { .. } | Message::Notification { .. } | Message::Nothing,
+            )
+            | Text::Object
+            | Text::Other => None,
+        };
+        self.left(ticket, allowed, now, out);
+    }
+
+    /// Tells whether an answer allows what was asked, where that can be told.
+    fn allows(&self, ticket: u64, result: &str) -> Option<bool> {
+        let result = rpc::members(Some(result));
+        let outcome = result.get("outcome")?.as_object()?;
+        let Some(option) = text(outcome, "optionId") else {
+            return Some(false);
+        };
+        let question = self.questions.get(&ticket)?;
+        let turn = self
+            .conversations
+            .get(&question.conversation)?
+            .turn
+            .as_ref()?;
+        let name = ticket.to_string();
+        let mut all = turn.asking.iter().chain(&turn.waiting).chain(&turn.passed);
+        let permission = all.find(|it| it.id.is_name(&name))?;
+        let choice = permission.choices.iter().find(|it| it.option == option)?;
+        Some(choice.allows)
+    }
+
+    /// Takes the word that a question can't be answered from here any more; whether it was allowed, where that is known.
+    pub fn left(&mut self, ticket: u64, allowed: Option<bool>, now: Now, out: &mut Vec<Out>) {
+        let Some(question) = self.questions.get_mut(&ticket) else {
+            return;
+        };
+        question.is_over = true;
+        let name = question.conversation.clone();
+        if let Some(conversation) = self.conversations.get_mut(&name)
+            && let Some(turn) = &mut conversation.turn
+        {
+            let request = ticket.to_string();
+            let sends = turn.is_asked(&request)
+                && turn.asking.as_ref().is_some_and(|it| it.sending.is_some());
+            if sends {
+                // What became of the person's own answer comes, and says it.
+                return;
+            }
+            self.teller.folder.clone_from(&conversation.folder);
+            turn.decided_elsewhere(&request, allowed, &mut self.teller, now, out);
+        }
+        self.questions.remove(&ticket);
+        self.finish(now, out);
+    }
+
+    /// Takes the word which questions are open, of all up to the ticket `last`.
+    pub fn standing(&mut self, last: u64, open: &[u64], now: Now, out: &mut Vec<Out>) {
+        let known = self.questions.keys().copied();
+        let gone: Vec<u64> = known
+            .filter(|ticket| *ticket <= last && !open.contains(ticket))
+            .collect();
+        for ticket in gone {
+            self.left(ticket, None, now, out);
+        }
+    }
+
+    /// Takes an answer of the person.
+    pub fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+        let token = reply.token.reveal();
+        let found = self.conversations.iter_mut().find_map(|(name, it)| {
+            let permission = it.turn.as_mut()?.asked_under(token)?;
+            Some((name.clone(), permission))
+        });
+        let decision = match &reply.answer {
+            Answer::Decision { decision, .. } => decision.as_str(),
+            Answer::Response(_) => "",
+        };
+        let reason = match &reply.answer {
+            Answer::Decision { rationale, .. } => rationale.clone(),
+            Answer::Response(_) => None,
+        };
+        let sent = found.and_then(|(_, permission)| {
+            let free = permission.sending.is_none();
+            let mut choices = permission.offered.iter().filter(|_| free);
+            let choice = choices.find(|it| it.decision == decision)?.clone();
+            let ticket: u64 = permission.id.name()?.parse().ok()?;
+            let own = Permission {
+                id: self.questions.get(&ticket)?.id.clone(),
+                ..permission.clone()
+            };
+            permission.sending = Some(Sending {
+                request,
+                allows: choice.allows,
+                reason,
+            });
+            Some((ticket, own.selected(&choice)))
+        });
+        match sent {
+            Some((id, body)) => out.push(Out::Respond {
+                id,
+                request: Some(request),
+                body,
+            }),
+            None => {
+                self.notice("acp.along.over".into());
+                self.tell_notices(now, out);
+                out.push(Out::Settled {
+                    request,
+                    outcome: Err(Undelivered::Kept(Fault::Closed)),
+                });
+            }
+        }
+    }
+
+    /// Takes the word what became of an answer of the person.
+    pub fn became(&mut self, request: u64, how: Decided, now: Now, out: &mut Vec<Out>) {
+        let sends = |turn: &Turn| {
+            let sending = turn.asking.as_ref().and_then(|it| it.sending.as_ref());
+            sending.is_some_and(|it| it.request == request)
+        };
+        let found = self.conversations.values_mut().find_map(|it| {
+            let turn = it.turn.as_mut().filter(|turn| sends(turn))?;
+            Some((turn, &it.folder))
+        });
+        let Some((turn, folder)) = found else {
+            return;
+        };
+        self.teller.folder.clone_from(folder);
+        let teller = &mut self.teller;
+        let asking = turn.asking.as_ref();
+        let ticket = asking.and_then(|it| it.id.name()?.parse::<u64>().ok());
+        // Its call is over: nobody waits for an answer any more.
+        let is_moot = asking.is_some_and(|it| !turn.calls.contains_key(&it.call));
+        let outcome = match how {
+            Decided::Here => Ok(Receipt::Written),
+            Decided::There | Decided::NotNow => Err(Undelivered::Kept(Fault::Closed)),
+        };
+        let notice = match how {
+            Decided::Here => {
+                let reason = turn.answered(request, teller, now, out);
+                // Prompts are the editor's, and the protocol has no other place for a reason.
+                reason.map(|_| Notice::from("acp.along.reason"))
+            }
+            Decided::There => {
+                notice(turn, &"acp.along.late".into(), teller, now, out);
+                turn.too_late(request, teller, now, out);
+                None
+            }
+            Decided::NotNow => {
+                if is_moot {
+                    turn.too_late(request, teller, now, out);
+                } else {
+                    turn.unanswered(request, teller, now, out);
+                    turn.ask_anew(teller, now, out);
+                }
+                Some(Notice::from("acp.along.not_now"))
+            }
+        };
+        if let Some(phrase) = notice {
+            self.notice(phrase);
+        }
+        match how {
+            Decided::Here | Decided::There => {
+                if let Some(ticket) = ticket {
+                    self.questions.remove(&ticket);
+                }
+            }
+            Decided::NotNow => {
+                if let Some(ticket) = ticket.filter(|_| is_moot) {
+                    self.questions.remove(&ticket);
+                }
+            }
+        }
+        out.push(Out::Settled { request, outcome });
+        self.tell_notices(now, out);
+        self.finish(now, out);
+    }
+}

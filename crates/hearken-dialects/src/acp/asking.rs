@@ -1,0 +1,465 @@
+//! What a turn asks: one request after the other, and what becomes of each.
+//!
+//! Responsibilities: asking, the person's answer and whether it arrived, requests that are decided by somebody else, taken
+//! back or stopped. Not here: what a question says (`permission`), what else a turn tells (`turn`).
+
+use serde_json::Value;
+
+use crate::protocol::{Brought, Now, RejectOnly};
+use crate::rpc::Id;
+use crate::{Out, Over, Words};
+
+use super::call::{Call, Stage};
+use super::permission::Permission;
+use super::read::{CallNews, Status};
+use super::turn::{MOST_PERMISSIONS, Teller, Turn};
+
+/// The longest part of what is written to a question, in characters: what a field of AAEP takes.
+const LONGEST_PART: usize = 4000;
+
+/// Gives what is written to a question as fields of it, and how much of it is missing.
+fn parts(written: Brought) -> Vec<(String, String)> {
+    let left_out = written.count.saturating_sub(written.lines.len() as u64);
+    let text: Vec<char> = written.lines.join("\n").chars().collect();
+    let parts = text.chunks(LONGEST_PART).enumerate();
+    let mut parts: Vec<(String, String)> = parts
+        .map(|(at, part)| {
+            let name = match at {
+                0 => "content".to_owned(),
+                at => format!("content_{}", at + 1),
+            };
+            (name, part.iter().collect())
+        })
+        .collect();
+    if left_out > 0 {
+        parts.push(("content_lines_left_out".to_owned(), left_out.to_string()));
+    }
+    parts
+}
+
+impl Turn {
+    /// Takes a request for a permission; it is asked when none before it is open. False where there is no room.
+    pub fn request(
+        &mut self,
+        mut permission: Permission,
+        mut news: CallNews,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        self.heard = now.monotonic;
+        if self.waiting.len() >= MOST_PERMISSIONS {
+            return false;
+        }
+        let key = permission.call.clone();
+        let has_twin = self.requests().any(|id| *id == permission.id);
+        // What is written to a question is no output of its call, which has not run.
+        let written = news.output.take().filter(|it| it.count > 0);
+        permission
+            .context
+            .extend(written.into_iter().flat_map(parts));
+        // What was over is asked about: then it is another call.
+        let again = self.over.contains(&key);
+        self.over.retain(|over| *over != key);
+        if !self.know(&key, news, &teller.folder) {
+            return false;
+        }
+        if again && let Some(call) = self.calls.get_mut(&key) {
+            self.repeats += 1;
+            call.begin_again(self.repeats);
+        }
+        if let Some(call) = self.calls.get_mut(&key) {
+            call.stage = match call.stage {
+                Stage::Told => Stage::Told,
+                Stage::Unsaid
+                | Stage::Waiting(_)
+                | Stage::Asked
+                | Stage::Allowed
+                | Stage::Rejected => Stage::Asked,
+            };
+        }
+        if has_twin {
+            // An answer under this id may count for either of them.
+            permission.reject_only = Some(RejectOnly::SharedId);
+            permission.other = self.actions_of(&permission.id, &teller.words);
+            let action = self.calls.get(&key).map(|call| call.action(&teller.words));
+            let id = permission.id.clone();
+            self.share_id(&id, &action.unwrap_or_default(), teller, now, out);
+        }
+        self.waiting.push_back(permission);
+        self.ask_next(teller, now, out);
+        true
+    }
+
+    /// Returns what the open requests of an id ask.
+    pub fn actions_of(&self, id: &Id, words: &Words) -> String {
+        let all = self.asking.iter().chain(&self.waiting).chain(&self.passed);
+        let calls = all
+            .filter(|it| it.id == *id)
+            .filter_map(|it| self.calls.get(&it.call));
+        let actions: Vec<String> = calls.map(|call| call.action(words)).collect();
+        actions.join("; ")
+    }
+
+    /// Takes the word that another open request has the id of this one: it can only be rejected, and is asked again.
+    pub fn share_id(
+        &mut self,
+        id: &Id,
+        other: &str,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        for waiting in self.waiting.iter_mut().filter(|it| it.id == *id) {
+            waiting.reject_only = Some(RejectOnly::SharedId);
+            other.clone_into(&mut waiting.other);
+        }
+        let is_asked =
+            |it: &Permission| it.id == *id && it.sending.is_none() && it.clarifies.is_none();
+        if let Some(mut asking) = self.asking.take_if(|it| is_asked(it)) {
+            asking.reject_only = Some(RejectOnly::SharedId);
+            other.clone_into(&mut asking.other);
+            asking.changed = vec!["id".to_owned()];
+            self.ask_changed(asking, teller, now, out);
+        }
+    }
+
+    /// Asks again where what is asked has changed while it is open. The answer that is on its way is for what was asked.
+    pub(super) fn ask_if_changed(
+        &mut self,
+        key: &str,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let Some(call) = self.calls.get(key) else {
+            return;
+        };
+        let is_over = matches!(
+            call.status,
+            Status::Completed | Status::Failed | Status::Ended
+        );
+        let changed = match &self.asking {
+            Some(asking) if asking.call == key && asking.sending.is_none() && !is_over => {
+                asking.differences(call, &teller.words)
+            }
+            Some(_) | None => return,
+        };
+        if changed.is_empty() {
+            return;
+        }
+        if let Some(mut asking) = self.asking.take() {
+            asking.changed = changed;
+            self.ask_changed(asking, teller, now, out);
+        }
+    }
+
+    /// Asks under another token what has changed: whoever answers the old one answers nothing.
+    fn ask_changed(
+        &mut self,
+        mut asking: Permission,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        asking.token = teller.writer.token();
+        self.put_question(asking, teller, now, out);
+    }
+
+    fn ask_next(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        if self.asking.is_some() {
+            return;
+        }
+        let Some(mut permission) = self.waiting.pop_front() else {
+            return;
+        };
+        permission.token = teller.writer.token();
+        self.close_output(teller, now, out);
+        self.enter("awaiting_input", teller, now, out);
+        self.put_question(permission, teller, now, out);
+    }
+
+    fn put_question(
+        &mut self,
+        mut permission: Permission,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let unknown = Call::new(&permission.call);
+        let call = self.calls.get(&permission.call).unwrap_or(&unknown);
+        let (kind, fields) = permission.asks(call, &teller.words);
+        permission.note_asked(call, &fields);
+        let answerable = teller.answerable && permission.takes_answers();
+        self.asking = Some(permission);
+        let fields = Value::Object(fields);
+        let text = teller
+            .writer
+            .event(&mut self.session, kind, now.wall, fields);
+        out.push(if answerable {
+            Out::Event(text)
+        } else {
+            Out::ViewOnly(text)
+        });
+    }
+
+    /// Asks once more, under the token that it has, what is asked: it was asked of us once more.
+    pub fn ask_again(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        if let Some(asking) = self.asking.take() {
+            self.put_question(asking, teller, now, out);
+        }
+    }
+
+    /// Asks once more, under another token, what was answered in vain: whoever hears it takes the answer for given, and the
+    /// token for used.
+    pub fn ask_anew(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        if let Some(asking) = self.asking.take() {
+            self.enter("thinking", teller, now, out);
+            self.waiting.push_front(asking);
+            self.ask_next(teller, now, out);
+        }
+    }
+
+    /// Takes a request for an answer in words; it is asked when none before it is open, `next` where it goes on with what
+    /// is asked now. False where there is no room.
+    pub fn clarify(
+        &mut self,
+        request: Permission,
+        next: bool,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        self.heard = now.monotonic;
+        match next {
+            true => self.waiting.push_front(request),
+            false if self.waiting.len() >= MOST_PERMISSIONS => return false,
+            false => self.waiting.push_back(request),
+        }
+        self.ask_next(teller, now, out);
+        true
+    }
+
+    /// Gives the permission that is asked under a token.
+    pub fn asked_under(&mut self, token: &str) -> Option<&mut Permission> {
+        self.asking.as_mut().filter(|it| it.token == token)
+    }
+
+    /// Takes the word that an answer went out; gives why the person rejected, where they said so.
+    pub fn answered(
+        &mut self,
+        request: u64,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Option<String> {
+        let is_it = |it: &&Permission| it.sending.as_ref().is_some_and(|it| it.request == request);
+        let permission = self.asking.as_ref().filter(is_it)?;
+        let (key, sending) = (permission.call.clone(), permission.sending.clone()?);
+        self.heard = now.monotonic;
+        if permission.clarifies.is_none() {
+            self.rejected = !sending.allows;
+        }
+        let mut runs = false;
+        if let Some(call) = self.calls.get_mut(&key) {
+            call.rejected = !sending.allows;
+            if call.stage != Stage::Told {
+                runs = sending.allows && call.status == Status::InProgress;
+                call.stage = match sending.allows {
+                    true => Stage::Allowed,
+                    false => Stage::Rejected,
+                };
+            }
+        }
+        let to = if sending.allows {
+            "calling_tool"
+        } else {
+            "thinking"
+        };
+        self.leave_question(to, teller, now, out);
+        if runs {
+            self.tell_call(&key, teller, now, out);
+        }
+        sending.reason
+    }
+
+    /// Takes the word that an answer did not go out: it can be given again. In a turn that is being stopped it is
+    /// too late for that; then the permission is given back, which is over.
+    pub fn unanswered(
+        &mut self,
+        request: u64,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Option<Permission> {
+        let asking = self.asking.as_mut()?;
+        asking.sending.take_if(|it| it.request == request)?;
+        let over = self.asking.clone().filter(|_| self.stopping)?;
+        out.push(over.over(Over::Stopped));
+        self.leave_question("thinking", teller, now, out);
+        Some(over)
+    }
+
+    /// Takes back a permission that the agent withdraws; tells whether it was open and nothing was answered.
+    pub fn withdrawn(
+        &mut self,
+        id: &Value,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Option<Permission> {
+        if let Some(at) = self.waiting.iter().position(|it| it.id.is(id)) {
+            return self.waiting.remove(at);
+        }
+        if let Some(at) = self.passed.iter().position(|it| it.id.is(id)) {
+            return Some(self.passed.remove(at));
+        }
+        let open = |it: &&Permission| it.id.is(id) && it.sending.is_none();
+        let permission = self.asking.as_ref().filter(open)?.clone();
+        out.push(permission.over(Over::TakenBack));
+        self.leave_question("thinking", teller, now, out);
+        Some(permission)
+    }
+
+    /// Takes the word that somebody else decided a request: whether they allowed it, where that was said. Tells whether it
+    /// was open; one of which the person's own answer is on its way stays open until it is known what became of that.
+    pub fn decided_elsewhere(
+        &mut self,
+        name: &str,
+        allowed: Option<bool>,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        let before = self.waiting.len() + self.passed.len();
+        let gone: Vec<String> = self
+            .waiting
+            .iter()
+            .filter(|it| it.id.is_name(name))
+            .map(|it| it.call.clone())
+            .collect();
+        self.waiting.retain(|it| !it.id.is_name(name));
+        self.passed.retain(|it| !it.id.is_name(name));
+        for call in gone {
+            self.let_go(&call, allowed);
+        }
+        if self.waiting.len() + self.passed.len() < before {
+            return true;
+        }
+        let open = |it: &&Permission| it.id.is_name(name) && it.sending.is_none();
+        let Some(call) = self.asking.as_ref().filter(open).map(|it| it.call.clone()) else {
+            return false;
+        };
+        self.let_go(&call, allowed);
+        let to = if allowed == Some(true) {
+            "calling_tool"
+        } else {
+            "thinking"
+        };
+        self.leave_question(to, teller, now, out);
+        true
+    }
+
+    /// Takes note of how a call was decided by somebody else: it is told when it runs, or has failed.
+    fn let_go(&mut self, key: &str, allowed: Option<bool>) {
+        self.rejected = allowed == Some(false);
+        if let Some(call) = self
+            .calls
+            .get_mut(key)
+            .filter(|it| it.stage == Stage::Asked)
+        {
+            call.stage = match allowed {
+                Some(false) => Stage::Rejected,
+                Some(true) | None => Stage::Allowed,
+            };
+        }
+    }
+
+    /// Takes the word that a request is over on the other side although the person answered: somebody was faster.
+    pub fn too_late(&mut self, request: u64, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        let is_it = |it: &Permission| it.sending.as_ref().is_some_and(|it| it.request == request);
+        let Some(call) = self
+            .asking
+            .as_ref()
+            .filter(|it| is_it(it))
+            .map(|it| it.call.clone())
+        else {
+            return;
+        };
+        self.let_go(&call, None);
+        self.leave_question("thinking", teller, now, out);
+    }
+
+    /// Gives the names of all that is open.
+    pub fn requests(&self) -> impl Iterator<Item = &Id> {
+        let all = self.asking.iter().chain(&self.waiting).chain(&self.passed);
+        all.map(|permission| &permission.id)
+    }
+
+    /// Tells whether it is this request that the person is asked.
+    pub fn is_asked(&self, name: &str) -> bool {
+        self.asking.as_ref().is_some_and(|it| it.id.is_name(name))
+    }
+
+    /// Tells whether something is asked, and can be answered.
+    pub fn asks(&self) -> bool {
+        self.asking.is_some()
+    }
+
+    /// Takes the word that nothing of what is open can be answered any more, and gives the names of it.
+    pub fn close(
+        &mut self,
+        how: Over,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Vec<String> {
+        let open = self.waiting.drain(..).chain(self.passed.drain(..));
+        let mut names: Vec<String> = open.filter_map(|it| it.id.name()).collect();
+        if let Some(asking) = self.asking.take() {
+            names.extend(asking.id.name());
+            if asking.sending.is_none() {
+                out.push(asking.over(how));
+            }
+            self.enter("thinking", teller, now, out);
+        }
+        names
+    }
+
+    /// Takes the wish that it ends, and gives the permissions that are open: they are answered as cancelled.
+    pub fn stop(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) -> Vec<Permission> {
+        self.stopping = true;
+        let mut open: Vec<Permission> = self.waiting.drain(..).collect();
+        open.append(&mut self.passed);
+        // An answer that is on its way is the person's, and stays it.
+        if let Some(asking) = self.asking.as_ref().filter(|it| it.sending.is_none()) {
+            out.push(asking.over(Over::Stopped));
+            open.insert(0, asking.clone());
+            self.leave_question("thinking", teller, now, out);
+        }
+        for permission in &open {
+            self.was_cancelled(&permission.call);
+        }
+        open
+    }
+
+    /// Takes note that a call was cancelled before anybody allowed it: it is told only if it is made all the same.
+    pub fn was_cancelled(&mut self, key: &str) {
+        if let Some(call) = self.calls.get_mut(key) {
+            call.stage = match call.stage {
+                Stage::Told => Stage::Told,
+                Stage::Allowed => Stage::Allowed,
+                Stage::Unsaid | Stage::Waiting(_) | Stage::Asked | Stage::Rejected => {
+                    Stage::Rejected
+                }
+            };
+        }
+    }
+
+    /// Leaves the question that is asked, and asks the next one.
+    pub fn leave_question(&mut self, to: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        self.asking = None;
+        self.enter(to, teller, now, out);
+        self.ask_next(teller, now, out);
+    }
+}

@@ -1,0 +1,349 @@
+//! One call of a tool: what is known of it, how far it is, and how it is put into words for whoever allows it.
+//!
+//! Responsibilities: gathering what messages say of a call, putting it into words. Not here: what it does, to the letter
+//! (`call::deed`), when it is announced (`turn`).
+//!
+//! Mental model: agents report a call as running before they ask for the permission to make it. So a call that is said to
+//! run is told only after [`GRACE`], or once it was allowed, or when it is over.
+
+use std::time::Duration;
+
+use crate::Words;
+use crate::protocol::{Attached, Brought, FileChange, PlanStep};
+use crate::{changes, written};
+
+use super::input::Input;
+use super::read::{CallNews, Status};
+
+mod deed;
+
+/// How long a call that runs, as its agent says, is not told yet, because the permission for it may still be asked for.
+pub const GRACE: Duration = Duration::from_millis(1000);
+
+/// The name of opencode's tool for lists.
+const LIST: &str = "todowrite";
+
+/// The longest sentence about a call, in characters.
+const LONGEST_TITLE: usize = 512;
+
+/// Says how far the person has heard of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing, and it does not run.
+    Unsaid,
+    /// Nothing, and it runs, as its agent says; it is told then.
+    Waiting(Duration),
+    /// They are asked about it, or will be.
+    Asked,
+    /// They allowed it.
+    Allowed,
+    /// They rejected it.
+    Rejected,
+    /// That it runs.
+    Told,
+}
+
+/// Holds one call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Its name in AAEP.
+    pub key: String,
+    /// How far it is heard.
+    pub stage: Stage,
+    /// Whether the person's last answer about it rejected it; it may have been told by then.
+    pub rejected: bool,
+    /// Where it is, as its agent says.
+    pub status: Status,
+    /// The edits that it makes.
+    pub edits: Vec<FileChange>,
+    /// What it brought.
+    pub output: Brought,
+    title: String,
+    kind: String,
+    places: Vec<String>,
+    command: Option<String>,
+    inputs: Option<Vec<Input>>,
+    /// The inputs that its command and its edits say, by name.
+    said: Vec<String>,
+    /// The folder in which its conversation works.
+    folder: String,
+    also: Vec<String>,
+    /// The files that it deletes.
+    deletes: Vec<String>,
+    /// What it edits, as it is identified: what it was called for, or what it did where that is something else.
+    edited: Vec<String>,
+    instead: bool,
+    /// Whether it was first called by the name of a tool for lists.
+    is_list: bool,
+    plan: Vec<PlanStep>,
+}
+
+/// Makes AAEP's name for a call of the agent's.
+pub fn key(id: &str) -> String {
+    written::id("call_", id)
+}
+
+impl Call {
+    /// Begins to know a call.
+    pub fn new(key: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            stage: Stage::Unsaid,
+            rejected: false,
+            status: Status::Pending,
+            edits: Vec::new(),
+            output: Brought::default(),
+            title: String::new(),
+            kind: String::new(),
+            places: Vec::new(),
+            command: None,
+            inputs: None,
+            said: Vec::new(),
+            folder: String::new(),
+            also: Vec::new(),
+            deletes: Vec::new(),
+            edited: Vec::new(),
+            instead: false,
+            is_list: false,
+            plan: Vec::new(),
+        }
+    }
+
+    /// Gives it another name in AAEP: what comes is a second call under the name of one that is over.
+    pub fn begin_again(&mut self, number: u64) {
+        self.key = written::id("call_", &format!("{} {number}", self.key));
+    }
+
+    /// Takes what changed.
+    pub fn take(&mut self, news: CallNews) {
+        let CallNews {
+            id: _,
+            title,
+            kind,
+            status,
+            edits,
+            output,
+            places,
+            command,
+            inputs,
+            said,
+            also,
+            deletes,
+            instead,
+            plan,
+        } = news;
+        if self.title.is_empty() {
+            self.is_list = title.as_deref() == Some(LIST);
+        }
+        self.title = title.unwrap_or(std::mem::take(&mut self.title));
+        self.kind = kind.unwrap_or(std::mem::take(&mut self.kind));
+        self.status = status.unwrap_or(self.status);
+        // Some say at the end what they brought, and no more what they changed: it was changed all the same.
+        let over = status == Some(Status::Completed);
+        let kept = edits.filter(|edits| !(over && edits.is_empty()));
+        if let Some(edits) = kept {
+            let as_called =
+                over && !self.edits.is_empty() && changes::carry_out(&self.edits, &edits);
+            self.edits = edits;
+            if !as_called {
+                self.edited = self.edits.iter().map(changes::identity).collect();
+            }
+        }
+        self.output = output.unwrap_or(std::mem::take(&mut self.output));
+        self.places = places.unwrap_or(std::mem::take(&mut self.places));
+        self.instead |= instead;
+        if let Some(also) = also {
+            self.also = also;
+            self.deletes = deletes;
+        }
+        self.plan = plan.unwrap_or(std::mem::take(&mut self.plan));
+        if let Some(inputs) = inputs {
+            // What it is called with comes as a whole: a command that is not in it any more is none.
+            self.inputs = Some(inputs);
+            self.command = command;
+            self.said.clear();
+        }
+        self.said.extend(said);
+    }
+
+    /// Tells whether it runs, as its agent says, and the person has not heard of it yet.
+    pub fn is_waiting(&self) -> bool {
+        match self.stage {
+            Stage::Waiting(_) => true,
+            Stage::Unsaid | Stage::Asked | Stage::Allowed | Stage::Rejected | Stage::Told => false,
+        }
+    }
+
+    /// Gives the plan that it wrote down, where that is all that it did: whatever else has such a list may do more with it.
+    pub fn wrote_down(&self) -> Option<&[PlanStep]> {
+        let has_words = |step: &PlanStep| !step.words.trim().is_empty();
+        let is_plan = self.is_list && !self.plan.is_empty() && self.plan.iter().all(has_words);
+        let is_all =
+            self.status == Status::Completed && self.deeds() == 0 && self.places.is_empty();
+        (is_plan && is_all).then_some(&self.plan)
+    }
+
+    /// Gives the name of its tool: its kind, which is all that the protocol says of it.
+    pub fn tool(&self) -> String {
+        let kind = self.kind.trim();
+        written::tool(if kind.is_empty() { "tool" } else { kind })
+    }
+
+    /// Says in short what it does.
+    pub fn title(&self) -> String {
+        let title = [Some(&self.title), self.command.as_ref()];
+        let title = title.into_iter().flatten().find(|it| !it.trim().is_empty());
+        let title = title.map_or_else(|| self.tool(), Clone::clone);
+        written::cut(&title, LONGEST_TITLE)
+    }
+
+    /// Says what is asked for. Where there is a command it is the command and nothing else, whatever the title says; where it
+    /// says which lines change, it is that. Everything else that it is given is said by its name and value.
+    pub fn action(&self, words: &Words) -> String {
+        if let Some(command) = &self.command {
+            return command.clone();
+        }
+        let deletes = self.kind.trim() == "delete";
+        let mut edits: Vec<String> = match self.instead || deletes {
+            true => Vec::new(),
+            false => self.edits.iter().map(|edit| edits(edit, words)).collect(),
+        };
+        edits.extend(self.also.iter().cloned());
+        let paths: Vec<&str> = self.paths().collect();
+        if deletes && edits.is_empty() && !paths.is_empty() {
+            edits.push(first(words, "acp.delete", &[("paths", &paths.join(", "))]));
+        }
+        let is_title = edits.is_empty();
+        let mut action = match is_title {
+            true => self.title(),
+            false => edits.join("; "),
+        };
+        if is_title {
+            let title = self.title.trim();
+            let unsaid: Vec<&str> = paths.into_iter().filter(|path| *path != title).collect();
+            if !unsaid.is_empty() {
+                action = format!("{action}: {}", unsaid.join(", "));
+            }
+            // What a tool of its own is called with is what it does.
+            let is_said = |input: &&Input| {
+                let path = inside(&input.text, &self.folder);
+                !(input.text.trim() == title || self.paths().any(|it| it == path))
+            };
+            let inputs: Vec<String> = self
+                .given()
+                .filter(is_said)
+                .map(|input| format!("{}: {}", input.name, input.text))
+                .collect();
+            if !inputs.is_empty() {
+                action = format!("{action} ({})", inputs.join(", "));
+            }
+        }
+        action
+    }
+
+    /// Gives what it is given.
+    fn given(&self) -> impl Iterator<Item = &Input> {
+        self.inputs.iter().flatten()
+    }
+
+    /// Tells whether it runs a command.
+    pub fn has_command(&self) -> bool {
+        self.command.is_some()
+    }
+
+    /// Takes the folder in which its conversation works.
+    pub fn set_folder(&mut self, folder: &str) {
+        folder.trim_end_matches('/').clone_into(&mut self.folder);
+    }
+
+    /// Counts what it does to files.
+    pub fn deeds(&self) -> usize {
+        self.edits.len() + self.also.len()
+    }
+
+    /// Counts the lines of all its edits, as arguments of a phrase.
+    pub fn lines(&self) -> [(&'static str, String); 3] {
+        let count = |of: fn(&FileChange) -> u64| self.edits.iter().map(of).sum::<u64>();
+        tally(count(|edit| edit.added), count(|edit| edit.removed))
+    }
+
+    /// Returns what belongs to it and is read on demand, with what it does. What it brought is no part of a question.
+    pub fn attached(&self, asked: bool) -> Attached {
+        let output = (self.output.count > 0 && !asked).then(|| Brought {
+            of: self.command.clone().unwrap_or_else(|| self.title()),
+            ..self.output.clone()
+        });
+        Attached {
+            changes: self.edits.clone(),
+            output,
+            plan: Vec::new(),
+            deed: Some(self.deed()),
+        }
+    }
+
+    /// Gives the paths that it is about, each once.
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        let edited = self.edits.iter().map(|edit| edit.path.as_str());
+        let all = edited.chain(self.places.iter().map(String::as_str));
+        let all: std::collections::BTreeSet<&str> = all.filter(|path| !path.is_empty()).collect();
+        all.into_iter()
+    }
+}
+
+/// Words what is done to a file.
+fn edits(edit: &FileChange, words: &Words) -> String {
+    let lines = tally(edit.added, edit.removed);
+    let places = match edit.places {
+        0 | 1 => String::new(),
+        places => places.to_string(),
+    };
+    let mut args = vec![("path", edit.path.as_str()), ("places", places.as_str())];
+    args.extend(lines.iter().map(|(name, count)| (*name, count.as_str())));
+    let key = match edit {
+        FileChange { is_new: true, .. } => "acp.edit.new",
+        FileChange {
+            added: 0,
+            removed: 0,
+            ..
+        } => "acp.edit.same",
+        FileChange { .. } => "acp.edit",
+    };
+    first(words, key, &args)
+}
+
+/// Gives counts of lines as arguments: what is nothing is empty, and lines that go without any that come are counted
+/// under a name of their own.
+fn tally(added: u64, removed: u64) -> [(&'static str, String); 3] {
+    let count = |n: u64, said: bool| match said && n > 0 {
+        true => n.to_string(),
+        false => String::new(),
+    };
+    [
+        ("added", count(added, true)),
+        ("removed", count(removed, added > 0)),
+        ("gone", count(removed, added == 0)),
+    ]
+}
+
+/// Words a phrase in the person's first language.
+pub fn first(words: &Words, key: &str, args: &[(&str, &str)]) -> String {
+    let said = words.say(key, args).into_iter().next();
+    said.map(|said| said.normal).unwrap_or_default()
+}
+
+/// Gives a title as it is called in a folder, where it is a path there and nothing else; some agents leave the first
+/// slash out.
+pub fn titled(title: &str, folder: &str) -> String {
+    let whole = format!("/{}", title.trim().trim_start_matches('/'));
+    match inside(&whole, folder) {
+        near if near != whole && !near.contains(char::is_whitespace) => near.to_owned(),
+        _ => title.to_owned(),
+    }
+}
+
+/// Gives a path in a folder as it is called from there.
+pub fn inside<'a>(path: &'a str, folder: &str) -> &'a str {
+    let rest = path.strip_prefix(folder).filter(|_| !folder.is_empty());
+    let rest = rest.and_then(|rest| rest.strip_prefix('/'));
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(path)
+}

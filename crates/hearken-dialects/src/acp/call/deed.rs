@@ -1,0 +1,284 @@
+//! What a call does, to the letter: what a question about it is bound to, and which of its inputs the words leave out.
+//!
+//! Responsibilities: the deed of a call, its digest, the inputs that are only counted, calls that say nothing. Not here: the
+//! words of a call (`call`), what a person is warned of (`session`).
+
+use ring::digest::{Context, SHA256};
+use serde_json::{Map, Value};
+
+use super::{Call, inside};
+use crate::acp::input::Input;
+use crate::changes;
+use crate::protocol::Deed;
+
+impl Call {
+    /// Gives the names of what it is given that its action does not say.
+    fn unsaid(&self) -> Vec<String> {
+        let has_edits = !self.edits.is_empty() || !self.also.is_empty();
+        if self.command.is_none() && !has_edits {
+            // The action lists them all; what was cut it says in part.
+            return self
+                .given()
+                .filter(|input| input.is_cut)
+                .map(|input| input.name.clone())
+                .collect();
+        }
+        let is_said = |input: &Input| {
+            let path = inside(&input.text, &self.folder);
+            let names_file =
+                has_edits && !input.is_cut && self.edits.iter().any(|edit| edit.path == path);
+            let here = input.is_folder()
+                && input.text.trim_end_matches('/') == self.folder
+                && !self.folder.is_empty();
+            names_file
+                || here
+                || self.describes(input)
+                || self.said.contains(&input.name)
+                || self.is_edit(input)
+        };
+        let unsaid = self.given().filter(|input| !is_said(input));
+        unsaid.map(|input| input.name.clone()).collect()
+    }
+
+    /// Tells whether an input is the text of its only edit, before or after.
+    fn is_edit(&self, input: &Input) -> bool {
+        let [edit] = self.edits.as_slice() else {
+            return false;
+        };
+        let other = |name: &str| self.given().find(|it| it.name == name && !it.is_cut);
+        let pair = [
+            ("old_string", "new_string"),
+            ("oldString", "newString"),
+            ("old_str", "new_str"),
+            ("oldText", "newText"),
+        ]
+        .into_iter()
+        .find(|(old, new)| input.name == *old || input.name == *new);
+        match pair {
+            Some((old, new)) => match (other(old), other(new)) {
+                (Some(old), Some(new)) => changes::is_of(edit, &old.text, &new.text),
+                _ => false,
+            },
+            None => edit.is_new && !input.is_cut && changes::is_of(edit, "", &input.text),
+        }
+    }
+
+    /// Tells whether nothing says what it does: it is given nothing, and its title only names a tool.
+    pub fn is_silent(&self) -> bool {
+        let has_content = self.command.is_some()
+            || !self.edits.is_empty()
+            || !self.also.is_empty()
+            || self.paths().next().is_some()
+            || self.given().any(|input| !input.text.trim().is_empty());
+        !has_content && is_generic(&self.title)
+    }
+
+    /// Identifies what it is called with and what it edits, in two parts. A part that says nothing is a dash.
+    pub fn digest(&self) -> String {
+        let has_edits = !self.edits.is_empty() || !self.also.is_empty();
+        let has_inputs = self.given().next().is_some();
+        let mut called = Vec::new();
+        let is_said = has_edits && self.unsaid().is_empty();
+        if self.command.is_some() || (has_inputs && !is_said) {
+            called.push(self.command.clone().unwrap_or_default());
+            let mut inputs: Vec<&Input> = self
+                .given()
+                .filter(|input| !self.describes(input))
+                .collect();
+            inputs.sort_by(|one, other| one.name.cmp(&other.name));
+            for input in inputs {
+                called.extend([input.name.clone(), hex(&input.digest)]);
+            }
+        } else if !has_edits {
+            called.push(self.title.trim().to_owned());
+        }
+        let part = |texts: &[String]| match texts.is_empty() {
+            true => "-".to_owned(),
+            false => sum(texts),
+        };
+        format!("{}.{}", part(&called), part(&self.edited))
+    }
+
+    /// Tells whether an input only describes a command, which changes nothing of it.
+    fn describes(&self, input: &Input) -> bool {
+        self.command.is_some() && input.name == "description"
+    }
+
+    /// Returns what it does, to the letter.
+    pub fn deed(&self) -> Deed {
+        let places = [
+            "path",
+            "file_path",
+            "filePath",
+            "notebook_path",
+            "source",
+            "destination",
+            "from",
+            "to",
+            "target",
+        ];
+        let is_place = |input: &&Input| {
+            input.is_folder() || (self.command.is_none() && places.contains(&input.name.as_str()))
+        };
+        let given = self.given().filter(is_place);
+        let all = self.paths().chain(given.map(|input| input.text.as_str()));
+        let all: std::collections::BTreeSet<&str> = all.filter(|path| !path.is_empty()).collect();
+        let more = self.given().filter(|input| {
+            input.may_be_command()
+                && !self.said.contains(&input.name)
+                && !input.text.trim().is_empty()
+        });
+        let folder = self
+            .given()
+            .find(|input| input.is_folder())
+            .map(|input| input.text.trim_end_matches('/'));
+        let folder = match folder {
+            Some(folder) if folder.starts_with('/') || self.folder.is_empty() => folder.to_owned(),
+            Some(folder) => format!("{}/{folder}", self.folder),
+            None => self.folder.clone(),
+        };
+        let deletes = self.command.is_none() && self.kind.trim() == "delete";
+        let is_edit = !self.edits.is_empty()
+            && self.command.is_none()
+            && (self.also.is_empty() || self.instead);
+        Deed {
+            commands: self
+                .command
+                .iter()
+                .cloned()
+                .chain(more.map(|input| input.text.clone()))
+                .collect(),
+            folder: Some(folder).filter(|folder| !folder.is_empty()),
+            paths: all.into_iter().map(str::to_owned).collect(),
+            edits: is_edit && !deletes,
+            deletes: match deletes {
+                true => self.paths().map(str::to_owned).collect(),
+                false => self.deletes.clone(),
+            },
+            unsaid: self.unsaid(),
+            digest: self.digest(),
+            is_cut: self
+                .given()
+                .any(|input| input.is_cut && input.may_be_command()),
+            ..Deed::default()
+        }
+    }
+
+    /// Gives everything else that is known of it, to be read in full.
+    pub fn more(&self) -> Map<String, Value> {
+        let mut more = Map::new();
+        let stands_apart = self.command.is_some() || !self.edits.is_empty();
+        let title = self.title.trim();
+        let said = self.command.as_deref().map(str::trim) == Some(title)
+            || self.paths().any(|path| path == title);
+        if stands_apart && !said && !title.is_empty() {
+            more.insert("title".to_owned(), self.title.as_str().into());
+        }
+        let unsaid = self.unsaid();
+        for input in self.given() {
+            // The texts of an edit stand in it already, as what they change.
+            let is_read =
+                self.command.is_some() || self.edits.is_empty() || unsaid.contains(&input.name);
+            if is_read && !self.said.contains(&input.name) {
+                more.entry(input.name.clone())
+                    .or_insert_with(|| input.text.as_str().into());
+            }
+        }
+        more
+    }
+}
+
+/// Sums texts up so that no two lists have the same sum.
+fn sum(texts: &[String]) -> String {
+    let mut sum = Context::new(&SHA256);
+    for text in texts {
+        sum.update(&(text.len() as u64).to_be_bytes());
+        sum.update(text.as_bytes());
+    }
+    // Half of it identifies one among any number of calls.
+    hex(sum.finish().as_ref().get(..15).unwrap_or_default())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Tells whether a title names only that a tool is used, and not for what.
+fn is_generic(title: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "a",
+        "access",
+        "action",
+        "allow",
+        "an",
+        "approval",
+        "approve",
+        "bash",
+        "call",
+        "calling",
+        "cmd",
+        "code",
+        "command",
+        "commands",
+        "console",
+        "delete",
+        "edit",
+        "exec",
+        "execute",
+        "executing",
+        "fetch",
+        "file",
+        "files",
+        "for",
+        "function",
+        "in",
+        "invoke",
+        "job",
+        "launch",
+        "mcp",
+        "move",
+        "node",
+        "of",
+        "operation",
+        "other",
+        "patch",
+        "perform",
+        "permission",
+        "perl",
+        "powershell",
+        "process",
+        "program",
+        "pwsh",
+        "python",
+        "python3",
+        "read",
+        "request",
+        "ruby",
+        "run",
+        "running",
+        "script",
+        "search",
+        "sh",
+        "shell",
+        "start",
+        "subprocess",
+        "task",
+        "terminal",
+        "the",
+        "think",
+        "this",
+        "to",
+        "tool",
+        "unknown",
+        "use",
+        "using",
+        "write",
+        "zsh",
+    ];
+    let words = title
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words
+        .map(str::to_lowercase)
+        .all(|word| WORDS.contains(&word.as_str()))
+}

@@ -1,0 +1,411 @@
+//! Changing what can be set of an agent: its mode, its model, and what else it offers.
+//!
+//! Responsibilities: what is told of the settings, the questions in which one is changed, what becomes of it. Not here:
+//! what the settings are (`settings`).
+//!
+//! # Mental model
+//! A mode may end all asking, so nothing is changed by one step: what to change and to what is chosen first, then what the
+//! agent says of it is said, and only a yes after that changes it. What is set is what the agent says is set: what was asked
+//! for is told only when it says so.
+
+use serde_json::{Map, Value, json};
+
+use crate::Out;
+use crate::link::{Phrase, Receipt, Word};
+use crate::protocol::{Answer, Now, Response};
+use crate::rpc;
+
+use super::aside::{self, Aside, Asks};
+use super::call::first;
+use super::client::{Acp, Ours, Phase};
+use super::ending::{closed, sentence};
+use super::settings::{Kind, News, ON, Setting};
+
+/// How many values are offered at once: AAEP takes 32 choices, and two are ours.
+const MOST_AT_ONCE: usize = aside::MOST_CHOICES - 2;
+
+/// Holds the questions in which something is changed.
+#[derive(Debug)]
+pub(super) struct Changing {
+    aside: Aside,
+    step: Step,
+}
+
+/// Says what is asked.
+#[derive(Debug, Clone)]
+enum Step {
+    /// Which of these settings.
+    Which(Vec<String>),
+    /// To which of these values.
+    What {
+        setting: String,
+        values: Vec<String>,
+        /// Behind how many others these stand.
+        from: usize,
+        /// Whether there are more.
+        more: bool,
+    },
+    /// Whether to that value.
+    Sure { setting: String, value: String },
+}
+
+impl Acp {
+    /// Takes what can be set, and tells what is another way than before.
+    pub(super) fn has_options(&mut self, map: &Map<String, Value>, out: &mut Vec<Out>) {
+        for (setting, news) in self.settings.take(map) {
+            match news {
+                // What it begins in: one sentence at most, and only where it could be otherwise.
+                News::There if setting.is_mode && setting.values.len() > 1 => {
+                    self.tell_setting(&setting, out);
+                }
+                News::There => {}
+                News::Changed => self.tell_setting(&setting, out),
+            }
+        }
+        let left_out = std::mem::take(&mut self.settings.left_out);
+        if left_out > 0 {
+            let n = Word::Own(left_out.to_string());
+            out.push(Out::Tell(Phrase::new("acp.set.left_out").with("n", n)));
+        }
+    }
+
+    /// Takes the word that the agent works in another mode.
+    pub(super) fn in_mode(&mut self, mode: &str, out: &mut Vec<Out>) {
+        if let Some(setting) = self.settings.in_mode(mode) {
+            self.tell_setting(&setting, out);
+        }
+    }
+
+    fn tell_setting(&self, setting: &Setting, out: &mut Vec<Out>) {
+        let value = Word::Name(self.value_words(setting, &setting.now));
+        let phrase = match setting.is_mode {
+            true => Phrase::new("acp.mode").with("mode", value),
+            false => Phrase::new("acp.set.is")
+                .with("name", Word::Name(self.setting_words(setting)))
+                .with("value", value),
+        };
+        out.push(Out::Tell(phrase));
+    }
+
+    fn setting_words(&self, setting: &Setting) -> String {
+        match setting.name.is_empty() {
+            true => first(&self.teller.words, "acp.set.mode", &[]),
+            false => setting.name.clone(),
+        }
+    }
+
+    fn value_words(&self, setting: &Setting, value: &str) -> String {
+        match setting.kind {
+            Kind::Switch if value == ON => first(&self.teller.words, "acp.set.on", &[]),
+            Kind::Switch => first(&self.teller.words, "acp.set.off", &[]),
+            Kind::Mode | Kind::Option => setting.value(value).to_owned(),
+        }
+    }
+
+    /// Takes the wish to change something: what a person calls it, or its number, where they said so.
+    pub(super) fn change(&mut self, what: Option<&str>, now: Now, out: &mut Vec<Out>) {
+        let tell = |key| Out::Tell(Phrase::new(key));
+        match self.phase {
+            Phase::Open(_) => {}
+            Phase::Unmet | Phase::Meeting => return out.push(tell("acp.set.early")),
+            Phase::Over => return out.push(tell("prompt.nobody")),
+        }
+        if self
+            .changing
+            .as_ref()
+            .is_some_and(|it| it.aside.is_sending())
+        {
+            return out.push(tell("acp.set.waits"));
+        }
+        let all: Vec<Setting> = self.settings.choosable().cloned().collect();
+        if all.is_empty() {
+            return out.push(tell("settings.none"));
+        }
+        let meant = match what {
+            None if all.len() == 1 => all.first(),
+            None => None,
+            Some(what) => match self.settings_called(&all, what).as_slice() {
+                [] => {
+                    let names = all.iter().map(|it| self.setting_words(it)).collect();
+                    let phrase = Phrase::new("acp.set.no_such").with("names", Word::Names(names));
+                    return out.push(Out::Tell(phrase));
+                }
+                [found] => Some(*found),
+                [..] => None,
+            },
+        };
+        self.leave_changing(None, now, out);
+        let asks = match meant {
+            Some(setting) => self.ask_what(setting, 0),
+            None => self.ask_setting(&all),
+        };
+        let teller = &mut self.teller;
+        let mut aside = Aside::begin("settings", "", "acp.set.asks", teller, now, out);
+        let (step, asks) = asks;
+        aside.ask(asks, teller, now, out);
+        self.changing = Some(Changing { aside, step });
+    }
+
+    /// Gives the settings that are called this best: by all of a name, by a word of it, by its beginning, by that of a
+    /// word. So "mode" is the mode of the agent, and not its model.
+    fn settings_called<'a>(&self, all: &'a [Setting], what: &str) -> Vec<&'a Setting> {
+        if let Ok(number) = what.parse::<usize>() {
+            let at = number.checked_sub(1);
+            return at.and_then(|at| all.get(at)).into_iter().collect();
+        }
+        let what = what.to_lowercase();
+        let rank = |setting: &Setting| {
+            let mode = setting.is_mode.then(|| "mode".to_owned());
+            let names = [self.setting_words(setting), setting.id.clone()];
+            let names = names
+                .into_iter()
+                .chain(mode)
+                .map(|name| name.to_lowercase());
+            let rank = |name: String| {
+                let mut words = name.split(|c: char| !c.is_alphanumeric());
+                match () {
+                    () if name == what => Some(0),
+                    () if words.clone().any(|word| word == what) => Some(1),
+                    () if name.starts_with(&what) => Some(2),
+                    () if words.any(|word| word.starts_with(&what)) => Some(3),
+                    () => None,
+                }
+            };
+            names.filter_map(rank).min()
+        };
+        let best = all.iter().filter_map(rank).min();
+        let called = all.iter().filter(|it| best.is_some() && rank(it) == best);
+        called.collect()
+    }
+
+    fn ask_setting(&self, all: &[Setting]) -> (Step, Asks) {
+        let words = &self.teller.words;
+        let mut labels: Vec<String> = all
+            .iter()
+            .map(|setting| {
+                let (name, value) = (
+                    self.setting_words(setting),
+                    self.value_words(setting, &setting.now),
+                );
+                first(words, "acp.set.one", &[("name", &name), ("value", &value)])
+            })
+            .collect();
+        labels.push(first(words, "acp.set.nothing", &[]));
+        let ids = all.iter().map(|setting| setting.id.clone()).collect();
+        let question = first(words, "acp.set.which", &[]);
+        (Step::Which(ids), Asks::one_of(question, labels))
+    }
+
+    fn ask_what(&self, setting: &Setting, from: usize) -> (Step, Asks) {
+        let words = &self.teller.words;
+        let values = setting.values.iter().skip(from).take(MOST_AT_ONCE);
+        let values: Vec<String> = values.map(|value| value.id.clone()).collect();
+        let more = setting.values.len() > from + values.len();
+        let mut labels: Vec<String> = values
+            .iter()
+            .map(|value| {
+                let said = self.value_words(setting, value);
+                match *value == setting.now {
+                    true => first(words, "acp.set.now", &[("value", &said)]),
+                    false => said,
+                }
+            })
+            .collect();
+        if more {
+            labels.push(first(words, "acp.set.more", &[]));
+        }
+        labels.push(first(words, "acp.set.leave", &[]));
+        let name = self.setting_words(setting);
+        let now = self.value_words(setting, &setting.now);
+        let args = [("name", name.as_str()), ("value", now.as_str())];
+        let mut asks = Asks::one_of(first(words, "acp.set.what", &args), labels);
+        asks.context.clone_from(&setting.says);
+        let step = Step::What {
+            setting: setting.id.clone(),
+            values,
+            from,
+            more,
+        };
+        (step, asks)
+    }
+
+    fn ask_whether(&self, setting: &Setting, value: &str) -> (Step, Asks) {
+        let (name, said) = (
+            self.setting_words(setting),
+            self.value_words(setting, value),
+        );
+        let says = setting.values.iter().find(|it| it.id == value);
+        let says = says.map(|it| closed(&it.says)).unwrap_or_default();
+        let key = match setting.is_mode {
+            true => "acp.set.sure.mode",
+            false => "acp.set.sure",
+        };
+        let args = [("name", name.as_str()), ("value", &said), ("says", &says)];
+        let step = Step::Sure {
+            setting: setting.id.clone(),
+            value: value.to_owned(),
+        };
+        (step, Asks::whether(first(&self.teller.words, key, &args)))
+    }
+
+    /// Takes an answer to one of these questions; tells whether it is one.
+    pub(super) fn changes(
+        &mut self,
+        request: u64,
+        token: &str,
+        answer: &Answer,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        let Some(changing) = self.changing.as_ref().filter(|it| it.aside.takes(token)) else {
+            return false;
+        };
+        let settled = Out::Settled {
+            request,
+            outcome: Ok(Receipt::Here),
+        };
+        let next = match changing.step.clone() {
+            Step::Which(ids) => {
+                let Some(at) = aside::place(answer).filter(|at| *at <= ids.len()) else {
+                    return false;
+                };
+                let setting = ids.get(at).and_then(|id| self.settings.get(id));
+                setting.map(|setting| self.ask_what(setting, 0))
+            }
+            Step::What {
+                setting,
+                values,
+                from,
+                more,
+            } => {
+                let last = values.len() + usize::from(more);
+                let Some(at) = aside::place(answer).filter(|at| *at <= last) else {
+                    return false;
+                };
+                let setting = self.settings.get(&setting);
+                match (setting, values.get(at)) {
+                    (Some(setting), Some(value)) if *value == setting.now => None,
+                    (Some(setting), Some(value)) => Some(self.ask_whether(setting, value)),
+                    (Some(setting), None) if more && at == values.len() => {
+                        Some(self.ask_what(setting, from + values.len()))
+                    }
+                    // It is left as it is, or the agent took it away meanwhile.
+                    (Some(_) | None, _) => None,
+                }
+            }
+            Step::Sure { setting, value } => {
+                let Answer::Response(Response::YesNo(yes)) = answer else {
+                    return false;
+                };
+                if *yes && let Some(frame) = self.setting_frame(&setting, &value) {
+                    if let Some(changing) = &mut self.changing {
+                        changing.aside.sends(request);
+                    }
+                    out.push(Out::Send { request, frame });
+                    return true;
+                }
+                None
+            }
+        };
+        out.push(settled);
+        match (next, &mut self.changing) {
+            (Some((step, asks)), Some(changing)) => {
+                changing.step = step;
+                changing.aside.ask(asks, &mut self.teller, now, out);
+            }
+            (None, _) => self.leave_changing(Some("acp.set.stays"), now, out),
+            (Some(_), None) => {}
+        }
+        true
+    }
+
+    /// Writes the request that sets something; nothing where the agent took it away meanwhile.
+    fn setting_frame(&mut self, id: &str, value: &str) -> Option<String> {
+        let Phase::Open(conversation) = &self.phase else {
+            return None;
+        };
+        let setting = self.settings.get(id)?;
+        let (method, params) = match setting.kind {
+            Kind::Mode => (
+                "session/set_mode",
+                json!({"sessionId": conversation, "modeId": value}),
+            ),
+            Kind::Option => (
+                "session/set_config_option",
+                json!({"sessionId": conversation, "configId": id, "value": value}),
+            ),
+            Kind::Switch => (
+                "session/set_config_option",
+                json!({"sessionId": conversation, "configId": id, "type": "boolean", "value": value == ON}),
+            ),
+        };
+        let what = Ours::Setting {
+            id: id.to_owned(),
+            value: value.to_owned(),
+        };
+        let number = self.asked.ask(what);
+        Some(rpc::request(number, method, &params.to_string()))
+    }
+
+    /// Takes what became of the answer that changes something.
+    pub(super) fn change_went(&mut self, request: u64, went: bool, now: Now, out: &mut Vec<Out>) {
+        let Some(changing) = &mut self.changing else {
+            return;
+        };
+        if changing.aside.went(request) && went {
+            self.leave_changing(Some("acp.set.asked"), now, out);
+        }
+    }
+
+    /// Takes the word that something is set.
+    pub(super) fn is_set(
+        &mut self,
+        id: &str,
+        value: &str,
+        result: &Map<String, Value>,
+        out: &mut Vec<Out>,
+    ) {
+        let mode = self
+            .settings
+            .get(id)
+            .is_some_and(|it| it.kind == Kind::Mode);
+        match mode {
+            // The protocol has no more to say of it.
+            true => self.in_mode(value, out),
+            false => self.has_options(result, out),
+        }
+        if let Some(setting) = self.settings.get(id).filter(|it| it.now != value) {
+            let phrase = Phrase::new("acp.set.other")
+                .with("name", Word::Name(self.setting_words(setting)))
+                .with("value", Word::Name(self.value_words(setting, &setting.now)));
+            out.push(Out::Tell(phrase));
+        }
+    }
+
+    /// Takes the word that something can't be set.
+    pub(super) fn is_not_set(&mut self, id: &str, words: Word, out: &mut Vec<Out>) {
+        let setting = self.settings.get(id);
+        let name = setting.map_or_else(|| id.to_owned(), |setting| self.setting_words(setting));
+        let phrase = Phrase::new("acp.set.refused")
+            .with("name", Word::Name(name))
+            .with("words", words);
+        out.push(Out::Tell(phrase));
+    }
+
+    fn leave_changing(&mut self, told: Option<&str>, now: Now, out: &mut Vec<Out>) {
+        if let Some(changing) = self.changing.take() {
+            let words = &self.teller.words;
+            let told = told
+                .map(|key| sentence(words, key, &[]))
+                .unwrap_or_default();
+            changing.aside.end_with(told, &mut self.teller, now, out);
+        }
+    }
+
+    /// Takes the end of the agent.
+    pub(super) fn lose_changing(&mut self, now: Now, out: &mut Vec<Out>) {
+        if let Some(changing) = self.changing.take() {
+            changing.aside.lose(&mut self.teller, now, out);
+        }
+    }
+}

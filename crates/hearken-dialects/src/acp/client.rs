@@ -1,0 +1,496 @@
+//! The client of one agent: it greets, opens a conversation, prompts, stops, and gives back what the person decided.
+//!
+//! Responsibilities: which message goes out when, under which id, and what an answer to one means. Not here: what a turn
+//! becomes (`turn`), what messages say (`read`).
+//!
+//! # Mental model
+//! One agent, one conversation, one turn at a time. A prompt that comes before the conversation is open, or during a turn,
+//! is held and goes out when it can; that is told. A stop asks the agent to end its turn, and answers every permission
+//! that is open with `cancelled`, as the protocol wants; that it has stopped is told when it says so.
+//!
+//! Of a capture nothing is known but what the agent wrote: then nothing is sent, and an answer with a stop reason ends the
+//! turn that is told.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
+use crate::protocol::{Answer, Now, Reply};
+use crate::rpc::{self, Asked, Id, Message, Text};
+use crate::written::{self, Writer};
+use crate::{
+    Carrier, Connection, Dialect, Earlier, Foreign, NoEvent, Numbers, Offered, Out, Start,
+    WhenLeft, Wish,
+};
+
+use super::agent;
+use super::call;
+use super::changing::Changing;
+use super::earlier::{Keeps, Stage};
+use super::forms::Elicited;
+use super::options;
+use super::permission::{Permission, Sending};
+use super::read::{self, Update, text};
+use super::settings::Settings;
+use super::signing::{Signing, WayIn};
+use super::turn::{Teller, Turn};
+
+/// The name of this dialect.
+pub(super) const NAME: &str = "acp";
+/// How many kinds of messages that are not known are told, each once.
+const MOST_UNKNOWN: usize = 64;
+
+/// Is a request of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ours {
+    /// The first message.
+    Greeting,
+    /// For a conversation.
+    Opening,
+    /// For the conversations of before.
+    Listing,
+    /// For one of them.
+    Going,
+    /// For a turn.
+    Prompt,
+    /// To sign the person in.
+    SigningIn,
+    /// To set something.
+    Setting {
+        /// The agent's name for it.
+        id: String,
+        /// The agent's name for what it is set to.
+        value: String,
+    },
+}
+
+/// Says how far the agent is met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nothing was sent.
+    Unmet,
+    /// It was greeted, or asked for a conversation.
+    Meeting,
+    /// The conversation of this name is open.
+    Open(String),
+    /// Nothing more can be sent.
+    Over,
+}
+
+/// Speaks with one agent.
+#[derive(Debug)]
+pub struct Acp {
+    pub(super) numbers: Numbers,
+    pub(super) teller: Teller,
+    pub(super) seed: u64,
+    pub(super) listens: bool,
+    pub(super) phase: Phase,
+    pub(super) asked: Asked<Ours>,
+    pub(super) ways_in: Vec<WayIn>,
+    pub(super) signing: Signing,
+    /// The id of the last request to sign in.
+    pub(super) signing_id: u64,
+    pub(super) settings: Settings,
+    pub(super) changing: Option<Changing>,
+    pub(super) commands: Vec<Offered>,
+    pub(super) elicited: Vec<Elicited>,
+    /// The addresses that the person wanted to open, by the agent's names, with their hosts.
+    pub(super) opened: VecDeque<(String, String)>,
+    /// Which conversation the person wants to go on with.
+    pub(super) wanted: Earlier,
+    /// What the agent keeps of those of before.
+    pub(super) keeps: Keeps,
+    pub(super) earlier: Stage,
+    pub(super) turn: Option<Turn>,
+    pub(super) held: VecDeque<String>,
+    /// What was prompted last.
+    pub(super) prompted: String,
+    /// The number under which the prompt of this turn goes out.
+    pub(super) prompting: Option<u64>,
+    pub(super) unknown: BTreeSet<String>,
+}
+
+impl Acp {
+    /// Makes the client of an agent.
+    pub fn new(start: Start) -> Self {
+        let agent = written::Agent {
+            id: "agent".to_owned(),
+            name: "agent".to_owned(),
+            model: None,
+        };
+        let listens = start.carrier == Carrier::OneWay;
+        Self {
+            numbers: start.numbers,
+            teller: Teller {
+                writer: Writer::new(NAME, agent, start.seed),
+                words: start.words,
+                folder: start.folder,
+                answerable: !listens,
+            },
+            seed: start.seed,
+            listens,
+            phase: Phase::Unmet,
+            asked: Asked::default(),
+            ways_in: Vec::new(),
+            signing: Signing::Idle,
+            signing_id: 0,
+            settings: Settings::default(),
+            changing: None,
+            commands: Vec::new(),
+            elicited: Vec::new(),
+            opened: VecDeque::new(),
+            wanted: start.earlier,
+            keeps: Keeps::default(),
+            earlier: Stage::Idle,
+            turn: None,
+            held: start.prompt.into_iter().collect(),
+            prompted: String::new(),
+            prompting: None,
+            unknown: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn send(&mut self, frame: String, out: &mut Vec<Out>) -> u64 {
+        let request = self.numbers.fresh();
+        if !self.listens {
+            out.push(Out::Send { request, frame });
+        }
+        request
+    }
+
+    /// Gives the ids of the agent's requests that are open.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> Vec<Id> {
+        let turn = self.turn.iter();
+        let permissions = turn.flat_map(Turn::requests).cloned();
+        permissions.chain(self.waiting_elicited()).collect()
+    }
+
+    pub(super) fn ask(
+        &mut self,
+        what: Ours,
+        method: &str,
+        params: &str,
+        out: &mut Vec<Out>,
+    ) -> u64 {
+        let id = self.asked.ask(what);
+        self.send(rpc::request(id, method, params), out)
+    }
+
+    fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+        match rpc::read(frame) {
+            Text::Rpc(Message::Notification { method, params }) => {
+                self.notified(&method, &rpc::members(params.as_deref()), now, out);
+            }
+            Text::Rpc(Message::Request { id, method, params }) => {
+                self.requested(&id, &method, &rpc::members(params.as_deref()), now, out);
+            }
+            Text::Rpc(Message::Result { id, result }) => {
+                let what = self.asked.answered(id.as_ref());
+                self.granted(what, &rpc::members(Some(&result)), now, out);
+            }
+            Text::Rpc(Message::Error { id, code, message }) => {
+                match self.asked.answered(id.as_ref()) {
+                    Some(what) => self.refused(what, code, &message, now, out),
+                    None => self.complained(code, &message, out),
+                }
+            }
+            Text::Rpc(Message::Nothing) => {
+                out.push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc), 1))
+            }
+            Text::Object => out.push(Out::Unread(NoEvent::Foreign(Foreign::Untyped), 1)),
+            Text::Other => out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
+        }
+    }
+
+    fn notified(
+        &mut self,
+        method: &str,
+        params: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        match method {
+            "session/update" => self.updated(params, now, out),
+            "$/cancel_request" => self.took_back(params, now, out),
+            "elicitation/complete" => self.opened_and_done(params, out),
+            // A protocol of its own beside this one, which nobody need know.
+            other if other.starts_with('_') || other.starts_with("$/") => {}
+            other => self.not_known(other, out),
+        }
+    }
+
+    fn updated(&mut self, params: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        let update = read::update(params);
+        if self.said_before(&update) {
+            return;
+        }
+        match update {
+            Update::Commands { offers, left_out } => {
+                self.commands = offers;
+                if left_out > 0 {
+                    let n = Word::Own(left_out.to_string());
+                    out.push(Out::Tell(Phrase::new("acp.commands_left_out").with("n", n)));
+                }
+            }
+            Update::Mode(mode) => self.in_mode(&mode, out),
+            Update::Options(options) => self.has_options(&options, out),
+            Update::Unknown(kind) => self.not_known(&kind, out),
+            Update::Echoes(_) | Update::Quiet => {}
+            update @ (Update::Says { .. }
+            | Update::Shows(_)
+            | Update::Thinks
+            | Update::Calls(_)
+            | Update::Plans { .. }) => {
+                let conversation = text(params, "sessionId").unwrap_or_default().to_owned();
+                let (turn, teller) = self.turn(&conversation, now, out);
+                turn.update(update, teller, now, out);
+                self.go_on(now, out);
+            }
+        }
+    }
+
+    /// Gives the turn that is told; what an agent does unprompted begins one.
+    fn turn(
+        &mut self,
+        conversation: &str,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> (&mut Turn, &mut Teller) {
+        let teller = &mut self.teller;
+        let turn = self
+            .turn
+            .get_or_insert_with(|| Turn::begin(conversation, None, teller, now, out));
+        (turn, &mut self.teller)
+    }
+
+    fn requested(
+        &mut self,
+        id: &Id,
+        method: &str,
+        params: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if method == "elicitation/create" {
+            return self.elicited(id, params, now, out);
+        }
+        if method != "session/request_permission" {
+            self.send(rpc::error(id, rpc::NO_SUCH_METHOD, "Method not found"), out);
+            if self.notes(method) {
+                let phrase = Phrase::new("acp.request_refused");
+                let phrase = phrase.with("method", Word::Name(method.to_owned()));
+                // An agent may try what only its own editor knows, and does without: opencode writes its files itself.
+                out.push(Out::Detail(phrase));
+            }
+            return;
+        }
+        let call = params.get("toolCall").and_then(Value::as_object);
+        let Some(news) = call.and_then(read::call) else {
+            // Without a call nobody knows what it is that would be allowed.
+            self.send(
+                rpc::error(id, rpc::INTERNAL, "there is no tool call in it"),
+                out,
+            );
+            out.push(Out::Tell(Phrase::new("acp.permission_unread")));
+            return;
+        };
+        let offer = options::read(params, &self.teller.words);
+        if offer.left_out > 0 {
+            let n = Word::Own(offer.left_out.to_string());
+            out.push(Out::Tell(Phrase::new("acp.options_left_out").with("n", n)));
+        }
+        let key = call::key(&news.id);
+        let mut permission = Permission::consent(id.clone(), &key, offer.choices, Vec::new());
+        permission.note_offer(&offer.shared, offer.has_namesakes);
+        permission.can_cancel = true;
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.stopping) {
+            // The protocol wants this answer to everything that is asked in a turn that is being stopped.
+            turn.was_cancelled(&permission.call);
+            self.send(permission.cancelled(), out);
+            out.push(Out::Detail(Phrase::new("acp.cancelled_too")));
+            return;
+        }
+        let conversation = text(params, "sessionId").unwrap_or_default().to_owned();
+        let (turn, teller) = self.turn(&conversation, now, out);
+        if !turn.request(permission, news, teller, now, out) {
+            self.send(rpc::error(id, rpc::INTERNAL, "too many requests wait"), out);
+            out.push(Out::Tell(Phrase::new("acp.too_many")));
+        }
+    }
+
+    /// Takes the word that the agent no longer wants an answer.
+    fn took_back(&mut self, params: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        let Some(id) = params.get("requestId") else {
+            return;
+        };
+        if self.took_back_elicited(id, now, out) {
+            return;
+        }
+        let Some(turn) = &mut self.turn else {
+            return;
+        };
+        let Some(permission) = turn.withdrawn(id, &mut self.teller, now, out) else {
+            return;
+        };
+        self.send(
+            rpc::error(&permission.id, rpc::CANCELLED, "Request cancelled"),
+            out,
+        );
+        self.go_on(now, out);
+    }
+
+    /// Takes the answer to a request of ours.
+    fn granted(
+        &mut self,
+        what: Option<Ours>,
+        result: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        match what {
+            Some(Ours::Greeting) => self.greeted(result, out),
+            Some(Ours::Opening) => self.opened(result, now, out),
+            Some(Ours::Listing) => self.listed(result, now, out),
+            Some(Ours::Going) => self.went_on(result, now, out),
+            Some(Ours::Prompt) => self.turn_ends(result, now, out),
+            Some(Ours::SigningIn) => self.signed_in(now, out),
+            Some(Ours::Setting { id, value }) => self.is_set(&id, &value, result, out),
+            None if self.listens => match text(result, "sessionId") {
+                Some(_) => {}
+                None if result.contains_key("stopReason") => self.turn_ends(result, now, out),
+                None if result.contains_key("protocolVersion") => self.greeted(result, out),
+                None => {}
+            },
+            None => self.not_known("result", out),
+        }
+    }
+
+    /// Takes note of a kind of message that is not known; tells whether it is a new one.
+    fn notes(&mut self, kind: &str) -> bool {
+        if self.unknown.len() >= MOST_UNKNOWN && !self.unknown.contains(kind) {
+            return false;
+        }
+        self.unknown.insert(written::cut(kind, 200))
+    }
+
+    fn not_known(&mut self, kind: &str, out: &mut Vec<Out>) {
+        if self.notes(kind) {
+            let phrase = Phrase::new("acp.unknown").with("kind", Word::Name(kind.to_owned()));
+            out.push(Out::Detail(phrase));
+        }
+    }
+}
+
+impl Dialect for Acp {
+    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+        match event {
+            LinkEvent::Connected if self.phase == Phase::Unmet && !self.listens => {
+                self.phase = Phase::Meeting;
+                self.ask(Ours::Greeting, "initialize", &agent::greeting(), out);
+            }
+            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
+            LinkEvent::Replied { request, outcome } => self.replied(*request, outcome, now, out),
+            LinkEvent::Lost { .. } | LinkEvent::Failed { .. } | LinkEvent::Ended => {
+                self.gone(now, out);
+            }
+            LinkEvent::Connected
+            | LinkEvent::Connecting { .. }
+            | LinkEvent::Resumed
+            | LinkEvent::Answered { .. }
+            | LinkEvent::Silent { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
+            | LinkEvent::Piece { .. }
+            | LinkEvent::StreamEnded
+            | LinkEvent::Remark { .. }
+            | LinkEvent::Dropped { .. } => {}
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+        let (decision, reason) = match &reply.answer {
+            Answer::Decision {
+                decision,
+                rationale,
+            } => (decision.as_str(), rationale.clone()),
+            Answer::Response(_) => ("", None),
+        };
+        if let Some(frame) = self.chosen(request, reply.token.reveal(), &reply.answer) {
+            out.push(Out::Send { request, frame });
+            return;
+        }
+        let (token, answer) = (reply.token.reveal(), &reply.answer);
+        if !self.listens
+            && (self.signs_in(request, token, answer, now, out)
+                || self.changes(request, token, answer, now, out)
+                || self.fills_in(request, token, answer, now, out))
+        {
+            return;
+        }
+        let turn = self.turn.as_mut();
+        let permission = turn.and_then(|turn| turn.asked_under(reply.token.reveal()));
+        let found = permission.and_then(|permission| {
+            let choice = permission.offered.iter().find(|it| it.decision == decision);
+            let choice = choice.cloned()?;
+            let frame = permission.selected(&choice);
+            permission.sending = Some(Sending {
+                request,
+                allows: choice.allows,
+                reason,
+            });
+            Some(frame)
+        });
+        out.push(match found {
+            Some(frame) if !self.listens => Out::Send { request, frame },
+            Some(_) | None => Out::Settled {
+                request,
+                outcome: Err(Undelivered::Kept(Fault::OneWay)),
+            },
+        });
+    }
+
+    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
+        match wish {
+            Wish::Prompt(prompt) => self.prompt(prompt, now, out),
+            Wish::Stop => self.stop(now, out),
+            Wish::Set(what) => self.change(what.as_deref(), now, out),
+            // There is only one agent.
+            Wish::Of(_, wish) => self.wish(wish, now, out),
+            // The protocol has no words for how somebody wants to hear an agent.
+            Wish::Terms(_) => {}
+        }
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        if let Some(turn) = &mut self.turn {
+            turn.tick(&mut self.teller, now, out);
+        }
+        self.go_on(now, out);
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.turn.as_ref().and_then(Turn::deadline)
+    }
+
+    fn connection(&self) -> Connection {
+        Connection {
+            takes_prompts: !self.listens && self.phase != Phase::Over,
+            in_turn: self.turn.is_some() || matches!(self.signing, Signing::Waits { .. }),
+            when_left: match self.listens {
+                true => WhenLeft::Default,
+                false => WhenLeft::Cancelled,
+            },
+            gets_ready: !self.listens && matches!(self.phase, Phase::Unmet | Phase::Meeting),
+            ..Connection::default()
+        }
+    }
+
+    fn offers(&self) -> &[Offered] {
+        &self.commands
+    }
+}

@@ -1,0 +1,305 @@
+//! Going on with a conversation of before.
+//!
+//! Responsibilities: finding it among those that the agent keeps, asking which one where the person wants to choose,
+//! opening it again. Not here: the greeting, and a new conversation (`meeting`).
+//!
+//! # Mental model
+//! Whoever wants to go on with something is never given something else: where the agent keeps nothing that fits, or can't
+//! open it again, it is given up with a sentence. Which one is a question of AAEP like any other. What the agent writes
+//! until a conversation is open again was said before: it is counted, and told in one sentence.
+
+use serde_json::{Map, Value, json};
+
+use crate::link::{Phrase, Word};
+use crate::protocol::{Answer, Now};
+use crate::written::{self, cut};
+use crate::{Earlier, Out};
+
+use super::aside::{self, Aside, Asks};
+use super::call::first;
+use super::client::{Acp, Ours};
+use super::read::{Update, text};
+
+/// How many conversations can be chosen from.
+const MOST: usize = aside::MOST_CHOICES;
+/// How many are looked through for the last one; an agent that lists more lists the newest first.
+const MOST_READ: usize = 1000;
+/// The longest title, in characters.
+const LONGEST: usize = 200;
+
+/// Says what of the conversations of before an agent can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Keeps {
+    /// It lists them.
+    pub lists: bool,
+    /// It opens one again, and writes what was said in it.
+    pub loads: bool,
+    /// It opens one again, and writes nothing.
+    pub resumes: bool,
+}
+
+impl Keeps {
+    /// Reads it from the capabilities of an agent.
+    pub fn read(capabilities: Option<&Map<String, Value>>) -> Self {
+        let object =
+            |map: &Map<String, Value>, name: &str| map.get(name).is_some_and(Value::is_object);
+        let Some(map) = capabilities else {
+            return Self::default();
+        };
+        let session = map.get("sessionCapabilities").and_then(Value::as_object);
+        Self {
+            lists: session.is_some_and(|map| object(map, "list")),
+            loads: map.get("loadSession") == Some(&Value::Bool(true)),
+            resumes: session.is_some_and(|map| object(map, "resume")),
+        }
+    }
+}
+
+/// Is a conversation that the agent keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Kept {
+    id: String,
+    title: String,
+    /// When something was last said in it, as the agent writes it.
+    at: String,
+}
+
+/// Says how far going on with one is.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// Nothing is under way.
+    Idle,
+    /// The person is asked which one.
+    Asked(Asked),
+    /// The agent opens it again.
+    Opens(Opens),
+}
+
+/// Holds the question which one.
+#[derive(Debug)]
+pub(super) struct Asked {
+    aside: Aside,
+    kept: Vec<Kept>,
+    /// What the answer that is on its way chose.
+    chosen: Option<Kept>,
+}
+
+/// Holds one that the agent opens again.
+#[derive(Debug)]
+pub(super) struct Opens {
+    kept: Kept,
+    prompts: u64,
+    /// The message of the person's that was counted last.
+    last: Option<String>,
+}
+
+impl Opens {
+    fn new(kept: Kept) -> Self {
+        Self {
+            kept,
+            prompts: 0,
+            last: None,
+        }
+    }
+
+    /// Counts what was said before.
+    fn count(&mut self, message: Option<&String>) {
+        if message.is_none() || message != self.last.as_ref() {
+            self.prompts += 1;
+        }
+        self.last = message.cloned();
+    }
+}
+
+impl Acp {
+    /// Asks for a conversation: a new one, or those of before. What is not possible comes back as a reason.
+    pub(super) fn want_conversation(&mut self, out: &mut Vec<Out>) -> Result<(), Phrase> {
+        let (folder, keeps) = (self.teller.folder.clone(), self.keeps);
+        match self.wanted {
+            Earlier::None => {
+                let params = json!({"cwd": folder, "mcpServers": []}).to_string();
+                self.ask(Ours::Opening, "session/new", &params, out);
+            }
+            Earlier::Last | Earlier::Chosen => {
+                if !keeps.lists || !(keeps.loads || keeps.resumes) {
+                    return Err(Phrase::new("acp.earlier.never"));
+                }
+                let params = json!({"cwd": folder}).to_string();
+                self.ask(Ours::Listing, "session/list", &params, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the list of those that the agent keeps.
+    pub(super) fn listed(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        let mut kept = read(result, &self.teller.folder);
+        if self.wanted == Earlier::Last {
+            kept.truncate(1);
+        }
+        match kept.len() {
+            0 => self.give_up(Phrase::new("acp.earlier.none"), out),
+            1 => {
+                let kept = kept.remove(0);
+                let frame = self.opening(&kept);
+                self.send(frame, out);
+                self.earlier = Stage::Opens(Opens::new(kept));
+            }
+            _ => self.ask_which(kept, now, out),
+        }
+    }
+
+    /// Writes the request for one.
+    fn opening(&mut self, kept: &Kept) -> String {
+        let params = json!({"sessionId": kept.id, "cwd": self.teller.folder, "mcpServers": []});
+        let id = self.asked.ask(Ours::Going);
+        let method = if self.keeps.loads {
+            "session/load"
+        } else {
+            "session/resume"
+        };
+        crate::rpc::request(id, method, &params.to_string())
+    }
+
+    fn ask_which(&mut self, mut kept: Vec<Kept>, now: Now, out: &mut Vec<Out>) {
+        let left_out = kept.len().saturating_sub(MOST);
+        kept.truncate(MOST);
+        let words = &self.teller.words;
+        let labels = kept.iter().map(|kept| {
+            let title = if kept.title.is_empty() {
+                &kept.id
+            } else {
+                &kept.title
+            };
+            // The day is enough to know one again, and the same in every zone that matters here.
+            let day: String = kept.at.chars().take_while(|c| *c != 'T').collect();
+            first(words, "acp.earlier.one", &[("title", title), ("day", &day)])
+        });
+        let asks = Asks::one_of(first(words, "acp.earlier.which", &[]), labels.collect());
+        let teller = &mut self.teller;
+        let mut aside = Aside::begin("conversations", "", "acp.earlier.asks", teller, now, out);
+        aside.ask(asks, teller, now, out);
+        if left_out > 0 {
+            let n = Word::Own(left_out.to_string());
+            out.push(Out::Tell(Phrase::new("acp.earlier.left_out").with("n", n)));
+        }
+        self.earlier = Stage::Asked(Asked {
+            aside,
+            kept,
+            chosen: None,
+        });
+    }
+
+    /// Takes an answer of the person; gives the request that it becomes, where it is one to the question which one.
+    pub(super) fn chosen(&mut self, request: u64, token: &str, answer: &Answer) -> Option<String> {
+        let Stage::Asked(asked) = &self.earlier else {
+            return None;
+        };
+        let free = asked.aside.takes(token);
+        let kept = asked.kept.get(aside::place(answer)?);
+        let kept = kept.filter(|_| free)?.clone();
+        let frame = self.opening(&kept);
+        if let Stage::Asked(asked) = &mut self.earlier {
+            asked.aside.sends(request);
+            asked.chosen = Some(kept);
+        }
+        Some(frame)
+    }
+
+    /// Takes what became of the answer to the question which one.
+    pub(super) fn choice_went(&mut self, request: u64, went: bool, now: Now, out: &mut Vec<Out>) {
+        let Stage::Asked(asked) = &mut self.earlier else {
+            return;
+        };
+        if !asked.aside.went(request) {
+            return;
+        }
+        let chosen = asked.chosen.take();
+        if let (true, Some(kept)) = (went, chosen)
+            && let Stage::Asked(asked) =
+                std::mem::replace(&mut self.earlier, Stage::Opens(Opens::new(kept)))
+        {
+            asked.aside.end(&mut self.teller, now, out);
+        }
+    }
+
+    /// Takes the end of the agent.
+    pub(super) fn leave_earlier(&mut self, now: Now, out: &mut Vec<Out>) {
+        if let Stage::Asked(asked) = std::mem::replace(&mut self.earlier, Stage::Idle) {
+            asked.aside.lose(&mut self.teller, now, out);
+        }
+    }
+
+    /// Asks once more for the conversation that was chosen; tells whether one was.
+    pub(super) fn open_again(&mut self, out: &mut Vec<Out>) -> bool {
+        let Stage::Opens(opens) = &self.earlier else {
+            return false;
+        };
+        let kept = opens.kept.clone();
+        let frame = self.opening(&kept);
+        self.send(frame, out);
+        true
+    }
+
+    /// Takes an update; tells whether it says again what was said before.
+    pub(super) fn said_before(&mut self, update: &Update) -> bool {
+        let Stage::Opens(opens) = &mut self.earlier else {
+            return false;
+        };
+        match update {
+            Update::Echoes(message) => opens.count(message.as_ref()),
+            Update::Says { .. }
+            | Update::Shows(_)
+            | Update::Thinks
+            | Update::Calls(_)
+            | Update::Plans { .. } => {}
+            Update::Mode(_)
+            | Update::Options(_)
+            | Update::Commands { .. }
+            | Update::Quiet
+            | Update::Unknown(_) => {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Takes the word that a conversation of before is open.
+    pub(super) fn went_on(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        let Stage::Opens(opens) = std::mem::replace(&mut self.earlier, Stage::Idle) else {
+            return;
+        };
+        let n = if opens.prompts == 0 {
+            String::new()
+        } else {
+            opens.prompts.to_string()
+        };
+        let phrase = Phrase::new("acp.earlier.open")
+            .with("title", Word::Agent(opens.kept.title))
+            .with("n", Word::Own(n));
+        out.push(Out::Tell(phrase));
+        self.open(opens.kept.id, result, now, out);
+    }
+}
+
+/// Reads the list: those of this folder, the newest first.
+fn read(result: &Map<String, Value>, folder: &str) -> Vec<Kept> {
+    let list = result.get("sessions").and_then(Value::as_array);
+    let list = list.into_iter().flatten().take(MOST_READ);
+    let kept = list.filter_map(Value::as_object).filter_map(|map| {
+        let here = text(map, "cwd").is_none_or(|cwd| cwd == folder);
+        let id = text(map, "sessionId").filter(|_| here)?;
+        Some(Kept {
+            id: id.to_owned(),
+            title: written::short(&cut(text(map, "title").unwrap_or_default(), LONGEST)),
+            at: cut(text(map, "updatedAt").unwrap_or_default(), LONGEST),
+        })
+    });
+    let mut kept: Vec<Kept> = kept.collect();
+    let time = |kept: &Kept| kept.at.parse::<jiff::Timestamp>().ok();
+    // Where one has no time, the agent's own order is all that is known.
+    if kept.iter().all(|kept| time(kept).is_some()) {
+        kept.sort_by_key(|kept| std::cmp::Reverse(time(kept)));
+    }
+    kept
+}

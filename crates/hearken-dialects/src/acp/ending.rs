@@ -1,0 +1,178 @@
+//! The end of a turn, in AAEP's terms.
+//!
+//! Responsibilities: which event an end is, what stands in it, what the agent left open. Not here: when a turn is over
+//! (`turn`, `client`).
+
+use serde_json::{Map, Value, json};
+
+use crate::link::{Phrase, Word};
+use crate::protocol::Now;
+use crate::written;
+use crate::{Out, Words};
+
+use super::call::Stage;
+use super::turn::{Teller, Turn};
+
+/// How many of the files that were edited are named at the end; of the others it is said how many there are.
+const NAMED: usize = 3;
+
+/// Says that the agent was asked to stop, and what becomes of a prompt that waits.
+pub fn asked_to_stop(nothing_waits: bool) -> Phrase {
+    Phrase::new(match nothing_waits {
+        true => "stop_turn.asked_to_stop",
+        false => "stop_turn.asked_to_stop.then",
+    })
+}
+
+/// Says how a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// As it should.
+    Done,
+    /// Before it was done, for a reason that has a phrase.
+    Short(&'static str),
+    /// It was stopped; by the person, or by the agent itself.
+    Stopped {
+        /// Whether the person wanted it.
+        wanted: bool,
+    },
+    /// By an error, in the agent's words.
+    Failed(String),
+    /// The agent does not do it, in its words.
+    Refused(String),
+    /// By the end of the agent.
+    Gone,
+    /// The person left it, and whether it goes on without them is not known; there is a phrase for it.
+    Left(&'static str),
+    /// Nothing more of it can be heard, for a reason that has a phrase.
+    Lost(&'static str),
+}
+
+impl End {
+    /// Reads why an agent says that a turn is over.
+    pub fn by_reason(reason: &str, stopping: bool) -> Self {
+        match reason {
+            "end_turn" => Self::Done,
+            "max_tokens" => Self::Short("acp.end.max_tokens"),
+            "max_turn_requests" => Self::Short("acp.end.max_turn_requests"),
+            "refusal" => Self::Short("acp.end.refusal"),
+            "cancelled" => Self::Stopped { wanted: stopping },
+            _ => Self::Short("acp.end.other"),
+        }
+    }
+}
+
+impl Turn {
+    /// Tells its end; what the agent left open ends with it.
+    pub fn finish(mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        let end = self.end.take().unwrap_or(End::Gone);
+        self.asking = None;
+        self.close_output(teller, now, out);
+        let running: Vec<String> = self
+            .calls
+            .iter()
+            .filter(|(_, call)| call.stage == Stage::Told)
+            .map(|(key, _)| key.clone())
+            .collect();
+        for key in running {
+            self.leave_open(&key, teller, now, out);
+        }
+        self.enter("thinking", teller, now, out);
+        if self.left_out > 0 {
+            let n = Word::Own(self.left_out.to_string());
+            out.push(Out::Tell(Phrase::new("acp.calls_left_out").with("n", n)));
+        }
+        let took = now.monotonic.saturating_sub(self.began).as_millis();
+        let took = written::duration(u64::try_from(took).ok());
+        let (kind, mut fields) = self.ending(end, teller);
+        if kind == "session.completed" {
+            fields.insert("duration_ms".to_owned(), json!(took));
+            fields.insert("tool_invocations_count".to_owned(), self.made.into());
+        }
+        self.worded(kind, fields, teller, now, out);
+    }
+
+    fn ending(&self, end: End, teller: &Teller) -> (&'static str, Map<String, Value>) {
+        let say = |key: &str, args: &[(&str, &str)]| sentence(&teller.words, key, args);
+        match end {
+            End::Done => {
+                let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
+                let edited = number(self.edited.len() as u64);
+                let failed = number(self.failed);
+                let named: Vec<&str> = self.edited.iter().take(NAMED).map(String::as_str).collect();
+                let named = written::short(&named.join(", "));
+                let more = number(self.edited.len().saturating_sub(NAMED) as u64);
+                let args = [
+                    ("edited", edited.as_str()),
+                    ("files", named.as_str()),
+                    ("more", more.as_str()),
+                    ("failed", failed.as_str()),
+                ];
+                let fields = match edited.is_empty() && failed.is_empty() {
+                    true => Map::new(),
+                    false => say("acp.end.done", &args),
+                };
+                ("session.completed", fields)
+            }
+            End::Short(key) => ("session.completed", say(key, &[])),
+            End::Stopped { wanted } => {
+                // Who stopped it says all where the person did.
+                let (mut fields, by) = match (wanted, self.rejected) {
+                    (true, _) => (Map::new(), "user"),
+                    (false, true) => (say("acp.end.rejected", &[]), "user"),
+                    (false, false) => (say("acp.end.cancelled", &[]), "producer"),
+                };
+                fields.insert("cancelled_by".to_owned(), by.into());
+                ("session.cancelled", fields)
+            }
+            End::Failed(words) => {
+                let words = written::short(&words);
+                let mut fields = say("acp.end.failed", &[("words", &words)]);
+                fields.insert("error_category".to_owned(), "unknown".into());
+                ("session.errored", fields)
+            }
+            End::Refused(words) => {
+                let words = written::short(&words);
+                let mut fields = say("acp.end.refused", &[("words", &words)]);
+                fields.insert("error_category".to_owned(), "unknown".into());
+                ("session.errored", fields)
+            }
+            End::Left(key) => {
+                let mut fields = say(key, &[]);
+                fields.insert("cancelled_by".to_owned(), "user".into());
+                ("session.cancelled", fields)
+            }
+            End::Gone => self.ending(End::Lost("acp.end.gone"), teller),
+            End::Lost(key) => {
+                let mut fields = say(key, &[]);
+                fields.insert("error_category".to_owned(), "unknown".into());
+                ("session.errored", fields)
+            }
+        }
+    }
+}
+
+/// Closes what stands before another sentence, where it is not closed.
+pub(super) fn closed(text: &str) -> String {
+    let ends = |text: &str| text.is_empty() || text.ends_with(['.', '!', '?', ':', '…', '。']);
+    match text.trim_end() {
+        text if ends(text) => text.to_owned(),
+        text => format!("{text}."),
+    }
+}
+
+/// Words a sentence into the fields of its event, in every language and at each verbosity.
+pub(crate) fn sentence(words: &Words, key: &str, args: &[(&str, &str)]) -> Map<String, Value> {
+    let mut fields = Map::new();
+    for (at, said) in words.say(key, args).into_iter().enumerate() {
+        let tail = match at {
+            0 => String::new(),
+            _ => format!("_{}", said.language),
+        };
+        let terse = written::short(&said.terse);
+        fields.insert(format!("summary_terse{tail}"), terse.into());
+        fields.insert(format!("summary_normal{tail}"), said.normal.into());
+        fields.insert(format!("summary_detailed{tail}"), said.detailed.into());
+    }
+    fields
+}

@@ -1,0 +1,278 @@
+//! A form that is being filled in: which part is asked, what was answered, and whether it is right so.
+//!
+//! Responsibilities: the questions that a form becomes, one after the other; its content. Not here: what a form wants
+//! (`form`), who asks and where the content goes (`forms`, and other dialects that ask by forms).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::Words;
+use crate::link::Phrase;
+use crate::protocol::Response;
+
+use super::aside::Asks;
+use super::call::first;
+use super::ending::closed;
+use super::form::{self, Kind, Part};
+
+/// What comes back for an answer that is ours; nobody types that by chance.
+const USUAL: &str = "hearken.usual";
+const WITHOUT: &str = "hearken.without";
+const DECLINE: &str = "hearken.decline";
+const CANCEL: &str = "hearken.cancel";
+
+/// Holds a form that is being filled in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filling {
+    message: String,
+    parts: Vec<Part>,
+    values: BTreeMap<usize, Value>,
+    /// Which part is asked; all of them at the end.
+    at: usize,
+    /// Whether the end was reached, so that a part which is changed leads back to it.
+    whole: bool,
+}
+
+/// Says how a request is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// What was filled in is sent.
+    Accept,
+    /// It is declined.
+    Decline,
+    /// It is closed without an answer.
+    Cancel,
+}
+
+/// Says what follows an answer.
+#[derive(Debug)]
+pub enum Next {
+    /// It is none that is asked for.
+    None,
+    /// Ask the next thing.
+    Ask,
+    /// Ask the same again, because of this.
+    Again(Phrase),
+    /// Answer the agent.
+    Give(Action),
+}
+
+impl Filling {
+    /// Begins with nothing filled in.
+    pub fn new(message: String, parts: Vec<Part>) -> Self {
+        Self {
+            message,
+            parts,
+            values: BTreeMap::new(),
+            at: 0,
+            whole: false,
+        }
+    }
+
+    /// Takes an answer to what is asked.
+    pub fn take(&mut self, answer: &Response) -> Next {
+        let Some(part) = self.parts.get(self.at) else {
+            return self.take_end(answer);
+        };
+        let chosen = match answer {
+            Response::Text(text) => text.as_str(),
+            Response::YesNo(_) | Response::Number(_) => "",
+        };
+        let value = match chosen {
+            DECLINE => return Next::Give(Action::Decline),
+            CANCEL => return Next::Give(Action::Cancel),
+            WITHOUT if part.required => return Next::None,
+            WITHOUT => None,
+            USUAL => match &part.usual {
+                Some(usual) => Some(usual.clone()),
+                None => return Next::None,
+            },
+            _ => match part.take(answer) {
+                Ok(value) => Some(value),
+                Err(wrong) => return Next::Again(wrong),
+            },
+        };
+        match value {
+            Some(value) => self.values.insert(self.at, value),
+            None => self.values.remove(&self.at),
+        };
+        self.at = match self.whole {
+            true => self.parts.len(),
+            false => self.at + 1,
+        };
+        self.whole |= self.at == self.parts.len();
+        Next::Ask
+    }
+
+    /// Takes an answer to the question whether it is right so.
+    fn take_end(&mut self, answer: &Response) -> Next {
+        let place = match answer {
+            Response::Text(text) => text.parse::<usize>().ok(),
+            Response::YesNo(_) | Response::Number(_) => None,
+        };
+        let parts = self.parts.len();
+        match place {
+            Some(1) => Next::Give(Action::Accept),
+            Some(at) if (2..parts + 2).contains(&at) => {
+                self.at = at - 2;
+                Next::Ask
+            }
+            Some(at) if at == parts + 2 => Next::Give(Action::Decline),
+            Some(at) if at == parts + 3 => Next::Give(Action::Cancel),
+            Some(_) | None => Next::None,
+        }
+    }
+
+    /// Gives what was filled in.
+    pub fn content(&self) -> Value {
+        let values = self.values.iter().filter_map(|(at, value)| {
+            let part = self.parts.get(*at)?;
+            Some((part.id.clone(), value.clone()))
+        });
+        Value::Object(values.collect())
+    }
+
+    /// Gives what is asked now.
+    pub fn asks(&self, words: &Words) -> Asks {
+        match self.parts.get(self.at) {
+            Some(part) => self.asks_part(part, words),
+            None => self.asks_end(words),
+        }
+    }
+
+    fn asks_part(&self, part: &Part, words: &Words) -> Asks {
+        let several = self.parts.len() > 1;
+        let number = |n: usize| {
+            if several {
+                n.to_string()
+            } else {
+                String::new()
+            }
+        };
+        let (n, count) = (number(self.at + 1), number(self.parts.len()));
+        // What it is all about is said once.
+        let message = match self.at == 0 && !self.whole {
+            true => closed(&self.message),
+            false => String::new(),
+        };
+        let args = [
+            ("message", message.as_str()),
+            ("n", &n),
+            ("count", &count),
+            ("name", &closed(&part.name)),
+            ("says", &closed(&part.says)),
+            ("wants", &part.wants(words)),
+        ];
+        let mut asks = Asks {
+            question: first(words, "acp.form.part", &args),
+            ..Asks::default()
+        };
+        let mut offer = |offers: &[form::Offer]| {
+            let numbered = offers.iter().enumerate();
+            asks.choices
+                .extend(numbered.map(|(at, it)| ((at + 1).to_string(), it.label.clone())));
+        };
+        match &part.kind {
+            Kind::Text { .. } => asks.kinds.push("freetext"),
+            Kind::Number { .. } => asks.kinds.push("numeric"),
+            Kind::YesNo => asks.kinds.push("yes_no"),
+            Kind::One(offers) | Kind::Several { offers, .. } => {
+                match offers.len() > form::MOST_OFFERED {
+                    true => asks.kinds.push("freetext"),
+                    false => offer(offers),
+                }
+            }
+        }
+        asks.several = matches!(part.kind, Kind::Several { .. }) && !asks.choices.is_empty();
+        if asks.several {
+            // Where no key can pick them their numbers are typed.
+            asks.kinds.push("freetext");
+        }
+        asks.kinds.push("multiple_choice");
+        if let Some(usual) = &part.usual {
+            let usual = part.words(usual, &yes_no(words));
+            let label = first(words, "acp.form.usual", &[("value", &usual)]);
+            asks.choices.push((USUAL.to_owned(), label));
+        }
+        if !part.required {
+            let label = first(words, "acp.form.without", &[]);
+            asks.choices.push((WITHOUT.to_owned(), label));
+        }
+        for (value, key) in [(DECLINE, "acp.form.decline"), (CANCEL, "acp.form.cancel")] {
+            asks.choices
+                .push((value.to_owned(), first(words, key, &[])));
+        }
+        asks
+    }
+
+    fn asks_end(&self, words: &Words) -> Asks {
+        let said: Vec<(String, String)> = self
+            .parts
+            .iter()
+            .enumerate()
+            .map(|(at, part)| {
+                let value = self.values.get(&at);
+                let value = value.map(|value| part.words(value, &yes_no(words)));
+                let nothing = || first(words, "acp.form.nothing", &[]);
+                (part.name.clone(), value.unwrap_or_else(nothing))
+            })
+            .collect();
+        let all: Vec<String> = said
+            .iter()
+            .map(|(name, value)| first(words, "acp.form.said", &[("name", name), ("value", value)]))
+            .collect();
+        let mut labels = vec![first(words, "acp.form.send", &[])];
+        labels.extend(
+            said.iter()
+                .map(|(name, _)| first(words, "acp.form.change", &[("name", name)])),
+        );
+        labels.push(first(words, "acp.form.decline", &[]));
+        labels.push(first(words, "acp.form.cancel", &[]));
+        let all = all.join("; ");
+        Asks::one_of(
+            first(words, "acp.form.whole_form", &[("all", &all)]),
+            labels,
+        )
+    }
+}
+
+impl Part {
+    /// Says what it takes, where that is not plain from its answers.
+    fn wants(&self, words: &Words) -> String {
+        let bounds = |key, least: Option<String>, most: Option<String>| {
+            let (least, most) = (least.unwrap_or_default(), most.unwrap_or_default());
+            match least.is_empty() && most.is_empty() {
+                true => String::new(),
+                false => first(words, key, &[("least", &least), ("most", &most)]),
+            }
+        };
+        let of = |bound: &Option<u64>| bound.map(|it| it.to_string());
+        match &self.kind {
+            Kind::Text { length, format } => {
+                let length = bounds("acp.form.length", of(&length.0), of(&length.1));
+                match format {
+                    form::Format::Any => length,
+                    form::Format::Mail
+                    | form::Format::Address
+                    | form::Format::Day
+                    | form::Format::Moment => first(words, format.wanted(), &[]),
+                }
+            }
+            Kind::Number { range, .. } => bounds(
+                "acp.form.range",
+                range.0.map(|it| it.to_string()),
+                range.1.map(|it| it.to_string()),
+            ),
+            Kind::Several { count, .. } => {
+                let count = bounds("acp.form.count", of(&count.0), of(&count.1));
+                first(words, "acp.form.several", &[("count", &count)])
+            }
+            Kind::YesNo | Kind::One(_) => String::new(),
+        }
+    }
+}
+
+fn yes_no(words: &Words) -> impl Fn(bool) -> String {
+    |yes| first(words, if yes { "answer.yes" } else { "answer.no" }, &[])
+}

@@ -1,0 +1,393 @@
+//! A form that an agent asks to be filled in: what its schema wants, and whether an answer is that.
+//!
+//! Responsibilities: reading a schema within bounds, checking the answer to one part. Not here: asking it (`forms`).
+//!
+//! # Mental model
+//! A form is asked part by part, and each part takes one kind of answer. What can't be asked whole is not asked at all: an
+//! answer with a part missing would say in the person's name what they never saw.
+
+use serde_json::{Map, Value};
+
+use crate::link::{Phrase, Word};
+use crate::protocol::Response;
+use crate::written::{self, cut};
+
+use super::aside::MOST_CHOICES;
+use super::read::text;
+
+/// How many parts a form may have: the last question offers each of them, and three things more.
+pub const MOST_PARTS: usize = 29;
+/// How many answers of a part are offered by number, beside four that are ours; of more, one is typed.
+pub const MOST_OFFERED: usize = MOST_CHOICES - 4;
+/// How many answers a part may offer; each is checked.
+const MOST_VALUES: usize = 1000;
+/// The longest name, in characters.
+const LONGEST: usize = 200;
+/// The longest text about a part, in characters.
+const LONGEST_TEXT: usize = 1000;
+/// The longest value that goes back, in characters; what is longer is no answer that somebody chooses.
+const LONGEST_VALUE: usize = 4000;
+
+/// Is one part of a form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// The agent's name for it.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What the agent says of it.
+    pub says: String,
+    /// Whether the form can't be sent without it.
+    pub required: bool,
+    /// What the agent takes for it if nothing else is said.
+    pub usual: Option<Value>,
+    /// What it takes.
+    pub kind: Kind,
+}
+
+/// Says what a part takes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// A text.
+    Text {
+        /// How many characters it has at least, and at most.
+        length: (Option<u64>, Option<u64>),
+        /// What it has to be, where that is said.
+        format: Format,
+    },
+    /// A number.
+    Number {
+        /// Whether it has no fraction.
+        whole: bool,
+        /// What it is at least, and at most.
+        range: (Option<f64>, Option<f64>),
+    },
+    /// Yes or no.
+    YesNo,
+    /// One of these.
+    One(Vec<Offer>),
+    /// Several of these.
+    Several {
+        /// Which.
+        offers: Vec<Offer>,
+        /// How many at least, and at most.
+        count: (Option<u64>, Option<u64>),
+    },
+}
+
+/// Says what a text has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Anything, or something of which only the agent knows whether it is right.
+    Any,
+    /// An address of electronic mail.
+    Mail,
+    /// An address of the web.
+    Address,
+    /// A day.
+    Day,
+    /// A moment.
+    Moment,
+}
+
+/// Is one answer that is offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// What goes back.
+    pub value: String,
+    /// What is said.
+    pub label: String,
+}
+
+/// Reads a schema; nothing where not all of it can be asked.
+pub fn read(schema: &Map<String, Value>) -> Option<Vec<Part>> {
+    let properties = schema.get("properties").and_then(Value::as_object)?;
+    let required: Vec<&str> = match schema.get("required") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(list) => {
+            let list = list.as_array()?.iter().map(Value::as_str);
+            list.collect::<Option<Vec<&str>>>()?
+        }
+    };
+    let known = |name: &&str| properties.contains_key(*name);
+    if properties.is_empty() || properties.len() > MOST_PARTS || !required.iter().all(known) {
+        return None;
+    }
+    let parts = properties.iter().map(|(id, property)| {
+        let needed = required.contains(&id.as_str());
+        part(id, property.as_object()?, needed)
+    });
+    parts.collect()
+}
+
+fn part(id: &str, map: &Map<String, Value>, required: bool) -> Option<Part> {
+    if id.chars().count() > LONGEST {
+        return None;
+    }
+    let bounds = |least: &str, most: &str| {
+        let number = |name: &str| map.get(name).and_then(Value::as_u64);
+        (number(least), number(most))
+    };
+    let kind = match text(map, "type")? {
+        "string" => match offers(map, "oneOf").or_else(|| offers(map, "enum")) {
+            Some(offers) => Kind::One(offers?),
+            None => Kind::Text {
+                length: bounds("minLength", "maxLength"),
+                format: match text(map, "format") {
+                    Some("email") => Format::Mail,
+                    Some("uri") => Format::Address,
+                    Some("date") => Format::Day,
+                    Some("date-time") => Format::Moment,
+                    Some(_) | None => Format::Any,
+                },
+            },
+        },
+        kind @ ("number" | "integer") => {
+            let number = |name: &str| map.get(name).and_then(Value::as_f64);
+            Kind::Number {
+                whole: kind == "integer",
+                range: (number("minimum"), number("maximum")),
+            }
+        }
+        "boolean" => Kind::YesNo,
+        "array" => {
+            let items = map.get("items").and_then(Value::as_object)?;
+            let titled = offers(items, "anyOf").or_else(|| offers(items, "oneOf"));
+            Kind::Several {
+                offers: titled.or_else(|| offers(items, "enum"))??,
+                count: bounds("minItems", "maxItems"),
+            }
+        }
+        _ => return None,
+    };
+    let name = text(map, "title").filter(|title| !title.trim().is_empty());
+    let mut part = Part {
+        id: id.to_owned(),
+        name: one_line(name.unwrap_or(id), LONGEST),
+        says: one_line(text(map, "description").unwrap_or_default(), LONGEST_TEXT),
+        required,
+        usual: None,
+        kind,
+    };
+    // What would not be taken of the person is not taken of the agent either.
+    let usual = map.get("default").filter(|value| part.allows(value));
+    part.usual = usual.cloned();
+    Some(part)
+}
+
+fn one_line(text: &str, most: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    cut(&words.join(" "), most)
+}
+
+/// Reads what is offered; the inner nothing is a list that can't be asked.
+fn offers(map: &Map<String, Value>, name: &str) -> Option<Option<Vec<Offer>>> {
+    let list = map.get(name).filter(|list| !list.is_null())?;
+    let Some(list) = list
+        .as_array()
+        .filter(|it| !it.is_empty() && it.len() <= MOST_VALUES)
+    else {
+        return Some(None);
+    };
+    let offers = list.iter().map(|entry| {
+        let (value, label) = match entry {
+            Value::String(value) => (value.as_str(), value.as_str()),
+            Value::Object(entry) => (text(entry, "const")?, text(entry, "title")?),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
+        };
+        let short = value.chars().count() <= LONGEST_VALUE;
+        short.then(|| Offer {
+            value: value.to_owned(),
+            label: one_line(label, LONGEST),
+        })
+    });
+    Some(offers.collect())
+}
+
+/// Says what is wrong with an answer, as a phrase.
+pub type Wrong = Phrase;
+
+impl Part {
+    /// Tells whether a value is one that it takes.
+    fn allows(&self, value: &Value) -> bool {
+        match (&self.kind, value) {
+            (Kind::Text { length, .. }, Value::String(text)) => within(length, text),
+            (Kind::Number { whole, range }, Value::Number(number)) => {
+                (number.is_i64() || number.is_u64() || !whole)
+                    && number.as_f64().is_some_and(|it| is_in(range, it))
+            }
+            (Kind::YesNo, Value::Bool(_)) => true,
+            (Kind::One(offers), Value::String(text)) => offers.iter().any(|it| it.value == *text),
+            (Kind::Several { offers, count }, Value::Array(list)) => {
+                let known = |value: &Value| offers.iter().any(|it| *value == it.value.as_str());
+                counts(count, list.len()) && list.iter().all(known)
+            }
+            (
+                Kind::Text { .. }
+                | Kind::Number { .. }
+                | Kind::YesNo
+                | Kind::One(_)
+                | Kind::Several { .. },
+                _,
+            ) => false,
+        }
+    }
+
+    /// Takes an answer of the person: a text, a number, yes or no. What is chosen comes as its place, from 1.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn take(&self, answer: &Response) -> Result<Value, Wrong> {
+        let wrong = |key| Phrase::new(key);
+        match (&self.kind, answer) {
+            (Kind::Text { length, format }, answer) => {
+                let text = match answer {
+                    Response::Text(text) => text.clone(),
+                    Response::Number(number) => number.to_string(),
+                    Response::YesNo(yes) => yes.to_string(),
+                };
+                if !within(length, &text) {
+                    return Err(bounded("acp.form.length", length.0, length.1));
+                }
+                match format.fits(&text) {
+                    true => Ok(Value::String(text)),
+                    false => Err(wrong(format.wanted())),
+                }
+            }
+            (Kind::Number { whole, range }, Response::Number(number)) => {
+                if !is_in(range, *number) {
+                    return Err(bounded("acp.form.range", range.0, range.1));
+                }
+                match (whole, whole_number(*number)) {
+                    (true, None) => Err(wrong("acp.form.whole")),
+                    (_, Some(number)) => Ok(number.into()),
+                    (false, None) => {
+                        let number = serde_json::Number::from_f64(*number);
+                        number.map(Value::Number).ok_or(wrong("acp.form.whole"))
+                    }
+                }
+            }
+            (Kind::YesNo, Response::YesNo(yes)) => Ok((*yes).into()),
+            (Kind::One(offers), Response::Text(text)) => {
+                let found = chosen(offers, text).ok_or(wrong("acp.form.none_of_them"))?;
+                Ok(found.value.as_str().into())
+            }
+            (Kind::Several { offers, count }, Response::Text(text)) => {
+                let mut found: Vec<&Offer> = Vec::new();
+                for one in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+                    let offer = chosen(offers, one).ok_or(wrong("acp.form.none_of_them"))?;
+                    if !found.contains(&offer) {
+                        found.push(offer);
+                    }
+                }
+                match counts(count, found.len()) {
+                    true => Ok(found.iter().map(|offer| offer.value.as_str()).collect()),
+                    false => Err(bounded("acp.form.count", count.0, count.1)),
+                }
+            }
+            (
+                Kind::Number { .. } | Kind::YesNo | Kind::One(_) | Kind::Several { .. },
+                Response::Text(_) | Response::YesNo(_) | Response::Number(_),
+            ) => Err(wrong("acp.form.none_of_them")),
+        }
+    }
+
+    /// Says a value as people know it.
+    pub fn words(&self, value: &Value, yes_no: &dyn Fn(bool) -> String) -> String {
+        let label = |value: &Value| {
+            let offers = match &self.kind {
+                Kind::One(offers) | Kind::Several { offers, .. } => offers.as_slice(),
+                Kind::Text { .. } | Kind::Number { .. } | Kind::YesNo => &[],
+            };
+            let found = offers.iter().find(|it| *value == it.value.as_str());
+            found.map(|it| it.label.clone())
+        };
+        match value {
+            Value::Bool(yes) => yes_no(*yes),
+            Value::Array(list) => {
+                let list: Vec<String> = list.iter().filter_map(label).collect();
+                list.join(", ")
+            }
+            Value::String(text) => label(value).unwrap_or_else(|| written::cut(text, LONGEST_TEXT)),
+            Value::Null | Value::Number(_) | Value::Object(_) => value.to_string(),
+        }
+    }
+}
+
+impl Format {
+    /// Tells whether a text is that, as far as can be seen.
+    fn fits(self, text: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Mail => text.split_once('@').is_some_and(|(name, host)| {
+                !name.is_empty() && !host.is_empty() && !text.contains(char::is_whitespace)
+            }),
+            Self::Address => text.split_once(':').is_some_and(|(scheme, rest)| {
+                let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+                scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+                    && scheme.chars().all(plain)
+                    && !rest.is_empty()
+                    && !text.contains(char::is_whitespace)
+            }),
+            Self::Day => {
+                text.parse::<jiff::civil::Date>().is_ok() && text.len() == "2026-01-31".len()
+            }
+            Self::Moment => text.parse::<jiff::Timestamp>().is_ok(),
+        }
+    }
+
+    /// Gives what is said of it.
+    pub fn wanted(self) -> &'static str {
+        match self {
+            Self::Any => "acp.form.any",
+            Self::Mail => "acp.form.mail",
+            Self::Address => "acp.form.address",
+            Self::Day => "acp.form.day",
+            Self::Moment => "acp.form.moment",
+        }
+    }
+}
+
+/// Says within which bounds something has to be.
+pub fn bounded(
+    key: &'static str,
+    least: Option<impl ToString>,
+    most: Option<impl ToString>,
+) -> Phrase {
+    let word = |bound: Option<String>| Word::Own(bound.unwrap_or_default());
+    Phrase::new(key)
+        .with("least", word(least.map(|it| it.to_string())))
+        .with("most", word(most.map(|it| it.to_string())))
+}
+
+fn chosen<'a>(offers: &'a [Offer], text: &str) -> Option<&'a Offer> {
+    // A number is the place of one that was offered by it, and else may be what one is called.
+    let by_place = text.parse::<usize>().ok().and_then(|at| at.checked_sub(1));
+    let by_place = by_place.filter(|_| offers.len() <= MOST_OFFERED);
+    let by_name = || {
+        let is = |it: &&Offer| it.value == text || it.label.eq_ignore_ascii_case(text);
+        offers.iter().find(is)
+    };
+    by_place.and_then(|at| offers.get(at)).or_else(by_name)
+}
+
+fn within((least, most): &(Option<u64>, Option<u64>), text: &str) -> bool {
+    counts(&(*least, *most), text.chars().count()) && text.chars().count() <= LONGEST_VALUE
+}
+
+fn counts((least, most): &(Option<u64>, Option<u64>), count: usize) -> bool {
+    let count = count as u64;
+    least.is_none_or(|least| count >= least) && most.is_none_or(|most| count <= most)
+}
+
+fn is_in((least, most): &(Option<f64>, Option<f64>), number: f64) -> bool {
+    number.is_finite()
+        && least.is_none_or(|least| number >= least)
+        && most.is_none_or(|most| number <= most)
+}
+
+/// Gives a number without a fraction as one; none where digits would be lost.
+fn whole_number(number: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
+}

@@ -1,0 +1,288 @@
+//! What an agent asks for beside permissions: forms, and addresses to be opened.
+//!
+//! Responsibilities: the questions that they become, what is answered, and when. Not here: what a form wants (`form`), what
+//! an address is (`address`).
+//!
+//! # Mental model
+//! A form is asked part by part (`filling`). An address is said with its host first, and is never opened here: whoever wants to, opens it. Nothing goes back
+//! that the person did not say: no part is filled in for them, and what the agent takes for usual is one of the answers.
+//! Whatever the agent takes back, or the person stops, is answered as such.
+
+use serde_json::{Map, Value, json};
+
+use crate::link::{Phrase, Receipt, Word};
+use crate::protocol::{Answer, Now, Response};
+use crate::rpc::{self, Id};
+use crate::written;
+use crate::{Out, Over, Words};
+
+use super::address::Address;
+use super::aside::{Aside, Asks};
+use super::client::Acp;
+use super::ending::sentence;
+use super::filling::{Action, Filling, Next};
+use super::form;
+use super::read::text;
+
+/// How many wait at once; an agent that asks for more is answered by an error.
+const MOST: usize = 16;
+/// How many addresses that were opened are remembered, so that their end can be told.
+const MOST_OPENED: usize = 16;
+/// The longest message, in characters.
+const LONGEST: usize = 2000;
+
+/// Is a request that waits for the person.
+#[derive(Debug)]
+pub(super) struct Elicited {
+    id: Id,
+    /// Whether it belongs to what the agent does in its conversation, and is cancelled with that.
+    of_turn: bool,
+    aside: Aside,
+    what: What,
+    /// What the answer on its way says.
+    sends: Option<Action>,
+}
+
+#[derive(Debug)]
+enum What {
+    Form(Filling),
+    Open { address: Address, id: String },
+}
+
+impl Action {
+    fn answer(self, id: &Id, content: Option<Value>) -> String {
+        let answer = match (self, content) {
+            (Self::Accept, Some(content)) => json!({"action": "accept", "content": content}),
+            (Self::Accept, None) => json!({"action": "accept"}),
+            (Self::Decline, _) => json!({"action": "decline"}),
+            (Self::Cancel, _) => json!({"action": "cancel"}),
+        };
+        rpc::result(id, &answer.to_string())
+    }
+}
+
+impl Acp {
+    /// Takes a request for a form or for opening an address.
+    pub(super) fn elicited(
+        &mut self,
+        id: &Id,
+        params: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let refuse = |acp: &mut Self, code, why: &str, key, out: &mut Vec<Out>| {
+            acp.send(rpc::error(id, code, why), out);
+            out.push(Out::Tell(Phrase::new(key)));
+        };
+        if self.listens && self.elicited.len() >= MOST {
+            // Of a capture nobody knows what was answered, and the oldest surely was.
+            self.elicited
+                .remove(0)
+                .aside
+                .end(&mut self.teller, now, out);
+        }
+        if self.elicited.len() >= MOST {
+            let why = "too many requests wait";
+            return refuse(self, rpc::INTERNAL, why, "acp.form.too_many", out);
+        }
+        let of_turn = params.contains_key("sessionId");
+        if of_turn && self.turn.as_ref().is_some_and(|turn| turn.stopping) {
+            self.send(Action::Cancel.answer(id, None), out);
+            return out.push(Out::Detail(Phrase::new("acp.cancelled_too")));
+        }
+        let message = text(params, "message").unwrap_or_default();
+        let message: Vec<&str> = message.split_whitespace().collect();
+        let message = written::cut(&message.join(" "), LONGEST);
+        let schema = params.get("requestedSchema").and_then(Value::as_object);
+        let (what, about) = match text(params, "mode") {
+            Some("form") => {
+                let Some(parts) = schema.and_then(form::read) else {
+                    let why = "this form can't be asked here";
+                    return refuse(self, rpc::INVALID, why, "acp.form.unread", out);
+                };
+                (What::Form(Filling::new(message, parts)), "acp.form.asks")
+            }
+            Some("url") => {
+                let address = text(params, "url").and_then(|it| Address::read(it, &message));
+                let opens = text(params, "elicitationId").zip(address);
+                let Some((id, address)) = opens else {
+                    let why = "this address can't be shown here";
+                    return refuse(self, rpc::INVALID, why, "acp.url.unread", out);
+                };
+                let id = written::cut(id, LONGEST);
+                (What::Open { address, id }, "acp.url.asks")
+            }
+            Some(_) | None => {
+                let why = "this mode was not offered";
+                return refuse(self, rpc::INVALID, why, "acp.form.unread", out);
+            }
+        };
+        let conversation = text(params, "sessionId").unwrap_or_default().to_owned();
+        let teller = &mut self.teller;
+        let mut aside = Aside::begin("elicitation", &conversation, about, teller, now, out);
+        let asks = what.asks(&teller.words);
+        aside.ask(asks, teller, now, out);
+        self.elicited.push(Elicited {
+            id: id.clone(),
+            of_turn,
+            aside,
+            what,
+            sends: None,
+        });
+    }
+
+    /// Takes an answer to one of these questions; tells whether it is one.
+    pub(super) fn fills_in(
+        &mut self,
+        request: u64,
+        token: &str,
+        answer: &Answer,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        let Some(at) = self.elicited.iter().position(|it| it.aside.takes(token)) else {
+            return false;
+        };
+        let (Some(elicited), Answer::Response(response)) = (self.elicited.get_mut(at), answer)
+        else {
+            return false;
+        };
+        let settled = Out::Settled {
+            request,
+            outcome: Ok(Receipt::Here),
+        };
+        let next = match &mut elicited.what {
+            What::Form(filling) => filling.take(response),
+            What::Open { .. } => match response {
+                Response::YesNo(true) => Next::Give(Action::Accept),
+                Response::YesNo(false) => Next::Give(Action::Decline),
+                Response::Text(_) | Response::Number(_) => Next::None,
+            },
+        };
+        match next {
+            Next::None => return false,
+            Next::Give(action) => {
+                let content = match &elicited.what {
+                    What::Form(filling) => Some(filling.content()),
+                    What::Open { .. } => None,
+                };
+                elicited.aside.sends(request);
+                elicited.sends = Some(action);
+                let frame = action.answer(&elicited.id, content);
+                out.push(Out::Send { request, frame });
+                return true;
+            }
+            Next::Ask => out.push(settled),
+            Next::Again(why) => {
+                out.push(settled);
+                let why = Word::Phrase(why);
+                out.push(Out::Tell(Phrase::new("acp.form.wrong").with("why", why)));
+            }
+        }
+        let asks = elicited.what.asks(&self.teller.words);
+        elicited.aside.ask(asks, &mut self.teller, now, out);
+        true
+    }
+
+    /// Takes what became of an answer to the agent.
+    pub(super) fn filled_in_went(
+        &mut self,
+        request: u64,
+        went: bool,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let sent = |it: &mut Elicited| it.aside.went(request);
+        let Some(at) = self.elicited.iter_mut().position(sent) else {
+            return;
+        };
+        let action = self.elicited.get_mut(at).and_then(|it| it.sends.take());
+        if !went {
+            return;
+        }
+        let elicited = self.elicited.remove(at);
+        let told = match (elicited.what, action) {
+            (What::Open { address, id }, Some(Action::Accept)) => {
+                let whole = address.whole.clone();
+                let mut told = sentence(&self.teller.words, "acp.url.open", &[("address", &whole)]);
+                // From there it can be copied.
+                told.insert("result_uri".to_owned(), whole.into());
+                if self.opened.len() >= MOST_OPENED {
+                    self.opened.pop_front();
+                }
+                self.opened.push_back((id, address.host));
+                told
+            }
+            (What::Open { .. } | What::Form(_), action) => {
+                let key = match action {
+                    Some(Action::Accept) => "acp.form.sent",
+                    Some(Action::Decline) => "acp.form.declined",
+                    Some(Action::Cancel) | None => "acp.form.closed",
+                };
+                sentence(&self.teller.words, key, &[])
+            }
+        };
+        elicited.aside.end_with(told, &mut self.teller, now, out);
+    }
+
+    /// Takes the word that what was to be done at an address is done.
+    pub(super) fn opened_and_done(&mut self, params: &Map<String, Value>, out: &mut Vec<Out>) {
+        let id = text(params, "elicitationId").unwrap_or_default();
+        // One that is not known, or done already, is to be passed over.
+        if let Some(at) = self.opened.iter().position(|(known, _)| known == id)
+            && let Some((_, host)) = self.opened.remove(at)
+        {
+            out.push(Out::Tell(
+                Phrase::new("acp.url.done").with("host", Word::Name(host)),
+            ));
+        }
+    }
+
+    /// Takes back one that the agent no longer wants; tells whether there was one.
+    pub(super) fn took_back_elicited(&mut self, id: &Value, now: Now, out: &mut Vec<Out>) -> bool {
+        let open = |it: &Elicited| it.id.is(id) && !it.aside.is_sending();
+        let Some(at) = self.elicited.iter().position(open) else {
+            return false;
+        };
+        let elicited = self.elicited.remove(at);
+        elicited.aside.is_over(Over::TakenBack, out);
+        elicited.aside.end(&mut self.teller, now, out);
+        let refused = rpc::error(&elicited.id, rpc::CANCELLED, "Request cancelled");
+        self.send(refused, out);
+        true
+    }
+
+    /// Closes what belongs to a turn that is being stopped.
+    pub(super) fn cancel_elicited(&mut self, now: Now, out: &mut Vec<Out>) {
+        // An answer that is on its way is the person's, and stays it.
+        let ends = |it: &mut Elicited| it.of_turn && !it.aside.is_sending();
+        let over: Vec<Elicited> = self.elicited.extract_if(.., ends).collect();
+        for elicited in over {
+            elicited.aside.is_over(Over::Stopped, out);
+            elicited.aside.end(&mut self.teller, now, out);
+            self.send(Action::Cancel.answer(&elicited.id, None), out);
+        }
+    }
+
+    /// Takes the end of the agent.
+    pub(super) fn lose_elicited(&mut self, now: Now, out: &mut Vec<Out>) {
+        for elicited in std::mem::take(&mut self.elicited) {
+            elicited.aside.lose(&mut self.teller, now, out);
+        }
+    }
+
+    /// Gives the ids of those that wait.
+    #[cfg(test)]
+    pub(super) fn waiting_elicited(&self) -> Vec<Id> {
+        self.elicited.iter().map(|it| it.id.clone()).collect()
+    }
+}
+
+impl What {
+    fn asks(&self, words: &Words) -> Asks {
+        match self {
+            Self::Form(filling) => filling.asks(words),
+            Self::Open { address, .. } => address.asks(words),
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! What a call is given, by name: which of it is the command, and which of it the words of a question already say.
+//!
+//! Responsibilities: keeping each input with a digest of all of it, finding the command, comparing inputs with edits. Not
+//! here: how a call is worded (`call`).
+//!
+//! Mental model: an input is either said by the words of a question or it is counted there. Values are compared as values:
+//! that a text happens to contain one says nothing.
+
+use ring::digest::{SHA256, digest};
+use serde_json::{Map, Value};
+
+use crate::shell;
+use crate::written::cut;
+
+use super::read::plain;
+
+/// How many inputs of one call are looked at.
+const MOST: usize = 512;
+/// The longest name, in characters.
+const LONGEST_NAME: usize = 512;
+/// The longest input that is kept, in characters: what a field of AAEP takes.
+const LONGEST_TEXT: usize = 4000;
+/// What a command is called by agents, the usual names first.
+const COMMANDS: [&str; 2] = ["command", "cmd"];
+/// What else it is called where a call says that it executes something.
+const MORE_COMMANDS: [&str; 5] = [
+    "commandLine",
+    "command_line",
+    "shell_command",
+    "script",
+    "bash",
+];
+/// What the words behind a command's first are called.
+const ARGUMENTS: [&str; 3] = ["args", "arguments", "argv"];
+/// What the folder is called in which a command runs.
+const FOLDERS: [&str; 8] = [
+    "cwd",
+    "workdir",
+    "working_directory",
+    "workingDirectory",
+    "working_dir",
+    "directory",
+    "dir_path",
+    "cd",
+];
+/// How an edit's text before and after is called.
+const PAIRS: [(&str, &str); 6] = [
+    ("old_string", "new_string"),
+    ("oldString", "newString"),
+    ("old_str", "new_str"),
+    ("oldText", "newText"),
+    ("old_text", "new_text"),
+    ("search", "replace"),
+];
+
+/// One thing that a call is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Its value as text, cut where it is too long.
+    pub text: String,
+    /// Whether it was cut.
+    pub is_cut: bool,
+    /// Identifies all of it.
+    pub digest: [u8; 32],
+}
+
+impl Input {
+    /// Takes one input.
+    pub fn new(name: &str, value: &Value) -> Self {
+        let whole = plain(value);
+        let text = cut(&whole, LONGEST_TEXT);
+        // A text and a number of the same letters are not the same.
+        let kind = u8::from(value.is_string());
+        let sum = digest(&SHA256, &[&[kind], whole.as_bytes()].concat());
+        let mut digest = [0; 32];
+        digest.copy_from_slice(sum.as_ref());
+        Self {
+            name: cut(name, LONGEST_NAME),
+            is_cut: text.len() != whole.len(),
+            text,
+            digest,
+        }
+    }
+
+    /// Tells whether it names the folder in which a command runs.
+    pub fn is_folder(&self) -> bool {
+        FOLDERS.contains(&self.name.as_str())
+    }
+
+    /// Tells whether it may be a command, in whatever call.
+    pub fn may_be_command(&self) -> bool {
+        let names = COMMANDS.iter().chain(&MORE_COMMANDS);
+        names.into_iter().any(|name| *name == self.name)
+    }
+}
+
+/// Takes everything that a call is given.
+pub fn all(given: &Map<String, Value>) -> Vec<Input> {
+    let given = given.iter().take(MOST);
+    given.map(|(name, value)| Input::new(name, value)).collect()
+}
+
+/// Finds the command among what a call is given, and the names of what it is made of.
+pub fn command(given: &Map<String, Value>, kind: &str) -> Option<(String, Vec<String>)> {
+    let more: &[&str] = if kind == "execute" {
+        &MORE_COMMANDS
+    } else {
+        &[]
+    };
+    let mut names = COMMANDS.iter().chain(more);
+    let (name, value) = names.find_map(|name| {
+        let value = given.get(*name).filter(|value| is_command(value))?;
+        Some((*name, value))
+    })?;
+    let mut said = vec![name.to_owned()];
+    let command = match value {
+        Value::String(first) => {
+            let is_word = word(value) == *first;
+            let rest = ARGUMENTS
+                .iter()
+                .find_map(|name| Some((*name, given.get(*name)?.as_array()?)));
+            let scalar =
+                |value: &Value| value.is_string() || value.is_number() || value.is_boolean();
+            match rest.filter(|(_, rest)| is_word && rest.iter().all(scalar)) {
+                Some((name, rest)) => {
+                    said.push(name.to_owned());
+                    let words = std::iter::once(value).chain(rest).map(word);
+                    words.collect::<Vec<_>>().join(" ")
+                }
+                None => first.clone(),
+            }
+        }
+        Value::Array(words) => {
+            let texts: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            let script = shell::script(&texts).filter(|_| texts.len() == words.len());
+            let all = || words.iter().map(word).collect::<Vec<_>>().join(" ");
+            script.map_or_else(all, str::to_owned)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return None,
+    };
+    Some((command, said))
+}
+
+fn is_command(value: &Value) -> bool {
+    match value {
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(words) => !words.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
+/// Writes one word of a command so that it can't be taken for two.
+pub fn word(word: &Value) -> String {
+    let text = plain(word);
+    let simple = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !text.is_empty() && text.chars().all(simple) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+/// The text of a file before and after.
+#[derive(Debug, Clone, Copy)]
+pub struct Edit<'a> {
+    /// Which file.
+    pub path: &'a str,
+    /// Its text before; absent where there was none.
+    pub before: Option<&'a str>,
+    /// Its text afterwards.
+    pub after: &'a str,
+}
+
+impl Edit<'_> {
+    /// Gives the inputs of a call that this edit says, by name.
+    pub fn says(&self, given: &Map<String, Value>) -> Vec<String> {
+        let before = self.before.unwrap_or_default();
+        let same = |value: &Value| {
+            let text = value.as_str();
+            text.is_some_and(|text| {
+                text == self.path || text == self.after || self.before == Some(text)
+            })
+        };
+        let mut said: Vec<String> = given
+            .iter()
+            .filter(|(_, value)| same(value))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for (old_name, new_name) in PAIRS {
+            let text = |name: &str| given.get(name).and_then(Value::as_str);
+            let (Some(old), Some(new)) = (text(old_name), text(new_name)) else {
+                continue;
+            };
+            if old.is_empty() {
+                continue;
+            }
+            let once = before.replacen(old, new, 1) == self.after;
+            let every = before.replace(old, new) == self.after;
+            if !(once || every) {
+                continue;
+            }
+            said.extend([old_name, new_name].map(str::to_owned));
+            let is_true = |name: &&str| match given.get(*name) {
+                Some(Value::Bool(true)) => every,
+                Some(Value::Bool(false)) => once,
+                Some(_) | None => false,
+            };
+            said.extend(
+                ["replace_all", "replaceAll"]
+                    .iter()
+                    .filter(|name| is_true(name))
+                    .map(|name| (*name).to_owned()),
+            );
+        }
+        said
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(given: Value, kind: &str) -> Option<(String, Vec<String>)> {
+        command(given.as_object().unwrap(), kind)
+    }
+
+    #[test]
+    fn a_command_is_all_that_it_is_made_of() {
+        let found = |command: &str, said: &[&str]| {
+            Some((
+                command.to_owned(),
+                said.iter().map(|it| (*it).to_owned()).collect(),
+            ))
+        };
+        for (given, kind, wanted) in [
+            (
+                json!({"command": "ls -la"}),
+                "",
+                found("ls -la", &["command"]),
+            ),
+            (json!({"cmd": "ls"}), "", found("ls", &["cmd"])),
+            (
+                json!({"command": "ls", "cmd": "rm -rf src"}),
+                "",
+                found("ls", &["command"]),
+            ),
+            (
+                json!({"command": "find", "args": [".", "-delete"]}),
+                "",
+                found("find . -delete", &["command", "args"]),
+            ),
+            (
+                json!({"command": "echo a", "args": ["b"]}),
+                "",
+                found("echo a", &["command"]),
+            ),
+            (
+                json!({"command": "echo", "args": ["a b", 7]}),
+                "",
+                found("echo 'a b' 7", &["command", "args"]),
+            ),
+            (
+                json!({"command": "echo", "args": [{"x": 1}]}),
+                "",
+                found("echo", &["command"]),
+            ),
+            (
+                json!({"command": ["bash", "-lc", "ls"]}),
+                "",
+                found("ls", &["command"]),
+            ),
+            (
+                json!({"command": ["rm", "a b"]}),
+                "",
+                found("rm 'a b'", &["command"]),
+            ),
+            (
+                json!({"script": "rm x"}),
+                "execute",
+                found("rm x", &["script"]),
+            ),
+            (json!({"script": "rm x"}), "other", None),
+            (json!({"command": ""}), "", None),
+            (json!({"command": []}), "", None),
+            (json!({}), "", None),
+        ] {
+            assert_eq!(of(given.clone(), kind), wanted, "{given}");
+        }
+    }
+
+    #[test]
+    fn an_edit_says_the_inputs_that_it_is_made_of_and_no_other() {
+        let edit = Edit {
+            path: "/w/a.txt",
+            before: Some("one\ntwo\ntwo\n"),
+            after: "one\n2\ntwo\n",
+        };
+        let says = |given: Value| {
+            let mut said = edit.says(given.as_object().unwrap());
+            said.sort();
+            said.join(" ")
+        };
+        assert_eq!(
+            says(json!({"file_path": "/w/a.txt", "old_string": "two", "new_string": "2"})),
+            "file_path new_string old_string"
+        );
+        assert_eq!(
+            says(json!({"old_string": "two", "new_string": "2", "replace_all": false})),
+            "new_string old_string replace_all"
+        );
+        // It is not what is done, or not all of it.
+        assert_eq!(
+            says(json!({"old_string": "two", "new_string": "2", "replace_all": true})),
+            "new_string old_string"
+        );
+        assert_eq!(says(json!({"old_string": "one", "new_string": "1"})), "");
+        assert_eq!(
+            says(json!({"content": "one\n2\ntwo\n", "mode": 7, "path": "a.txt"})),
+            "content"
+        );
+    }
+
+    #[test]
+    fn what_is_cut_is_told_apart_by_all_of_it() {
+        let long = |end: &str| Input::new("x", &json!(format!("{}{end}", "a".repeat(5000))));
+        let (one, other) = (long("1"), long("2"));
+        assert!(one.is_cut && one.text == other.text);
+        assert_ne!(one.digest, other.digest);
+        assert_ne!(
+            Input::new("x", &json!("1")).digest,
+            Input::new("x", &json!(1)).digest
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! Meeting the agent, and leaving it.
+//!
+//! Responsibilities: the greeting, the conversation, what it means where either is refused. Not here: turns (`client`).
+
+use serde_json::{Map, Value};
+
+use crate::Out;
+use crate::link::{Fault, Phrase, Word};
+use crate::protocol::Now;
+use crate::rpc;
+use crate::written::{self, Writer};
+
+use super::agent::{self, Greeting};
+use super::client::{Acp, NAME, Ours, Phase};
+use super::ending::End;
+use super::read::text;
+
+/// The code of the protocol for an agent into which nobody has signed in.
+const SIGN_IN: i64 = -32000;
+
+impl Acp {
+    pub(super) fn greeted(&mut self, result: &Map<String, Value>, out: &mut Vec<Out>) {
+        let greeting = Greeting::read(result);
+        self.teller.writer = Writer::new(NAME, greeting.agent.clone(), !self.seed);
+        self.ways_in = greeting.ways_in;
+        self.keeps = greeting.keeps;
+        if greeting.version != agent::VERSION {
+            let version = Word::Own(greeting.version.to_string());
+            return self.give_up(Phrase::new("acp.version").with("version", version), out);
+        }
+        if !self.listens
+            && let Err(reason) = self.want_conversation(out)
+        {
+            self.give_up(reason, out);
+        }
+    }
+
+    pub(super) fn opened(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        let Some(conversation) = text(result, "sessionId") else {
+            return self.give_up(Phrase::new("acp.no_session"), out);
+        };
+        let conversation = conversation.to_owned();
+        self.open(conversation, result, now, out);
+    }
+
+    /// Begins with a conversation that is open.
+    pub(super) fn open(
+        &mut self,
+        conversation: String,
+        result: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        self.phase = Phase::Open(conversation);
+        self.has_options(result, out);
+        if self.held.is_empty() {
+            out.push(Out::Tell(Phrase::new("acp.ready")));
+        }
+        self.go_on(now, out);
+    }
+
+    /// Takes the refusal of a request of ours.
+    pub(super) fn refused(
+        &mut self,
+        what: Ours,
+        code: i64,
+        message: &str,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let words = Word::Agent(written::short(message));
+        match what {
+            Ours::Greeting | Ours::Opening | Ours::Listing | Ours::Going if code == SIGN_IN => {
+                self.wants_sign_in(now, out);
+            }
+            Ours::Greeting | Ours::Opening => {
+                self.give_up(Phrase::new("acp.no_start").with("words", words), out);
+            }
+            Ours::Listing | Ours::Going => {
+                self.give_up(Phrase::new("acp.earlier.refused").with("words", words), out);
+            }
+            Ours::SigningIn => self.not_signed_in(words, now, out),
+            Ours::Setting { id, .. } => self.is_not_set(&id, words, out),
+            Ours::Prompt => {
+                if code == SIGN_IN && !self.ways_in.is_empty() {
+                    // Where nothing of it was done it is not lost; what was begun is not done twice.
+                    if self.turn.as_ref().is_none_or(|turn| turn.made == 0) {
+                        self.held.push_front(std::mem::take(&mut self.prompted));
+                    }
+                    self.wants_sign_in(now, out);
+                }
+                if let Some(turn) = &mut self.turn {
+                    let cancelled = code == rpc::CANCELLED && turn.stopping;
+                    turn.end(match cancelled {
+                        true => End::Stopped { wanted: true },
+                        false => End::Failed(message.to_owned()),
+                    });
+                }
+                self.prompting = None;
+                self.go_on(now, out);
+            }
+        }
+    }
+
+    /// Takes an error that answers nothing of ours.
+    pub(super) fn complained(&mut self, code: i64, message: &str, out: &mut Vec<Out>) {
+        let phrase = Phrase::new("acp.complaint")
+            .with("code", Word::Own(code.to_string()))
+            .with("words", Word::Agent(written::short(message)));
+        out.push(Out::Tell(phrase));
+    }
+
+    pub(super) fn give_up(&mut self, reason: Phrase, out: &mut Vec<Out>) {
+        self.phase = Phase::Over;
+        self.tell_unsent(out);
+        out.push(Out::Close(Fault::Rejected {
+            reason,
+            retry_after: None,
+            again: false,
+        }));
+    }
+
+    pub(super) fn tell_unsent(&mut self, out: &mut Vec<Out>) {
+        let unsent = std::mem::take(&mut self.held).len();
+        if unsent > 0 {
+            let n = Word::Own(unsent.to_string());
+            out.push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+        }
+    }
+}

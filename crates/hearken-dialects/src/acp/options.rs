@@ -1,0 +1,133 @@
+//! The answers that a permission takes, as decisions of AAEP.
+//!
+//! Responsibilities: which option is accepting, which is rejecting, and what the others are called. Not here: sending one
+//! (`permission`).
+//!
+//! Mental model: `y` and `n` stand for what lasts for this once, and only where there is exactly one such option.
+//! Whatever lasts longer, or is ambiguous, is chosen by its number and takes a second step. What an option does is said by
+//! its kind, in our words; its name is the agent's, and could say anything.
+
+use serde_json::{Map, Value};
+
+use crate::Words;
+use crate::written::cut;
+
+use super::call::first;
+use super::read::text;
+
+/// How many options a permission may have: AAEP takes 32 decisions.
+const MOST: usize = 30;
+/// The longest name of an option, in characters.
+const LONGEST_NAME: usize = 350;
+
+/// Holds one answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// What it is as a decision of AAEP.
+    pub decision: String,
+    /// The agent's name for it, to the letter.
+    pub option: String,
+    /// Whether it allows the call.
+    pub allows: bool,
+    /// Whether it cancels the request instead of selecting an option.
+    pub cancels: bool,
+}
+
+/// What can be answered to a request.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Offer {
+    /// The answers.
+    pub choices: Vec<Choice>,
+    /// How many options are left out.
+    pub left_out: usize,
+    /// The names of options that share one id, so that choosing one could choose the other.
+    pub shared: Vec<String>,
+    /// Whether two options have the same name.
+    pub has_namesakes: bool,
+}
+
+impl Choice {
+    /// Makes the answer that rejects by cancelling the request.
+    pub fn cancel() -> Self {
+        Self {
+            decision: "reject".to_owned(),
+            option: String::new(),
+            allows: false,
+            cancels: true,
+        }
+    }
+}
+
+/// Reads the options of a permission.
+pub fn read(params: &Map<String, Value>, words: &Words) -> Offer {
+    let empty = Vec::new();
+    let options = params.get("options").and_then(Value::as_array);
+    let options = options.unwrap_or(&empty);
+    let known: Vec<(&str, &str, &str)> = options
+        .iter()
+        .filter_map(|option| {
+            let option = option.as_object()?;
+            let id = text(option, "optionId")?;
+            let name = text(option, "name").unwrap_or(id);
+            Some((id, name, text(option, "kind").unwrap_or_default()))
+        })
+        .collect();
+    let is_shared = |id: &str| known.iter().filter(|(other, _, _)| *other == id).count() > 1;
+    let shared = known.iter().filter(|(id, _, _)| is_shared(id));
+    let shared: Vec<String> = shared.map(|(_, name, _)| cut(name, LONGEST_NAME)).collect();
+    let same = |(at, (_, name, _)): (usize, &(&str, &str, &str))| {
+        known
+            .iter()
+            .take(at)
+            .any(|(_, other, _)| other.trim().eq_ignore_ascii_case(name.trim()))
+    };
+    let has_namesakes = known.iter().enumerate().any(same);
+    let only = |wanted: &str| known.iter().filter(|(_, _, kind)| *kind == wanted).count() == 1;
+    let (once, never) = (only("allow_once"), only("reject_once"));
+    let mut choices: Vec<Choice> = Vec::new();
+    for (id, name, kind) in known.iter().filter(|(id, _, _)| !is_shared(id)).take(MOST) {
+        let decision = match *kind {
+            "allow_once" if once => "accept".to_owned(),
+            "reject_once" if never => "reject".to_owned(),
+            kind => {
+                let name = cut(name, LONGEST_NAME);
+                let said = first(words, phrase(kind), &[("name", &name)]);
+                // Two that are called the same are told apart.
+                let mut told = said.clone();
+                let mut number = 1;
+                while choices.iter().any(|choice| choice.decision == told) {
+                    number += 1;
+                    told = format!("{said} ({number})");
+                }
+                told
+            }
+        };
+        choices.push(Choice {
+            decision,
+            option: (*id).to_owned(),
+            allows: kind.starts_with("allow"),
+            cancels: false,
+        });
+    }
+    let left_out = options.len() - choices.len() - shared.len();
+    if !shared.is_empty() {
+        // What one id means is not certain, so nothing is allowed.
+        choices.retain(|choice| !choice.allows);
+    }
+    Offer {
+        choices,
+        left_out,
+        shared,
+        has_namesakes,
+    }
+}
+
+fn phrase(kind: &str) -> &'static str {
+    match kind {
+        "allow_once" => "acp.option.allow_once",
+        "allow_always" => "acp.option.allow_always",
+        "reject_once" => "acp.option.reject_once",
+        "reject_always" => "acp.option.reject_always",
+        _ => "acp.option.other",
+    }
+}

@@ -1,0 +1,182 @@
+//! Prompts and stops: what goes out when, and what becomes of a turn.
+//!
+//! Responsibilities: holding prompts until they can go, ending turns, what becomes of what was written. Not here: what a
+//! turn becomes (`turn`), other messages (`client`).
+
+use serde_json::{Map, Value, json};
+
+use crate::link::{LastWords, Phrase, Receipt, Undelivered};
+use crate::protocol::Now;
+use crate::rpc;
+use crate::{Numbers, Out};
+
+use super::client::{Acp, Ours, Phase};
+use super::ending::{End, asked_to_stop};
+use super::read::text;
+use super::signing::Signing;
+use super::turn::Turn;
+
+/// How many prompts are held; a person who writes ahead writes a few.
+const MOST_HELD: usize = 16;
+
+impl Acp {
+    pub(super) fn turn_ends(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        if let Some(turn) = &mut self.turn {
+            let reason = text(result, "stopReason").unwrap_or_default();
+            turn.end(End::by_reason(reason, turn.stopping));
+        }
+        self.prompting = None;
+        self.go_on(now, out);
+    }
+
+    /// Ends turns that are over, and sends what was held.
+    pub(super) fn go_on(&mut self, now: Now, out: &mut Vec<Out>) {
+        if let Some(turn) = self.turn.take_if(|turn| turn.is_over()) {
+            turn.finish(&mut self.teller, now, out);
+            out.push(Out::LastWords(None));
+        }
+        if self.turn.is_some() {
+            return;
+        }
+        let Phase::Open(conversation) = self.phase.clone() else {
+            return;
+        };
+        // What was refused for the want of it would be refused again.
+        if !matches!(self.signing, Signing::Idle) {
+            return;
+        }
+        let Some(prompt) = self.held.pop_front() else {
+            return;
+        };
+        let blocks = json!([{"type": "text", "text": prompt}]);
+        let params = json!({"sessionId": conversation, "prompt": blocks}).to_string();
+        self.prompting = Some(self.ask(Ours::Prompt, "session/prompt", &params, out));
+        out.push(Out::LastWords(Some(LastWords::Message(cancel(
+            &conversation,
+        )))));
+        let teller = &mut self.teller;
+        self.turn = Some(Turn::begin(&conversation, Some(&prompt), teller, now, out));
+        self.prompted = prompt;
+    }
+
+    pub(super) fn prompt(&mut self, prompt: &str, now: Now, out: &mut Vec<Out>) {
+        let key = match (&self.phase, &self.turn) {
+            (Phase::Over, _) => return out.push(Out::Tell(Phrase::new("prompt.nobody"))),
+            (_, _) if self.held.len() >= MOST_HELD => {
+                return out.push(Out::Tell(Phrase::new("prompt.too_many")));
+            }
+            (Phase::Open(_), None) if !matches!(self.signing, Signing::Idle) => {
+                Some("prompt.early")
+            }
+            (Phase::Open(_), None) => None,
+            (Phase::Open(_), Some(turn)) if self.prompting.is_none() && turn.is_idle() => None,
+            (Phase::Open(_), Some(turn)) if turn.stopping => Some("prompt.after_stop"),
+            (Phase::Open(_), Some(_)) => Some("prompt.held"),
+            (Phase::Unmet | Phase::Meeting, _) => Some("prompt.early"),
+        };
+        self.held.push_back(prompt.to_owned());
+        let unprompted = self.prompting.is_none();
+        if let Some(turn) = self.turn.as_mut().filter(|it| unprompted && it.is_idle()) {
+            // Nothing would ever say that it is over: what is said to the agent now begins another.
+            turn.end(End::Done);
+        }
+        out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
+        self.go_on(now, out);
+    }
+
+    pub(super) fn stop(&mut self, now: Now, out: &mut Vec<Out>) {
+        if self.stop_signing_in(out) {
+            return;
+        }
+        let (Phase::Open(conversation), Some(turn)) = (&self.phase, &mut self.turn) else {
+            return out.push(Out::Tell(Phrase::new("stop_turn.none")));
+        };
+        if turn.stopping {
+            return out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
+        }
+        let cancel = cancel(conversation);
+        // Said first: what follows comes of it.
+        out.push(Out::Tell(asked_to_stop(self.held.is_empty())));
+        let open = turn.stop(&mut self.teller, now, out);
+        self.send(cancel, out);
+        for permission in open {
+            self.send(permission.cancelled(), out);
+        }
+        self.cancel_elicited(now, out);
+        if self.prompting.is_none()
+            && let Some(turn) = &mut self.turn
+        {
+            // It was not prompted, so no answer to a prompt will say that it has stopped.
+            turn.end(End::Stopped { wanted: true });
+        }
+        self.go_on(now, out);
+    }
+
+    pub(super) fn replied(
+        &mut self,
+        request: u64,
+        outcome: &Result<Receipt, Undelivered>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if Numbers::is_own(request) {
+            if let (Err(undelivered), true) = (outcome, self.prompting == Some(request)) {
+                self.prompting = None;
+                if let Some(turn) = &mut self.turn {
+                    turn.end(End::Failed(undelivered.to_string()));
+                }
+                self.go_on(now, out);
+            }
+            return;
+        }
+        out.push(Out::Settled {
+            request,
+            outcome: outcome.clone(),
+        });
+        let went = outcome.is_ok();
+        self.choice_went(request, went, now, out);
+        self.sign_in_went(request, went, now, out);
+        self.change_went(request, went, now, out);
+        self.filled_in_went(request, went, now, out);
+        let Some(turn) = &mut self.turn else {
+            return;
+        };
+        match outcome {
+            Ok(_) => {
+                if let Some(reason) = turn.answered(request, &mut self.teller, now, out) {
+                    // The protocol has no place for a reason: the agent is told in the next prompt.
+                    self.held.push_front(reason);
+                    out.push(Out::Tell(Phrase::new("acp.reason_follows")));
+                }
+            }
+            Err(undelivered) => {
+                let open = turn.unanswered(request, &mut self.teller, now, out);
+                // Where a byte of the answer may have left, another one could contradict it.
+                let left = matches!(undelivered, Undelivered::Unknown(_));
+                if let Some(permission) = open.filter(|_| !left) {
+                    self.send(permission.cancelled(), out);
+                }
+            }
+        }
+        self.go_on(now, out);
+    }
+
+    /// Ends what can't go on without the agent.
+    pub(super) fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+        self.phase = Phase::Over;
+        self.prompting = None;
+        self.leave_earlier(now, out);
+        self.leave_signing(now, out);
+        self.lose_changing(now, out);
+        self.lose_elicited(now, out);
+        if let Some(turn) = self.turn.take() {
+            turn.finish(&mut self.teller, now, out);
+        }
+        self.tell_unsent(out);
+    }
+}
+
+fn cancel(conversation: &str) -> String {
+    let params = json!({"sessionId": conversation}).to_string();
+    rpc::notification("session/cancel", &params)
+}

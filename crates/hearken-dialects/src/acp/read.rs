@@ -1,0 +1,379 @@
+//! What messages say, read leniently: what is missing or of another kind is as if it were not there.
+//!
+//! Responsibilities: the updates of a session and what a call says of itself, within bounds. Not here: what becomes of
+//! them (`turn`).
+
+use serde_json::{Map, Value};
+
+use crate::protocol::{Brought, FileChange, PlanStage, PlanStep};
+use crate::written::{self, cut};
+use crate::{Offered, changes};
+
+use super::input::{self, Input};
+
+/// How many edits, places and inputs of one call are looked at: each is named before it is allowed.
+const MOST_PARTS: usize = 512;
+/// The longest path, in characters: what a system takes. One that is cut could lead elsewhere than it seems to.
+const LONGEST_PATH: usize = 4096;
+/// The longest title or name that is kept, in characters.
+const LONGEST_NAME: usize = 512;
+/// What Codex by its adapter writes among what a call is given, and is none of it: its own names and times, its reading of
+/// the command, and the answers, which the request has as options.
+const BOOKKEEPING: [&str; 7] = [
+    "available_decisions",
+    "call_id",
+    "parsed_cmd",
+    "process_id",
+    "proposed_execpolicy_amendment",
+    "started_at_ms",
+    "turn_id",
+];
+/// How many commands are known; agents offer dozens.
+const MOST_COMMANDS: usize = 512;
+/// How many entries of a plan are counted.
+const MOST_ENTRIES: usize = 512;
+
+/// Is one update of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Update {
+    /// Text for the person.
+    Says {
+        /// Which message it belongs to, where the agent says so.
+        message: Option<String>,
+        /// The text.
+        text: String,
+    },
+    /// Something for the person that is no text: an image, a sound.
+    Shows(String),
+    /// What the agent thinks; never said as if it were for the person.
+    Thinks,
+    /// The person's own words, which come back while an old conversation is loaded.
+    Echoes(Option<String>),
+    /// A call of a tool, or news of one.
+    Calls(Box<CallNews>),
+    /// What it plans.
+    Plans(Vec<PlanStep>),
+    /// It works in another mode.
+    Mode(String),
+    /// What can be set, and how it is set now.
+    Options(Map<String, Value>),
+    /// The commands that it takes in the place of a prompt.
+    Commands {
+        /// Which.
+        offers: Vec<Offered>,
+        /// How many more there are.
+        left_out: usize,
+    },
+    /// What it counts or offers; of no interest by itself.
+    Quiet,
+    /// An update of a kind that is not known here.
+    Unknown(String),
+}
+
+/// Says where a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It waits, for its input or for a permission.
+    Pending,
+    /// It runs, says the agent; it may still ask.
+    InProgress,
+    /// It is done.
+    Completed,
+    /// It did not work.
+    Failed,
+    /// It is over, and nobody says whether it worked.
+    Ended,
+}
+
+/// Holds what a message says of a call: only what changed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CallNews {
+    /// The agent's name for it.
+    pub id: String,
+    /// What it does, in the agent's words.
+    pub title: Option<String>,
+    /// What kind of tool it is.
+    pub kind: Option<String>,
+    /// Where it is.
+    pub status: Option<Status>,
+    /// The edits that it makes.
+    pub edits: Option<Vec<FileChange>>,
+    /// What it brought, as far as that is text.
+    pub output: Option<Brought>,
+    /// The places that it touches.
+    pub places: Option<Vec<String>>,
+    /// The command that it runs.
+    pub command: Option<String>,
+    /// Everything that it was called with, by name.
+    pub inputs: Option<Vec<Input>>,
+    /// The inputs that its command and its edits say, by name.
+    pub said: Vec<String>,
+    /// What else it does to files, in our words: what no change of lines says.
+    pub also: Option<Vec<String>>,
+    /// The files that it deletes, as far as that is among what else it does.
+    pub deletes: Vec<String>,
+    /// Whether that says all of it, because its edits alone would say it wrongly.
+    pub instead: bool,
+    /// The plan that it is given to write down.
+    pub plan: Option<Vec<PlanStep>>,
+}
+
+impl CallNews {
+    /// Tells whether it is of a call that is not over.
+    pub fn is_under_way(&self) -> bool {
+        match self.status {
+            Some(Status::Pending | Status::InProgress) => true,
+            Some(Status::Completed | Status::Failed | Status::Ended) | None => false,
+        }
+    }
+}
+
+/// Gives a text member.
+pub fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    map.get(name).and_then(Value::as_str)
+}
+
+fn object<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Map<String, Value>> {
+    map.get(name).and_then(Value::as_object)
+}
+
+fn name(text: &str) -> String {
+    cut(text, LONGEST_NAME)
+}
+
+fn path(text: &str) -> String {
+    cut(text, LONGEST_PATH)
+}
+
+/// Reads what `session/update` carries.
+pub fn update(params: &Map<String, Value>) -> Update {
+    let Some(update) = object(params, "update") else {
+        return Update::Unknown(String::new());
+    };
+    let kind = text(update, "sessionUpdate").unwrap_or_default();
+    match kind {
+        "agent_message_chunk" => says(update),
+        "agent_thought_chunk" => Update::Thinks,
+        "user_message_chunk" => Update::Echoes(text(update, "messageId").map(name)),
+        "tool_call" | "tool_call_update" => match call(update) {
+            Some(news) => Update::Calls(Box::new(news)),
+            None => Update::Unknown(kind.to_owned()),
+        },
+        "plan" => plan(update),
+        "current_mode_update" => {
+            // One page of the protocol has it by the other name.
+            let mode = text(update, "currentModeId").or_else(|| text(update, "modeId"));
+            Update::Mode(name(mode.unwrap_or_default()))
+        }
+        "config_option_update" => Update::Options(update.clone()),
+        "available_commands_update" => commands(update),
+        "usage_update" | "session_info_update" => Update::Quiet,
+        other => Update::Unknown(name(other)),
+    }
+}
+
+/// Reads the commands that are offered; one whose name can't be typed is none.
+fn commands(update: &Map<String, Value>) -> Update {
+    let list = update.get("availableCommands").and_then(Value::as_array);
+    let list = list.into_iter().flatten().filter_map(Value::as_object);
+    let list = list.filter_map(|command| {
+        let typed = |name: &&str| !name.is_empty() && !name.contains(char::is_whitespace);
+        let called = text(command, "name").map(|name| name.trim_start_matches('/'));
+        let called = called
+            .filter(typed)
+            .filter(|name| cut(name, LONGEST_NAME) == *name)?;
+        let line = |text: &str| written::short(&cut(text, LONGEST_NAME));
+        let takes = object(command, "input").and_then(|input| text(input, "hint"));
+        Some(Offered {
+            name: called.to_owned(),
+            says: line(text(command, "description").unwrap_or_default()),
+            takes: line(takes.unwrap_or_default()),
+        })
+    });
+    let mut offers: Vec<Offered> = list.collect();
+    let left_out = offers.len().saturating_sub(MOST_COMMANDS);
+    offers.truncate(MOST_COMMANDS);
+    Update::Commands { offers, left_out }
+}
+
+fn says(update: &Map<String, Value>) -> Update {
+    let message = text(update, "messageId").map(name);
+    let Some(content) = object(update, "content") else {
+        return Update::Unknown("agent_message_chunk".to_owned());
+    };
+    match block(content) {
+        Ok(text) => Update::Says { message, text },
+        Err(kind) => Update::Shows(kind),
+    }
+}
+
+/// Reads a block of content: its text, or the kind of what is no text.
+fn block(content: &Map<String, Value>) -> Result<String, String> {
+    let kind = text(content, "type").unwrap_or_default();
+    match kind {
+        "text" => Ok(text(content, "text").unwrap_or_default().to_owned()),
+        "resource_link" => {
+            let uri = text(content, "uri").unwrap_or_default();
+            let title = text(content, "title").or_else(|| text(content, "name"));
+            Ok(format!("[{}]({uri})", title.unwrap_or(uri)))
+        }
+        "resource" => object(content, "resource")
+            .and_then(|resource| text(resource, "text"))
+            .map(str::to_owned)
+            .ok_or_else(|| kind.to_owned()),
+        other => Err(name(other)),
+    }
+}
+
+fn plan(update: &Map<String, Value>) -> Update {
+    let entries = update.get("entries").and_then(Value::as_array);
+    Update::Plans(entries.map(|entries| steps(entries)).unwrap_or_default())
+}
+
+/// Reads the list that a call is given to write down; none where it is given anything else, too.
+fn list(input: &Map<String, Value>) -> Vec<PlanStep> {
+    let todos = input.get("todos").and_then(Value::as_array);
+    let todos = todos.filter(|_| input.len() == 1);
+    todos.map(|entries| steps(entries)).unwrap_or_default()
+}
+
+fn steps(entries: &[Value]) -> Vec<PlanStep> {
+    let entries = entries.iter().take(MOST_ENTRIES);
+    let step = |entry: &Map<String, Value>| PlanStep {
+        words: name(text(entry, "content").unwrap_or_default()),
+        stage: match text(entry, "status") {
+            Some("completed") => PlanStage::Done,
+            Some("in_progress") => PlanStage::UnderWay,
+            Some(_) | None => PlanStage::Open,
+        },
+    };
+    entries.filter_map(Value::as_object).map(step).collect()
+}
+
+/// Reads what is said of a call; nothing where it has no name.
+pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
+    let id = text(update, "toolCallId")?.to_owned();
+    let content = update.get("content").and_then(Value::as_array);
+    let parts: Option<Vec<&Map<String, Value>>> =
+        content.map(|parts| parts.iter().filter_map(Value::as_object).collect());
+    let input = update.get("rawInput");
+    let kind = text(update, "kind").unwrap_or_default();
+    let given = input.and_then(Value::as_object);
+    let found = given.and_then(|given| input::command(given, kind));
+    let (command, said_by_command) = match found {
+        Some((command, said)) => (Some(command), said),
+        None => (None, Vec::new()),
+    };
+    let said_by_edits = match (given, parts.as_deref()) {
+        (Some(given), Some(parts)) => texts(parts).flat_map(|edit| edit.says(given)).collect(),
+        (Some(_) | None, _) => Vec::new(),
+    };
+    Some(CallNews {
+        id,
+        title: text(update, "title").map(name),
+        kind: text(update, "kind").map(name),
+        status: text(update, "status").and_then(|status| match status {
+            "pending" => Some(Status::Pending),
+            "in_progress" => Some(Status::InProgress),
+            "completed" => Some(Status::Completed),
+            "failed" => Some(Status::Failed),
+            _ => None,
+        }),
+        edits: parts.as_deref().map(edits),
+        output: match parts.as_deref() {
+            Some(parts) if !parts.is_empty() => Some(output(parts)),
+            parts => update
+                .get("rawOutput")
+                .and_then(brought)
+                .or(parts.map(output)),
+        },
+        places: update
+            .get("locations")
+            .and_then(Value::as_array)
+            .map(|list| {
+                let paths = list.iter().filter_map(Value::as_object);
+                let paths = paths.filter_map(|place| text(place, "path"));
+                paths.take(MOST_PARTS).map(path).collect()
+            }),
+        inputs: input.and_then(|input| match input {
+            Value::Object(input) => {
+                let mut inputs = input::all(input);
+                if is_of_codex(input) {
+                    inputs.retain(|input| !BOOKKEEPING.contains(&input.name.as_str()));
+                }
+                Some(inputs)
+            }
+            Value::Null => None,
+            // A tool of its own may take anything at all.
+            other => Some(vec![Input::new("input", other)]),
+        }),
+        said: [said_by_command, said_by_edits].concat(),
+        command,
+        also: None,
+        deletes: Vec::new(),
+        instead: false,
+        plan: input.and_then(Value::as_object).map(list),
+    })
+}
+
+/// Tells whether a call is given as Codex by its adapter writes one. Elsewhere a name of these is what a tool works on.
+fn is_of_codex(input: &Map<String, Value>) -> bool {
+    let own = ["call_id", "turn_id", "parsed_cmd"];
+    own.iter().all(|key| input.contains_key(*key)) && input::command(input, "").is_some()
+}
+
+/// Gives the texts of files before and after.
+fn texts<'a>(parts: &'a [&Map<String, Value>]) -> impl Iterator<Item = input::Edit<'a>> {
+    let diffs = parts
+        .iter()
+        .filter(|part| text(part, "type") == Some("diff"));
+    let edits = diffs.filter_map(|part| {
+        Some(input::Edit {
+            path: text(part, "path")?,
+            before: text(part, "oldText"),
+            after: text(part, "newText")?,
+        })
+    });
+    edits.take(MOST_PARTS)
+}
+
+fn edits(parts: &[&Map<String, Value>]) -> Vec<FileChange> {
+    let edits = texts(parts);
+    edits
+        .map(|edit| changes::between(&path(edit.path), edit.before, edit.after))
+        .collect()
+}
+
+fn output(parts: &[&Map<String, Value>]) -> Brought {
+    let texts = parts.iter().filter_map(|part| {
+        let content = object(part, "content").filter(|_| text(part, "type") == Some("content"))?;
+        block(content).ok()
+    });
+    let texts: Vec<String> = texts.take(MOST_PARTS).collect();
+    Brought::of(texts.join("\n").trim()).unwrap_or_default()
+}
+
+/// Reads what a call brought where its agent has not put it into blocks: in which member it stands is the agent's own
+/// affair.
+fn brought(raw: &Value) -> Option<Brought> {
+    let whole = ["aggregated_output", "formatted_output", "output"];
+    let parts = ["stdout", "stderr", "error", "message"];
+    let said = match raw {
+        Value::String(text) => text.clone(),
+        Value::Object(map) => {
+            let of = |name: &&str| text(map, name).filter(|text| !text.trim().is_empty());
+            let whole = whole.iter().find_map(of).map(str::to_owned);
+            whole.unwrap_or_else(|| parts.iter().filter_map(of).collect::<Vec<_>>().join("\n"))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
+    };
+    Brought::of(said.trim())
+}
+
+/// Writes a value as text: a text as it is.
+pub fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

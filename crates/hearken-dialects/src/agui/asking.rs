@@ -1,0 +1,468 @@
+//! The interrupts of a run, as questions of AAEP, and the answers to them together.
+//!
+//! Responsibilities: one question after the other for all interrupts, which answer each takes, the one answer that goes out
+//! with the next run. Not here: what an interrupt wants (`interrupt`), when it is asked and sent (`deciding`, `running`).
+//!
+//! Mental model: a run goes on only when all of its interrupts are answered, so nothing goes out before the last one. What was
+//! answered is kept until then.
+
+use serde_json::{Map, Value, json};
+
+use crate::Words;
+use crate::acp::aside::Asks;
+use crate::acp::call::{self, first};
+use crate::acp::filling::{Action, Next};
+use crate::acp::form::{self, Kind, Part};
+use crate::acp::input::Input;
+use crate::acp::options::Choice;
+use crate::acp::permission::Permission;
+use crate::acp::read::{self as acp, CallNews, Status};
+use crate::link::Phrase;
+use crate::protocol::{Answer, Response};
+use crate::rpc::Id;
+use crate::written::cut;
+
+use super::interrupt::{Consent, Interrupt, LONGEST_MESSAGE, Shape, Wants, one_line};
+
+/// How many questions the interrupts of one run may come to.
+pub const MOST: usize = 64;
+/// The longest input of a call that is asked whole, in characters.
+const LONGEST_INPUT: usize = 4000;
+/// How many inputs of a call are asked whole.
+const MOST_INPUTS: usize = 64;
+/// The longest title of what is to be allowed, in characters.
+const LONGEST_TITLE: usize = 500;
+/// What is chosen by who closes a question without an answer; nobody types that by chance.
+const CANCEL: &str = "hearken.cancel";
+/// What LangGraph's endpoint writes for an interrupt that is cancelled.
+const CANCELLED: &str = "__agui_cancelled__";
+
+/// Says in which form the interrupts came, and their answers go back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// As the protocol has it.
+    Typed,
+    /// As LangGraph has it by default.
+    Older,
+}
+
+/// Holds what is asked of the person before the run goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    way: Way,
+    interrupts: Vec<Interrupt>,
+    /// The questions, each with the interrupt that it is of and its answer.
+    items: Vec<Item>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Item {
+    of: usize,
+    wants: Wants,
+    given: Option<Given>,
+}
+
+/// Is an answer.
+#[derive(Debug, Clone, PartialEq)]
+enum Given {
+    Value(Value),
+    Cancelled,
+}
+
+/// Says what follows an answer.
+#[derive(Debug)]
+pub enum Then {
+    /// It was kept; the next question is asked.
+    Kept,
+    /// It was the last one: they go out.
+    Sends,
+    /// The same question asks for the next thing.
+    Further,
+    /// The same is asked again, because of this.
+    Again(Phrase),
+    /// It is none that is taken.
+    Unfit,
+}
+
+impl Asked {
+    /// Takes the interrupts of a run; nothing where not all of them can be asked and told apart.
+    pub fn new(way: Way, interrupts: Vec<Interrupt>) -> Option<Self> {
+        let mut items = Vec::new();
+        for (of, interrupt) in interrupts.iter().enumerate() {
+            items.extend(interrupt.wants.iter().map(|wants| Item {
+                of,
+                wants: wants.clone(),
+                given: None,
+            }));
+        }
+        let named = |it: &Interrupt| !it.id.is_empty();
+        let apart = interrupts.len() == 1 || interrupts.iter().all(named);
+        let twice =
+            |at: usize, it: &Interrupt| interrupts.iter().take(at).any(|other| other.id == it.id);
+        let twice = interrupts.iter().enumerate().any(|(at, it)| twice(at, it));
+        let fits = !items.is_empty() && items.len() <= MOST && apart && !twice;
+        fits.then_some(Self {
+            way,
+            interrupts,
+            items,
+        })
+    }
+
+    /// Gives until when they may be answered.
+    pub fn expires(&self) -> Option<jiff::Timestamp> {
+        self.interrupts.iter().filter_map(|it| it.expires).min()
+    }
+
+    /// Gives the calls that they are for.
+    pub fn calls(&self) -> impl Iterator<Item = &str> {
+        self.interrupts.iter().filter_map(|it| it.call.as_deref())
+    }
+
+    /// Gives the names of its questions.
+    pub fn names(&self) -> Vec<String> {
+        (0..self.items.len()).map(|at| at.to_string()).collect()
+    }
+
+    /// Tells whether the person can close them without an answer, in words that the endpoint knows.
+    fn can_cancel(&self, of: usize) -> bool {
+        match self.way {
+            Way::Typed => true,
+            Way::Older => self.interrupts.get(of).is_some_and(|it| !it.id.is_empty()),
+        }
+    }
+
+    /// Tells whether all of them can be closed without an answer.
+    pub fn can_cancel_all(&self) -> bool {
+        (0..self.interrupts.len()).all(|of| self.can_cancel(of))
+    }
+
+    /// Closes all of them without an answer.
+    pub fn cancel_all(&mut self) {
+        for item in &mut self.items {
+            item.given = Some(Given::Cancelled);
+        }
+    }
+
+    /// Makes the question of a name: what it becomes, and what is known of its call. `known` is what was heard of the call
+    /// that it names, where that was whole. The third value tells whether it can only be rejected, for being too long.
+    pub fn question(
+        &self,
+        name: &str,
+        known: &dyn Fn(&str) -> Known,
+        words: &Words,
+    ) -> Option<(Permission, Option<CallNews>, bool)> {
+        let item = self.items.get(name.parse::<usize>().ok()?)?;
+        let interrupt = self.interrupts.get(item.of)?;
+        let mut permission = Permission::consent(Id::of_name(name), "", Vec::new(), Vec::new());
+        let asks = match &item.wants {
+            Wants::Consent(consent) => {
+                let (news, is_whole) = news(interrupt, consent, name, known);
+                permission.call = call::key(&news.id);
+                permission.choices = choices(consent, is_whole);
+                if !interrupt.message.trim().is_empty() {
+                    let whole = cut(&interrupt.message, 64 * 1024);
+                    permission.context.push(("question".to_owned(), whole));
+                }
+                if !consent.about.trim().is_empty() {
+                    let whole = cut(&consent.about, 64 * 1024);
+                    permission.context.push(("about".to_owned(), whole));
+                }
+                return Some((permission, Some(news), !is_whole && consent.allows));
+            }
+            Wants::Form(filling) => filling.asks(words),
+            Wants::Value(part) => self.value(item.of, part, words),
+            Wants::Words => self.text(item.of, "", words),
+            Wants::Json => self.text(item.of, "agui.json", words),
+        };
+        permission.clarifies = Some(asks.fields());
+        Some((permission, None, false))
+    }
+
+    fn message(&self, of: usize, words: &Words) -> String {
+        let message = self.interrupts.get(of).map(|it| it.message.as_str());
+        match one_line(message.unwrap_or_default()) {
+            nothing if nothing.is_empty() => first(words, "agui.asks", &[]),
+            message => cut(&message, LONGEST_MESSAGE),
+        }
+    }
+
+    /// Offers to close a question without an answer beside what else is to choose from; one alone is no choice, and there it is
+    /// closed by stopping.
+    fn cancel(&self, of: usize, asks: &mut Asks, words: &Words) {
+        if self.can_cancel(of) && !asks.choices.is_empty() {
+            asks.choices
+                .push((CANCEL.to_owned(), first(words, "acp.form.cancel", &[])));
+        }
+    }
+
+    fn text(&self, of: usize, more: &'static str, words: &Words) -> Asks {
+        let mut question = self.message(of, words);
+        if !more.is_empty() {
+            question = first(words, more, &[("message", &question)]);
+        }
+        Asks {
+            question,
+            kinds: vec!["freetext"],
+            ..Asks::default()
+        }
+    }
+
+    fn value(&self, of: usize, part: &Part, words: &Words) -> Asks {
+        let mut asks = Asks {
+            question: self.message(of, words),
+            ..Asks::default()
+        };
+        match &part.kind {
+            Kind::Text { .. } => asks.kinds.push("freetext"),
+            Kind::Number { .. } => asks.kinds.push("numeric"),
+            Kind::YesNo => asks.kinds.push("yes_no"),
+            Kind::One(offers) | Kind::Several { offers, .. } => {
+                asks.several = matches!(part.kind, Kind::Several { .. });
+                if offers.len() > form::MOST_OFFERED || asks.several {
+                    asks.kinds.push("freetext");
+                }
+                if offers.len() <= form::MOST_OFFERED {
+                    asks.kinds.push("multiple_choice");
+                    let numbered = offers.iter().enumerate();
+                    asks.choices = numbered
+                        .map(|(at, it)| ((at + 1).to_string(), it.label.clone()))
+                        .collect();
+                }
+            }
+        }
+        self.cancel(of, &mut asks, words);
+        asks
+    }
+
+    /// Finds what an answer to a question does. What allows is told apart by the second value.
+    pub fn answer(&mut self, name: &str, choice: Option<&Choice>, answer: &Answer) -> (Then, bool) {
+        let Some(item) = name
+            .parse::<usize>()
+            .ok()
+            .and_then(|at| self.items.get_mut(at))
+        else {
+            return (Then::Unfit, false);
+        };
+        let mut allows = false;
+        let is_cancel = matches!(answer, Answer::Response(Response::Text(text)) if text == CANCEL);
+        let given = match (&mut item.wants, answer) {
+            (Wants::Consent(consent), Answer::Decision { rationale, .. }) => {
+                let Some(choice) = choice else {
+                    return (Then::Unfit, false);
+                };
+                allows = choice.allows;
+                Given::Value(consent.writes.write(allows, rationale.as_deref()))
+            }
+            (Wants::Form(filling), Answer::Response(response)) => match filling.take(response) {
+                Next::None => return (Then::Unfit, false),
+                Next::Ask => return (Then::Further, false),
+                Next::Again(why) => return (Then::Again(why), false),
+                Next::Give(Action::Accept) => Given::Value(filling.content()),
+                Next::Give(Action::Decline | Action::Cancel) => Given::Cancelled,
+            },
+            (Wants::Value(_) | Wants::Words | Wants::Json, Answer::Response(_)) if is_cancel => {
+                Given::Cancelled
+            }
+            (Wants::Value(part), Answer::Response(response)) => match part.take(response) {
+                Ok(value) => Given::Value(value),
+                Err(why) => return (Then::Again(why), false),
+            },
+            (Wants::Words, Answer::Response(Response::Text(text))) => {
+                Given::Value(text.as_str().into())
+            }
+            (Wants::Json, Answer::Response(Response::Text(text))) => {
+                match serde_json::from_str(text) {
+                    Ok(value) => Given::Value(value),
+                    Err(_) => return (Then::Again(Phrase::new("agui.no_json")), false),
+                }
+            }
+            (Wants::Consent(_), Answer::Response(_))
+            | (
+                Wants::Form(_) | Wants::Value(_) | Wants::Words | Wants::Json,
+                Answer::Decision { .. },
+            )
+            | (Wants::Words | Wants::Json, Answer::Response(_)) => return (Then::Unfit, false),
+        };
+        item.given = Some(given);
+        match self.items.iter().all(|it| it.given.is_some()) {
+            true => (Then::Sends, allows),
+            false => (Then::Kept, allows),
+        }
+    }
+
+    /// Tells whether a reason for a rejection has a place in its answer.
+    pub fn takes_reason(&self, name: &str) -> bool {
+        let item = name.parse::<usize>().ok().and_then(|at| self.items.get(at));
+        match item.map(|item| &item.wants) {
+            Some(Wants::Consent(consent)) => consent.writes.takes_reason(),
+            Some(Wants::Form(_) | Wants::Value(_) | Wants::Words | Wants::Json) | None => true,
+        }
+    }
+
+    /// Takes an answer back that did not go out.
+    pub fn unanswered(&mut self, name: &str) {
+        if let Some(item) = name
+            .parse::<usize>()
+            .ok()
+            .and_then(|at| self.items.get_mut(at))
+        {
+            item.given = None;
+        }
+    }
+
+    /// Gives the answer of an interrupt: its payload, or nothing where it was closed without one. The outer nothing is one of
+    /// which something is not answered yet.
+    fn payload(&self, of: usize) -> Option<Option<Value>> {
+        let items = self.items.iter().filter(|it| it.of == of);
+        let given: Option<Vec<&Given>> = items.map(|it| it.given.as_ref()).collect();
+        let mut values = Vec::new();
+        for given in given? {
+            match given {
+                Given::Cancelled => return Some(None),
+                Given::Value(value) => values.push(value.clone()),
+            }
+        }
+        let shape = self.interrupts.get(of)?.shape;
+        match shape {
+            Shape::One => values.pop().map(Some),
+            Shape::Decisions => Some(Some(json!({"decisions": values}))),
+        }
+    }
+
+    /// Writes the members of the next run that carry the answers; nothing while one is missing.
+    pub fn resume(&self) -> Option<Map<String, Value>> {
+        let mut members = Map::new();
+        let mut answers = Vec::new();
+        for of in 0..self.interrupts.len() {
+            answers.push((self.interrupts.get(of)?.id.as_str(), self.payload(of)?));
+        }
+        match self.way {
+            Way::Typed => {
+                let entries = answers.into_iter().map(|(id, payload)| match payload {
+                    Some(payload) => {
+                        json!({"interruptId": id, "status": "resolved", "payload": payload})
+                    }
+                    None => json!({"interruptId": id, "status": "cancelled"}),
+                });
+                members.insert("resume".to_owned(), entries.collect());
+            }
+            Way::Older => {
+                let value = |(id, payload): (&str, Option<Value>)| {
+                    payload.unwrap_or_else(|| json!({CANCELLED: true, "interrupt_id": id}))
+                };
+                let resume = match answers.len() {
+                    1 => answers.into_iter().next().map(value).map(as_read)?,
+                    _ => {
+                        let all = answers.into_iter().map(|it| (it.0.to_owned(), value(it)));
+                        Value::Object(all.collect())
+                    }
+                };
+                members.insert(
+                    "forwardedProps".to_owned(),
+                    json!({"command": {"resume": resume}}),
+                );
+            }
+        }
+        Some(members)
+    }
+}
+
+/// Writes a text so that it is read as that text: the endpoint reads what looks like JSON as such.
+fn as_read(value: Value) -> Value {
+    match &value {
+        Value::String(text) if serde_json::from_str::<Value>(text).is_ok() => {
+            value.to_string().into()
+        }
+        _ => value,
+    }
+}
+
+/// Says what was heard of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing.
+    No,
+    /// All of it, as it is called with.
+    Whole,
+    /// Not all.
+    Cut,
+}
+
+/// Gives what is known of what a consent is for, and whether all of it will be said.
+fn news(
+    interrupt: &Interrupt,
+    consent: &Consent,
+    name: &str,
+    known: &dyn Fn(&str) -> Known,
+) -> (CallNews, bool) {
+    let heard = interrupt.call.as_deref().map(|call| (call, known(call)));
+    if let Some((call, heard @ (Known::Whole | Known::Cut))) = heard {
+        let news = CallNews {
+            id: call.to_owned(),
+            status: Some(Status::Pending),
+            ..CallNews::default()
+        };
+        return (news, heard == Known::Whole);
+    }
+    let said = one_line(&interrupt.message);
+    let mut news = CallNews {
+        id: interrupt
+            .call
+            .clone()
+            .unwrap_or_else(|| format!("{} {name}", interrupt.id)),
+        status: Some(Status::Pending),
+        kind: Some(
+            consent
+                .tool
+                .clone()
+                .unwrap_or_else(|| "approval".to_owned()),
+        ),
+        ..CallNews::default()
+    };
+    match &consent.given {
+        Some(given) => {
+            let is_whole = inputs(given, &mut news);
+            (news, is_whole)
+        }
+        None => {
+            let is_whole = said.chars().count() <= LONGEST_INPUT && !said.is_empty();
+            let is_short = said.chars().count() <= LONGEST_TITLE;
+            news.title = Some(cut(&said, LONGEST_TITLE)).filter(|title| !title.is_empty());
+            if !is_short {
+                news.inputs = Some(vec![Input::new("message", &said.into())]);
+            }
+            (news, is_whole)
+        }
+    }
+}
+
+/// Takes what a call is called with; tells whether all of it will be said.
+pub fn inputs(given: &Value, news: &mut CallNews) -> bool {
+    let form = json!({"toolCallId": news.id, "rawInput": given});
+    if let Some(read) = form.as_object().and_then(acp::call) {
+        (news.command, news.inputs, news.said) = (read.command, read.inputs, read.said);
+    }
+    let short = |value: &Value| acp::plain(value).chars().count() <= LONGEST_INPUT;
+    match given {
+        Value::Object(map) => map.len() <= MOST_INPUTS && map.values().all(short),
+        other => short(other),
+    }
+}
+
+/// Gives what can be answered: what nobody hears whole can only be rejected.
+fn choices(consent: &Consent, is_whole: bool) -> Vec<Choice> {
+    let choice = |decision: &str, allows| Choice {
+        decision: decision.to_owned(),
+        option: decision.to_owned(),
+        allows,
+        cancels: false,
+    };
+    let mut choices = Vec::new();
+    if consent.allows && is_whole {
+        choices.push(choice("accept", true));
+    }
+    if consent.rejects {
+        choices.push(choice("reject", false));
+    }
+    choices
+}

@@ -1,0 +1,247 @@
+//! The machine: what the link says and what the person wants, handed to whoever it is about.
+//!
+//! Responsibilities: what is held for one endpoint, the names of its runs and messages. Not here: runs (`running`), what
+//! comes in them (`hearing`), answers (`deciding`).
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use crate::acp::ending::End;
+use crate::acp::turn::{Teller, Turn};
+use crate::link::{Fault, LinkEvent, Phrase, Word};
+use crate::protocol::{Now, Reply};
+use crate::written::{self, Agent, Writer};
+use crate::{Carrier, Connection, Dialect, Out, Start, WhenLeft, Wish};
+
+use super::asking::Asked;
+use super::history::History;
+use super::interrupt::Interrupt;
+use super::shared::Shared;
+
+/// The name of this dialect.
+const NAME: &str = "agui";
+/// The name of an agent whose address says nothing of it.
+const AGENT: &str = "AG-UI";
+/// The longest name of an agent, in characters.
+const LONGEST_AGENT: usize = 64;
+
+/// Says what is to be posted, or was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Going {
+    /// A run for these words of the person.
+    Prompt(String),
+    /// The run that goes on with the answers; with the number of the person's last one and the question that it answers,
+    /// where they were not all closed at once.
+    Answers(Option<(u64, String)>),
+}
+
+/// Says where the connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    /// There is none, and it will soon be asked what to follow.
+    Soon,
+    /// It is asked what to follow.
+    Waits,
+    /// A run was posted, and nothing of its answer is there.
+    Posted,
+    /// A run is under way.
+    Open,
+    /// A run is over, and its stream is not.
+    Spent,
+    /// There is none, and it is waited before there is another attempt.
+    Lost,
+}
+
+/// Holds what a call is called with, as it comes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Gathered {
+    pub(super) given: String,
+    /// Whether all of it came.
+    pub(super) is_whole: bool,
+    /// Whether it is more than can be said.
+    pub(super) is_cut: bool,
+}
+
+/// Speaks with one endpoint.
+#[derive(Debug)]
+pub struct Agui {
+    pub(super) teller: Teller,
+    pub(super) listens: bool,
+    pub(super) is_over: bool,
+    /// Whether a run was ever taken there.
+    pub(super) was_met: bool,
+    /// Whether it was told that it waits for what it is to do.
+    pub(super) was_ready: bool,
+    pub(super) thread: String,
+    pub(super) history: History,
+    pub(super) shared: Shared,
+    pub(super) turn: Option<Turn>,
+    pub(super) line: Line,
+    /// Until when the stream of a run that is over is waited for.
+    pub(super) closes: Option<Duration>,
+    pub(super) going: Option<Going>,
+    pub(super) sent: Option<Going>,
+    /// The name of the message that was sent last.
+    pub(super) asked_as: String,
+    pub(super) held: VecDeque<String>,
+    pub(super) asked: Option<Asked>,
+    /// Until when what is asked can be answered.
+    pub(super) expires: Option<Duration>,
+    /// The interrupts of this run in their older form.
+    pub(super) older: Vec<Interrupt>,
+    /// The message that is being written, and whether it is the agent's.
+    pub(super) message: Option<(String, bool)>,
+    pub(super) call: Option<String>,
+    pub(super) calls: BTreeMap<String, Gathered>,
+    pub(super) unknown: BTreeSet<String>,
+    /// Draws the names of messages and runs.
+    names: Writer,
+}
+
+impl Agui {
+    /// Makes the machine.
+    pub fn new(start: Start) -> Self {
+        let listens = start.carrier != Carrier::EventStream;
+        let called = start.path.trim_end_matches('/').rsplit('/').next();
+        let called = called.filter(|name| !name.is_empty() && *name != "agent");
+        let agent = Agent {
+            id: written::id("agui_", &start.path),
+            name: written::cut(called.unwrap_or(AGENT), LONGEST_AGENT),
+            model: None,
+        };
+        let teller = Teller {
+            writer: Writer::new(NAME, agent.clone(), start.seed),
+            words: start.words,
+            folder: String::new(),
+            answerable: !listens,
+        };
+        let mut agui = Self {
+            teller,
+            listens,
+            is_over: false,
+            was_met: false,
+            was_ready: false,
+            thread: String::new(),
+            history: History::default(),
+            shared: Shared::default(),
+            turn: None,
+            line: Line::Soon,
+            closes: None,
+            going: start.prompt.map(Going::Prompt),
+            sent: None,
+            asked_as: String::new(),
+            held: VecDeque::new(),
+            asked: None,
+            expires: None,
+            older: Vec::new(),
+            message: None,
+            call: None,
+            calls: BTreeMap::new(),
+            unknown: BTreeSet::new(),
+            names: Writer::new(NAME, agent, start.seed ^ 0x5851_f42d_4c95_7f2d),
+        };
+        agui.thread = agui.fresh();
+        agui
+    }
+
+    /// Makes a name in the form of a UUID, which some endpoints want.
+    pub(super) fn fresh(&mut self) -> String {
+        let token = self.names.token();
+        let hex: Vec<char> = token.chars().filter(char::is_ascii_hexdigit).collect();
+        let part = |from: usize, to: usize| {
+            hex.get(from..to)
+                .unwrap_or_default()
+                .iter()
+                .collect::<String>()
+        };
+        format!(
+            "{}-{}-4{}-8{}-{}",
+            part(0, 8),
+            part(8, 12),
+            part(12, 15),
+            part(15, 18),
+            part(18, 30)
+        )
+    }
+
+    /// Takes the end of the link: nothing more can be posted.
+    fn gone(&mut self, fault: &Fault, now: Now, out: &mut Vec<Out>) {
+        self.is_over = true;
+        let unsent = self.held.len() + usize::from(matches!(self.going, Some(Going::Prompt(_))));
+        self.going = None;
+        self.held.clear();
+        self.is_lost(fault, now, out);
+        self.end(End::Lost("agui.end.lost"), now, out);
+        if unsent > 0 {
+            let n = Word::Own(unsent.to_string());
+            out.push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+        }
+    }
+}
+
+impl Dialect for Agui {
+    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+        match event {
+            LinkEvent::Connecting { .. } => self.is_asked(now, out),
+            LinkEvent::Connected => self.is_taken(now, out),
+            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
+            LinkEvent::StreamEnded => self.is_whole(now, out),
+            LinkEvent::Lost { fault, .. } => self.is_lost(fault, now, out),
+            LinkEvent::Failed { fault } => self.gone(fault, now, out),
+            LinkEvent::Ended => self.gone(&Fault::Closed, now, out),
+            LinkEvent::Resumed
+            | LinkEvent::Replied { .. }
+            | LinkEvent::Answered { .. }
+            | LinkEvent::Silent { .. }
+            | LinkEvent::Remark { .. }
+            | LinkEvent::Dropped { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
+            | LinkEvent::Piece { .. } => {}
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+        self.answer(request, reply, now, out);
+    }
+
+    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
+        match wish {
+            Wish::Prompt(words) => self.prompt(words, now, out),
+            Wish::Stop => self.stop(now, out),
+            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Of(_, wish) => self.wish(wish, now, out),
+            // It has no words for how somebody wants to hear it.
+            Wish::Terms(_) => {}
+        }
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        if let Some((turn, teller)) = self.told() {
+            turn.tick(teller, now, out);
+        }
+        self.lapse(now, out);
+        if self.closes.is_some_and(|at| at <= now.monotonic) {
+            self.is_kept_open(out);
+        }
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        let turn = self.turn.as_ref().and_then(Turn::deadline);
+        let lapses = self.expires.filter(|_| self.sent.is_none());
+        [turn, lapses, self.closes].into_iter().flatten().min()
+    }
+
+    fn connection(&self) -> Connection {
+        let can = !self.listens && !self.is_over;
+        Connection {
+            takes_prompts: can,
+            in_turn: self.turn.is_some() || self.sent.is_some() || self.going.is_some(),
+            rests: can,
+            when_left: WhenLeft::Kept,
+            ..Connection::default()
+        }
+    }
+}

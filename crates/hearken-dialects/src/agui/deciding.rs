@@ -1,0 +1,261 @@
+//! What a run was interrupted for, asked of the person, and their answers.
+//!
+//! Responsibilities: asking for all interrupts, an answer that is kept, one with which the run goes on, what became of it. Not
+//! here: what an interrupt becomes (`asking`), posting the run (`running`).
+
+use std::time::Duration;
+
+use crate::acp::call;
+use crate::acp::ending::End;
+use crate::acp::permission::Sending;
+use crate::acp::read::{CallNews, Status, Update};
+use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
+use crate::protocol::{Answer, Now, Reply};
+use crate::{Out, Over};
+
+use super::asking::{Asked, Then, Way};
+use super::client::{Agui, Going};
+use super::interrupt::Interrupt;
+
+impl Agui {
+    /// Takes the interrupts with which a run ended, and asks for them.
+    pub(super) fn interrupted(
+        &mut self,
+        way: Way,
+        interrupts: Option<Vec<Interrupt>>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if self.turn.is_none() {
+            self.begin(None, now, out);
+        }
+        let Some(asked) = interrupts.and_then(|all| Asked::new(way, all)) else {
+            out.push(Out::Tell(Phrase::new("agui.unasked")));
+            self.history.breaks_off();
+            return self.end(End::Lost("agui.end.unasked"), now, out);
+        };
+        if let Some(turn) = &mut self.turn {
+            turn.stopping = false;
+        }
+        self.expires = asked.expires().map(|at| {
+            let left = Duration::try_from(at.duration_since(now.wall)).unwrap_or_default();
+            now.monotonic + left
+        });
+        let names = asked.names();
+        self.asked = Some(asked);
+        for name in names {
+            self.ask(&name, false, now, out);
+        }
+        // What is asked is asked now, and nothing that comes could answer it.
+        out.push(Out::Release);
+    }
+
+    /// Asks the question of a name.
+    fn ask(&mut self, name: &str, next: bool, now: Now, out: &mut Vec<Out>) {
+        let question = self.asked.as_ref().and_then(|asked| {
+            let known = |call: &str| self.known(call);
+            asked.question(name, &known, &self.teller.words)
+        });
+        let Some((permission, news, is_cut)) = question else {
+            return;
+        };
+        if is_cut {
+            out.push(Out::Tell(Phrase::new("agui.cut")));
+        }
+        if let Some((turn, teller)) = self.told() {
+            let asked = match news {
+                Some(news) => turn.request(permission, news, teller, now, out),
+                None => turn.clarify(permission, next, teller, now, out),
+            };
+            if !asked {
+                out.push(Out::Tell(Phrase::new("agui.unasked")));
+            }
+        }
+    }
+
+    /// Takes an answer of the person.
+    pub(super) fn answer(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+        let kept = |fault| Out::Settled {
+            request,
+            outcome: Err(Undelivered::Kept(fault)),
+        };
+        let unfit = || Fault::Rejected {
+            reason: Phrase::new("agui.no_answer"),
+            retry_after: None,
+            again: false,
+        };
+        let turn = self
+            .turn
+            .as_mut()
+            .filter(|_| !self.listens && !self.is_over);
+        let asking = turn.and_then(|turn| turn.asked_under(reply.token.reveal()));
+        let (Some(permission), Some(asked)) = (asking, self.asked.as_mut()) else {
+            return out.push(kept(Fault::OneWay));
+        };
+        let name = permission.id.name().unwrap_or_default();
+        if permission.sending.is_some() {
+            return out.push(kept(unfit()));
+        }
+        let (choice, reason) = match &reply.answer {
+            Answer::Decision {
+                decision,
+                rationale,
+            } => {
+                let choices = permission.offered.iter();
+                let mut choices = choices.filter(|it| it.decision == decision.as_str());
+                (choices.next().cloned(), rationale.clone())
+            }
+            Answer::Response(_) => (None, None),
+        };
+        let (then, allows) = asked.answer(&name, choice.as_ref(), &reply.answer);
+        if matches!(then, Then::Unfit) {
+            return out.push(kept(unfit()));
+        }
+        permission.sending = Some(Sending {
+            request,
+            allows,
+            reason: None,
+        });
+        let placeless = !allows && !asked.takes_reason(&name);
+        let reason = reason.filter(|it| placeless && !it.trim().is_empty());
+        let here = Out::Settled {
+            request,
+            outcome: Ok(Receipt::Here),
+        };
+        match then {
+            Then::Unfit => {}
+            Then::Sends => {
+                self.going = Some(Going::Answers(Some((request, name))));
+                self.go(now, out);
+            }
+            Then::Kept => {
+                out.push(here);
+                out.push(Out::Tell(Phrase::new("agui.kept")));
+                self.is_answered(request, now, out);
+            }
+            Then::Further => {
+                out.push(here);
+                self.ask(&name, true, now, out);
+                self.is_answered(request, now, out);
+            }
+            Then::Again(why) => {
+                out.push(here);
+                let why = Word::Phrase(why);
+                out.push(Out::Tell(Phrase::new("acp.form.wrong").with("why", why)));
+                self.ask(&name, true, now, out);
+                self.is_answered(request, now, out);
+            }
+        }
+        if let Some(reason) = reason {
+            out.push(Out::Tell(Phrase::new("acp.reason_follows")));
+            self.hold(reason, out);
+        }
+    }
+
+    fn is_answered(&mut self, request: u64, now: Now, out: &mut Vec<Out>) {
+        if let Some((turn, teller)) = self.told() {
+            turn.answered(request, teller, now, out);
+        }
+    }
+
+    /// Takes the word that the endpoint took the answers: the run goes on.
+    pub(super) fn answers_went(&mut self, request: Option<u64>, now: Now, out: &mut Vec<Out>) {
+        let asked = self.asked.take();
+        self.expires = None;
+        if let Some(request) = request {
+            out.push(Out::Settled {
+                request,
+                outcome: Ok(Receipt::Taken),
+            });
+            self.is_answered(request, now, out);
+        }
+        let calls: Vec<String> = asked
+            .iter()
+            .flat_map(|it| it.calls().map(str::to_owned))
+            .collect();
+        for id in calls {
+            let Some((turn, teller)) = self.told() else {
+                return;
+            };
+            let known = turn.calls.get(&call::key(&id));
+            // What was allowed runs now.
+            if known.is_some_and(|it| it.stage == call::Stage::Allowed) {
+                let news = CallNews {
+                    id,
+                    status: Some(Status::InProgress),
+                    ..CallNews::default()
+                };
+                turn.update(Update::Calls(Box::new(news)), teller, now, out);
+            }
+        }
+    }
+
+    /// Takes the word that the answers did not arrive, or that nobody knows.
+    pub(super) fn answers_stayed(
+        &mut self,
+        answer: Option<(u64, String)>,
+        why: Undelivered,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let may_have_gone = matches!(why, Undelivered::Unknown(_));
+        let fault = why.fault().clone();
+        let was_persons = answer.is_some();
+        if let Some((request, name)) = answer {
+            out.push(Out::Settled {
+                request,
+                outcome: Err(why),
+            });
+            if !may_have_gone {
+                if let Some(asked) = &mut self.asked {
+                    asked.unanswered(&name);
+                }
+                if let Some((turn, teller)) = self.told() {
+                    turn.unanswered(request, teller, now, out);
+                }
+                return;
+            }
+        }
+        if !was_persons {
+            let reason = Word::Fault(fault);
+            out.push(Out::Tell(
+                Phrase::new("agui.uncancelled").with("reason", reason),
+            ));
+        }
+        // A run that may have begun is not begun once more.
+        self.history.breaks_off();
+        self.end(End::Lost("agui.end.lost"), now, out);
+    }
+
+    /// Takes the time at which nothing can be answered any more.
+    pub(super) fn lapse(&mut self, now: Now, out: &mut Vec<Out>) {
+        let is_due = self.expires.is_some_and(|at| at <= now.monotonic);
+        let on_its_way = matches!(self.sent, Some(Going::Answers(_)));
+        if !is_due || on_its_way {
+            return;
+        }
+        self.expires = None;
+        if let Some(Going::Answers(Some((request, _)))) =
+            self.going.take_if(|it| matches!(it, Going::Answers(_)))
+        {
+            out.push(Out::Settled {
+                request,
+                outcome: Err(Undelivered::Kept(Fault::Rejected {
+                    reason: Phrase::new("agui.lapsed"),
+                    retry_after: None,
+                    again: false,
+                })),
+            });
+        }
+        self.close(Over::TakenBack, now, out);
+        self.history.breaks_off();
+        self.end(End::Lost("agui.end.lapsed"), now, out);
+    }
+
+    /// Takes back whatever is asked.
+    pub(super) fn close(&mut self, how: Over, now: Now, out: &mut Vec<Out>) {
+        if let Some((turn, teller)) = self.told() {
+            turn.close(how, teller, now, out);
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! What comes in a run: told in its turn, kept for the next one.
+//!
+//! Responsibilities: what each event does to the turn and to the conversation, what is told once. Not here: how a run begins
+//! and what follows its end (`running`), what it asks (`deciding`).
+//!
+//! Mental model: text is said as it comes, and what was not streamed when the agent's own word of the conversation has it.
+//! What works for the agent is told by its calls; its words are for the agent. What an agent thinks, and what state it shares,
+//! is told to nobody.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::acp::call;
+use crate::acp::ending::End;
+use crate::acp::read::{CallNews, Status, Update, text};
+use crate::acp::turn::{Teller, Turn};
+use crate::link::{Phrase, Word};
+use crate::protocol::{Brought, Now};
+use crate::{Foreign, NoEvent, Out};
+
+use super::asking::{self, Known, Way};
+use super::client::{Agui, Gathered, Line};
+use super::interrupt;
+use super::read::{self, News, Outcome};
+
+/// How many kinds of events that are not known are told, each once.
+const MOST_UNKNOWN: usize = 64;
+/// How many calls of a turn are known with what they are called with.
+const MOST_CALLS: usize = 256;
+/// The most that is kept of what one call is called with, in bytes: more of it could not be asked whole.
+const LONGEST_GIVEN: usize = 64 * 1024;
+/// How many interrupts of the older form are kept of a run.
+const MOST_OLDER: usize = asking::MOST + 1;
+
+impl Agui {
+    /// Takes an event.
+    pub(super) fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+        let Some((news, by)) = read::event(frame) else {
+            return out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
+        };
+        match self.line {
+            Line::Open => {}
+            // Behind the end of a run there is nothing that belongs to it.
+            Line::Spent if !self.listens => return,
+            // It speaks without being asked: then it is heard, and there is nobody whom a run could be asked of here.
+            Line::Soon | Line::Waits | Line::Posted | Line::Lost | Line::Spent => {
+                self.listens = true;
+                self.teller.answerable = false;
+            }
+        }
+        match news {
+            News::Begins(words) => {
+                if self.listens {
+                    self.end(End::Lost("agui.end.unsaid"), now, out);
+                    self.begin(words.as_deref(), now, out);
+                }
+                self.older.clear();
+                return;
+            }
+            News::Ended(outcome) => return self.ended(outcome, now, out),
+            News::Failed(words) => return self.failed(words, now, out),
+            News::State(value) => {
+                if self.shared.set(value) {
+                    out.push(Out::Tell(Phrase::new("agui.state_lost")));
+                }
+                return;
+            }
+            News::Changes(changes) => {
+                if self.shared.change(&changes) {
+                    out.push(Out::Tell(Phrase::new("agui.state_lost")));
+                }
+                return;
+            }
+            News::Interrupts { value, id } => {
+                if self.older.len() < MOST_OLDER {
+                    self.older.push(interrupt::older(&value, id));
+                }
+                return;
+            }
+            News::Custom(name) => return self.told_once("agui.custom", name, out),
+            News::Unknown(kind) => return self.told_once("acp.unknown", kind, out),
+            News::Quiet => return,
+            News::Step(_)
+            | News::Opens { .. }
+            | News::Says { .. }
+            | News::Calls { .. }
+            | News::Called(_)
+            | News::Brought { .. }
+            | News::Thinks(_)
+            | News::Sealed { .. }
+            | News::Messages(_)
+            | News::Shows(_)
+            | News::Helper(_)
+            | News::HelperFailed(_) => {}
+        }
+        if self.turn.is_none() && self.listens {
+            self.begin(None, now, out);
+        }
+        self.hears(news, by.as_deref(), now, out);
+    }
+
+    /// Tells once in detail that something of this kind came.
+    fn told_once(&mut self, key: &'static str, kind: String, out: &mut Vec<Out>) {
+        let known = format!("{key} {kind}");
+        if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(known) {
+            let kind = Word::Name(kind);
+            out.push(Out::Detail(Phrase::new(key).with("kind", kind)));
+        }
+    }
+
+    fn update(&mut self, update: Update, now: Now, out: &mut Vec<Out>) {
+        if let Some((turn, teller)) = self.told() {
+            turn.update(update, teller, now, out);
+        }
+    }
+
+    /// Gives the turn and what it is told with.
+    pub(super) fn told(&mut self) -> Option<(&mut Turn, &mut Teller)> {
+        Some((self.turn.as_mut()?, &mut self.teller))
+    }
+
+    fn hears(&mut self, news: News, by: Option<&str>, now: Now, out: &mut Vec<Out>) {
+        match news {
+            News::Opens { message, is_agents } => {
+                if by.is_none() {
+                    self.message = Some((message, is_agents));
+                }
+            }
+            News::Says {
+                message,
+                is_agents,
+                text,
+            } if by.is_none() => self.says(message, is_agents, text, now, out),
+            News::Thinks(thought) if by.is_none() => {
+                if let Some((message, more)) = thought {
+                    self.history.says(&message, "reasoning", &more);
+                }
+                self.update(Update::Thinks, now, out);
+            }
+            // Their words and thoughts are for the agent.
+            News::Says { .. } | News::Thinks(_) => {}
+            News::Calls {
+                call,
+                tool,
+                message,
+                piece,
+            } => {
+                let Some(call) = call.or_else(|| self.call.clone()) else {
+                    return;
+                };
+                self.calls(
+                    &call,
+                    tool,
+                    message.as_deref().filter(|_| by.is_none()),
+                    now,
+                    out,
+                );
+                self.gives(&call, &piece);
+                if by.is_none() {
+                    self.history.called_with(&call, &piece);
+                }
+                self.call = Some(call);
+            }
+            News::Called(call) => self.called(&call, now, out),
+            News::Brought {
+                call,
+                message,
+                content,
+            } => {
+                if by.is_none() {
+                    self.history.brought(&message, &call, &content);
+                }
+                self.brought(&call, &content, now, out);
+            }
+            News::Sealed { of, value } => self.history.sealed(&of, &value),
+            News::Messages(messages) => self.messages(messages, now, out),
+            News::Step(step) => {
+                if let Some((turn, teller)) = self.told().filter(|_| is_named(&step)) {
+                    turn.does(&step, teller, now, out);
+                }
+            }
+            News::Shows(kind) => self.told_once("agui.activity", kind, out),
+            News::Helper(name) => {
+                let name = Word::Name(name);
+                out.push(Out::Detail(Phrase::new("agui.helper").with("name", name)));
+            }
+            News::HelperFailed(words) => {
+                let words = Word::Agent(words);
+                out.push(Out::Tell(
+                    Phrase::new("agui.helper_failed").with("words", words),
+                ));
+            }
+            News::Begins(_)
+            | News::Ended(_)
+            | News::Failed(_)
+            | News::State(_)
+            | News::Changes(_)
+            | News::Interrupts { .. }
+            | News::Custom(_)
+            | News::Unknown(_)
+            | News::Quiet => {}
+        }
+    }
+
+    fn says(
+        &mut self,
+        message: Option<String>,
+        is_agents: Option<bool>,
+        text: String,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if let Some(message) = message {
+            let same = self
+                .message
+                .as_ref()
+                .is_some_and(|(known, _)| *known == message);
+            if !same {
+                self.message = Some((message, is_agents.unwrap_or(true)));
+            }
+        }
+        let Some((message, true)) = self.message.clone() else {
+            return;
+        };
+        if text.is_empty() {
+            return;
+        }
+        self.history.says(&message, "assistant", &text);
+        let message = Some(message);
+        self.update(Update::Says { message, text }, now, out);
+    }
+
+    /// Takes a call, or more of one.
+    fn calls(
+        &mut self,
+        call: &str,
+        tool: Option<String>,
+        message: Option<&str>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let Some(tool) = tool else {
+            return;
+        };
+        if self.calls.contains_key(call) || self.calls.len() >= MOST_CALLS {
+            return;
+        }
+        self.calls.insert(call.to_owned(), Gathered::default());
+        self.history.calls(call, &tool, message);
+        let news = CallNews {
+            id: call.to_owned(),
+            kind: Some(tool),
+            status: Some(Status::Pending),
+            ..CallNews::default()
+        };
+        self.update(Update::Calls(Box::new(news)), now, out);
+    }
+
+    fn gives(&mut self, call: &str, piece: &str) {
+        let Some(known) = self.calls.get_mut(call).filter(|it| !it.is_whole) else {
+            return;
+        };
+        match known.given.len() + piece.len() <= LONGEST_GIVEN {
+            true => known.given.push_str(piece),
+            false => known.is_cut = true,
+        }
+    }
+
+    /// Takes the word that a call is whole: it runs now, as far as anybody knows.
+    fn called(&mut self, call: &str, now: Now, out: &mut Vec<Out>) {
+        let Some(known) = self.calls.get_mut(call).filter(|it| !it.is_whole) else {
+            return;
+        };
+        known.is_whole = true;
+        let given = match known.given.trim() {
+            "" => Ok(Value::Null),
+            text => serde_json::from_str(text),
+        };
+        let given = given.unwrap_or_else(|_| known.given.as_str().into());
+        let mut news = CallNews {
+            id: call.to_owned(),
+            status: Some(Status::InProgress),
+            ..CallNews::default()
+        };
+        known.is_cut |= !asking::inputs(&given, &mut news);
+        known.given.clear();
+        self.update(Update::Calls(Box::new(news)), now, out);
+    }
+
+    fn brought(&mut self, call: &str, content: &Value, now: Now, out: &mut Vec<Out>) {
+        self.called(call, now, out);
+        let news = CallNews {
+            id: call.to_owned(),
+            // The protocol does not say whether it worked.
+            status: Some(Status::Ended),
+            output: Some(Brought::of(read::plain(content).trim()).unwrap_or_default()),
+            ..CallNews::default()
+        };
+        self.update(Update::Calls(Box::new(news)), now, out);
+    }
+
+    /// Takes the agent's own word of the conversation, and tells what of it was not heard.
+    fn messages(&mut self, messages: Vec<Value>, now: Now, out: &mut Vec<Out>) {
+        let heard: BTreeSet<String> = self
+            .history
+            .messages()
+            .iter()
+            .filter_map(|it| text(it.as_object()?, "content"))
+            .map(|text| text.trim().to_owned())
+            .collect();
+        let is_persons = |it: &Value| it.get("role").and_then(Value::as_str) == Some("user");
+        let last = messages.iter().rposition(is_persons).map_or(0, |at| at + 1);
+        let before = std::mem::take(&mut self.history);
+        self.history.is(messages.clone());
+        for message in messages.iter().skip(last).filter_map(Value::as_object) {
+            let name = text(message, "id").unwrap_or_default();
+            let by = text(message, "subagentRunId");
+            match text(message, "role") {
+                Some("assistant") => {
+                    let calls = message.get("toolCalls").and_then(Value::as_array);
+                    if !before.has(name) && by.is_none() {
+                        let text = text(message, "content").unwrap_or_default();
+                        if !text.trim().is_empty() && !heard.contains(text.trim()) {
+                            let message = Some(name.to_owned());
+                            let text = text.to_owned();
+                            self.update(Update::Says { message, text }, now, out);
+                        }
+                    }
+                    for call in calls.into_iter().flatten() {
+                        let part =
+                            |at: &str| call.pointer(at).and_then(Value::as_str).map(str::to_owned);
+                        let Some(id) = part("/id").filter(|id| !self.calls.contains_key(id)) else {
+                            continue;
+                        };
+                        self.calls(&id, part("/function/name"), None, now, out);
+                        self.gives(&id, &part("/function/arguments").unwrap_or_default());
+                        self.called(&id, now, out);
+                    }
+                }
+                Some("tool") => {
+                    let call = text(message, "toolCallId").unwrap_or_default().to_owned();
+                    let content = message.get("content").unwrap_or(&Value::Null);
+                    if self.calls.contains_key(&call) {
+                        self.brought(&call, content, now, out);
+                    }
+                }
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    /// Says what was heard of a call of this turn.
+    pub(super) fn known(&self, call: &str) -> Known {
+        let told = self.turn.as_ref();
+        let told = told.is_some_and(|turn| turn.calls.contains_key(&call::key(call)));
+        match self.calls.get(call) {
+            Some(known) if told && known.is_whole && !known.is_cut => Known::Whole,
+            Some(_) if told => Known::Cut,
+            Some(_) | None => Known::No,
+        }
+    }
+
+    /// Takes the end of a run.
+    fn ended(&mut self, outcome: Outcome, now: Now, out: &mut Vec<Out>) {
+        self.run_is_over();
+        let older = std::mem::take(&mut self.older);
+        let stopped = self.turn.as_ref().is_some_and(|turn| turn.stopping);
+        match outcome {
+            Outcome::Interrupted(values) => {
+                let interrupts: Vec<_> = values
+                    .iter()
+                    .take(MOST_OLDER)
+                    .filter_map(interrupt::typed)
+                    .collect();
+                let all = (interrupts.len() == values.len()).then_some(interrupts);
+                self.interrupted(Way::Typed, all, now, out);
+            }
+            Outcome::Done if !older.is_empty() => {
+                self.interrupted(Way::Older, Some(older), now, out)
+            }
+            Outcome::Done if stopped => self.end(End::Stopped { wanted: true }, now, out),
+            Outcome::Done => self.end(End::Done, now, out),
+            Outcome::Cancelled => self.end(End::Stopped { wanted: stopped }, now, out),
+        }
+    }
+
+    fn failed(&mut self, words: String, now: Now, out: &mut Vec<Out>) {
+        self.run_is_over();
+        self.older.clear();
+        self.history.breaks_off();
+        self.end(End::Failed(words), now, out);
+    }
+}
+
+/// Tells whether the name of a step is one for people; those of a framework's own begin with two lines.
+fn is_named(step: &str) -> bool {
+    !step.trim().is_empty() && !step.starts_with("__")
+}

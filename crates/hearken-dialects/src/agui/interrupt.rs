@@ -1,0 +1,422 @@
+//! What a run was interrupted for: what it wants of the person, read from its shape.
+//!
+//! Responsibilities: which kind of question an interrupt is, and what answers it. Not here: asking (`asking`), when (`deciding`).
+//!
+//! Mental model: the answer goes back in the form that the interrupt states: its schema, or, without one, what the protocol
+//! says of its reason. LangGraph's own interrupts state no schema; those of its approval middleware are known by their shape.
+//! What allows something is a permission, with `y` and `n`; everything else is a question in words.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use crate::acp::filling::Filling;
+use crate::acp::form::{self, Kind, Part};
+use crate::acp::read::text;
+use crate::written::cut;
+
+use super::read::plain;
+
+/// How many things one interrupt may ask permission for.
+const MOST_ACTIONS: usize = 32;
+/// The longest text of a question, in characters: what a field of AAEP takes, with room for ours.
+pub const LONGEST_MESSAGE: usize = 3500;
+/// The name of the one part of an answer that is no form.
+const ANSWER: &str = "answer";
+
+/// Holds one interrupt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interrupt {
+    /// Its name; empty where it has none.
+    pub id: String,
+    /// The call that it is for.
+    pub call: Option<String>,
+    /// What it says.
+    pub message: String,
+    /// Until when it may be answered.
+    pub expires: Option<Timestamp>,
+    /// What it wants, one thing after the other.
+    pub wants: Vec<Wants>,
+    /// How its answers are put together.
+    pub shape: Shape,
+}
+
+/// Says how the answers of an interrupt are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// There is one.
+    One,
+    /// They are the decisions of LangGraph's approval middleware.
+    Decisions,
+}
+
+/// Is one thing that is wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wants {
+    /// That something be allowed or not.
+    Consent(Consent),
+    /// One value.
+    Value(Box<Part>),
+    /// A form.
+    Form(Box<Filling>),
+    /// Any words.
+    Words,
+    /// An answer of a form that can't be asked part by part: in JSON.
+    Json,
+}
+
+/// Holds what is to be allowed, and how the answer is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Consent {
+    /// How.
+    pub writes: Writes,
+    /// The tool, where the interrupt names it.
+    pub tool: Option<String>,
+    /// What the tool is to be called with.
+    pub given: Option<Value>,
+    /// What is said of it.
+    pub about: String,
+    /// Whether it can be allowed.
+    pub allows: bool,
+    /// Whether it can be rejected.
+    pub rejects: bool,
+}
+
+/// Says how a decision is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writes {
+    /// `true` or `false`.
+    Plain,
+    /// `{"approved": …}`; with a reason where that is taken.
+    Approved {
+        /// Whether a reason is taken.
+        reason: bool,
+    },
+    /// `{"type": "approve"}` or `{"type": "reject", "message": …}`.
+    Decision,
+}
+
+impl Writes {
+    /// Writes a decision.
+    pub fn write(self, allows: bool, reason: Option<&str>) -> Value {
+        let reason = reason.filter(|reason| !reason.trim().is_empty() && !allows);
+        match self {
+            Self::Plain => allows.into(),
+            Self::Approved { reason: takes } => match reason.filter(|_| takes) {
+                Some(reason) => json!({"approved": allows, "reason": reason}),
+                None => json!({"approved": allows}),
+            },
+            Self::Decision => match (allows, reason) {
+                (true, _) => json!({"type": "approve"}),
+                (false, Some(reason)) => json!({"type": "reject", "message": reason}),
+                (false, None) => json!({"type": "reject"}),
+            },
+        }
+    }
+
+    /// Tells whether a reason has a place in it.
+    pub fn takes_reason(self) -> bool {
+        match self {
+            Self::Plain | Self::Approved { reason: false } => false,
+            Self::Approved { reason: true } | Self::Decision => true,
+        }
+    }
+}
+
+/// Reads an interrupt as the protocol has it; nothing where it has no name, because then nothing could answer it.
+pub fn typed(value: &Value) -> Option<Interrupt> {
+    let map = value.as_object()?;
+    let id = text(map, "id").filter(|id| !id.is_empty() && id.len() <= 1024)?;
+    let call = text(map, "toolCallId").map(str::to_owned);
+    let message = text(map, "message").unwrap_or_default();
+    let raw = value
+        .pointer("/metadata/langgraph/raw")
+        .unwrap_or(&Value::Null);
+    let reason = text(map, "reason").unwrap_or_default();
+    let expires = text(map, "expiresAt").and_then(|at| at.parse().ok());
+    let said = match message.trim().is_empty() {
+        true => said_of(raw),
+        false => message.to_owned(),
+    };
+    let schema = map.get("responseSchema").and_then(Value::as_object);
+    let (wants, shape) = match (schema, decisions(raw)) {
+        (Some(schema), _) => (vec![by_schema(schema, reason, &said)], Shape::One),
+        (None, Some(wants)) => (wants, Shape::Decisions),
+        (None, None) => (vec![by_reason(reason, call.is_some())], Shape::One),
+    };
+    Some(Interrupt {
+        id: id.to_owned(),
+        call,
+        message: said,
+        expires,
+        wants,
+        shape,
+    })
+}
+
+/// Reads an interrupt in LangGraph's older form.
+pub fn older(value: &Value, id: Option<String>) -> Interrupt {
+    let schema = ["responseSchema", "response_schema"].iter();
+    let schema = schema.filter_map(|key| value.get(*key)?.as_object()).next();
+    let reason = value
+        .get("reason")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let call = ["toolCallId", "tool_call_id"].iter();
+    let call = call.filter_map(|key| value.get(*key)?.as_str()).next();
+    let message = said_of(value);
+    let (wants, shape) = match (schema, decisions(value)) {
+        (Some(schema), _) => (vec![by_schema(schema, reason, &message)], Shape::One),
+        (None, Some(wants)) => (wants, Shape::Decisions),
+        (None, None) => (vec![by_reason(reason, call.is_some())], Shape::One),
+    };
+    Interrupt {
+        id: id.unwrap_or_default(),
+        call: call.map(str::to_owned),
+        message,
+        expires: None,
+        wants,
+        shape,
+    }
+}
+
+/// Finds what an interrupt without a message says: its text, the member that is one for people, else all of it.
+fn said_of(value: &Value) -> String {
+    let named = ["message", "question", "prompt", "text", "description"].iter();
+    let mut named = named.filter_map(|key| value.get(*key)?.as_str());
+    let named = named.find(|text| !text.trim().is_empty());
+    match (value, named) {
+        (Value::Null, _) => String::new(),
+        // What each of these is for is said with it.
+        (Value::Object(map), None) if map.contains_key("action_requests") => String::new(),
+        (Value::String(text), _) => text.clone(),
+        (_, Some(text)) => text.to_owned(),
+        (other, None) => other.to_string(),
+    }
+}
+
+fn by_reason(reason: &str, is_for_call: bool) -> Wants {
+    let consent = |writes| {
+        Wants::Consent(Consent {
+            writes,
+            tool: None,
+            given: None,
+            about: String::new(),
+            allows: true,
+            rejects: true,
+        })
+    };
+    match reason {
+        "tool_call" if is_for_call => consent(Writes::Approved { reason: false }),
+        "confirmation" => consent(Writes::Plain),
+        _ => Wants::Words,
+    }
+}
+
+fn by_schema(schema: &Map<String, Value>, reason: &str, message: &str) -> Wants {
+    let consent = |writes| {
+        Wants::Consent(Consent {
+            writes,
+            tool: None,
+            given: None,
+            about: String::new(),
+            allows: true,
+            rejects: true,
+        })
+    };
+    let kind = text(schema, "type");
+    if kind == Some("boolean") && matches!(reason, "tool_call" | "confirmation") {
+        return consent(Writes::Plain);
+    }
+    if let Some(writes) = approval(schema) {
+        return consent(writes);
+    }
+    if schema.contains_key("properties") {
+        return match form::read(schema) {
+            Some(parts) => {
+                let message = cut(&one_line(message), LONGEST_MESSAGE);
+                Wants::Form(Box::new(Filling::new(message, parts)))
+            }
+            None => Wants::Json,
+        };
+    }
+    let wrapped = json!({"properties": {ANSWER: schema}, "required": [ANSWER]});
+    let part = wrapped
+        .as_object()
+        .and_then(form::read)
+        .and_then(|parts| parts.into_iter().next());
+    match part {
+        // A text without any bounds is a text.
+        Some(Part {
+            kind:
+                Kind::Text {
+                    length: (None, None),
+                    format: form::Format::Any,
+                },
+            ..
+        }) => Wants::Words,
+        Some(part) => Wants::Value(Box::new(part)),
+        None => Wants::Json,
+    }
+}
+
+/// Finds the form that the protocol recommends for approving a call: `approved` must be there, and nothing else must.
+fn approval(schema: &Map<String, Value>) -> Option<Writes> {
+    let properties = schema.get("properties")?.as_object()?;
+    let is = |name: &str, kind: &str| {
+        properties.get(name).and_then(|it| it.get("type")?.as_str()) == Some(kind)
+    };
+    let required = schema.get("required").and_then(Value::as_array);
+    let others = required
+        .into_iter()
+        .flatten()
+        .any(|name| name != "approved");
+    (is("approved", "boolean") && !others).then(|| Writes::Approved {
+        reason: is("reason", "string"),
+    })
+}
+
+/// Reads what LangGraph's approval middleware asks for; nothing where it is anything else, or not all of it can be asked.
+fn decisions(value: &Value) -> Option<Vec<Wants>> {
+    let actions = value.get("action_requests")?.as_array()?;
+    if actions.is_empty() || actions.len() > MOST_ACTIONS {
+        return None;
+    }
+    let configs = value.get("review_configs").and_then(Value::as_array);
+    let allowed = |tool: &str, decision: &str| {
+        let mut configs = configs.into_iter().flatten();
+        let config = configs.find(|it| it.get("action_name").and_then(Value::as_str) == Some(tool));
+        let list = config.and_then(|it| it.get("allowed_decisions")?.as_array());
+        list.is_none_or(|list| list.iter().any(|it| it == decision))
+    };
+    let action = |action: &Value| {
+        let action = action.as_object()?;
+        let tool = text(action, "name").or_else(|| text(action, "action"))?;
+        let given = action.get("args").or_else(|| action.get("arguments"));
+        let (allows, rejects) = (allowed(tool, "approve"), allowed(tool, "reject"));
+        (allows || rejects).then(|| {
+            Wants::Consent(Consent {
+                writes: Writes::Decision,
+                tool: Some(tool.to_owned()),
+                given: given.cloned(),
+                about: plain(action.get("description").unwrap_or(&Value::Null)),
+                allows,
+                rejects,
+            })
+        })
+    };
+    actions.iter().map(action).collect()
+}
+
+/// Gives a text without its line breaks.
+pub fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn wants(value: Value) -> Wants {
+        let mut value = value;
+        value["id"] = "i".into();
+        typed(&value).unwrap().wants.remove(0)
+    }
+
+    fn writes(value: Value) -> Option<Writes> {
+        match wants(value) {
+            Wants::Consent(consent) => Some(consent.writes),
+            Wants::Value(_) | Wants::Form(_) | Wants::Words | Wants::Json => None,
+        }
+    }
+
+    #[test]
+    fn an_interrupt_is_what_its_schema_or_its_reason_says() {
+        let approved = json!({"type": "object", "properties": {"approved": {"type": "boolean"}, "editedArgs": {"type": "object"}}, "required": ["approved"]});
+        let called = json!({"reason": "tool_call", "toolCallId": "c"});
+        assert_eq!(
+            writes(called.clone()),
+            Some(Writes::Approved { reason: false })
+        );
+        assert_eq!(writes(json!({"reason": "tool_call"})), None);
+        assert_eq!(
+            writes(json!({"reason": "confirmation"})),
+            Some(Writes::Plain)
+        );
+        assert_eq!(
+            writes(json!({"reason": "confirmation", "responseSchema": {"type": "boolean"}})),
+            Some(Writes::Plain)
+        );
+        assert_eq!(
+            writes(json!({"reason": "x", "responseSchema": approved})),
+            Some(Writes::Approved { reason: false })
+        );
+        let mut more = approved.clone();
+        more["properties"]["reason"] = json!({"type": "string"});
+        assert_eq!(
+            writes(json!({"reason": "x", "responseSchema": more})),
+            Some(Writes::Approved { reason: true })
+        );
+        more["required"] = json!(["approved", "reason"]);
+        assert_eq!(
+            writes(json!({"reason": "x", "responseSchema": more})),
+            None,
+            "all of it must be filled in"
+        );
+        assert!(matches!(
+            wants(json!({"reason": "x", "responseSchema": {"type": "boolean"}})),
+            Wants::Value(_)
+        ));
+        assert!(matches!(
+            wants(json!({"reason": "x", "responseSchema": {"type": "string"}})),
+            Wants::Words
+        ));
+        assert!(matches!(
+            wants(json!({"reason": "x", "responseSchema": {"enum": ["a", "b"], "type": "string"}})),
+            Wants::Value(_)
+        ));
+        assert!(matches!(
+            wants(
+                json!({"reason": "x", "responseSchema": {"properties": {"a": {"type": "integer"}}}})
+            ),
+            Wants::Form(_)
+        ));
+        assert!(matches!(
+            wants(
+                json!({"reason": "x", "responseSchema": {"properties": {"a": {"type": "object"}}}})
+            ),
+            Wants::Json
+        ));
+        assert!(matches!(wants(json!({"reason": "x"})), Wants::Words));
+        assert_eq!(typed(&json!({"reason": "x"})), None, "it has no name");
+    }
+
+    #[test]
+    fn the_approvals_of_langgraph_are_known_by_their_shape() {
+        let value = json!({
+            "action_requests": [{"name": "send", "args": {"to": "a"}, "description": "Send it?"}, {"name": "drop", "args": {}}],
+            "review_configs": [{"action_name": "drop", "allowed_decisions": ["reject", "edit"]}],
+        });
+        let interrupt = older(&value, None);
+        assert_eq!(
+            (interrupt.shape, interrupt.wants.len()),
+            (Shape::Decisions, 2)
+        );
+        let Wants::Consent(second) = &interrupt.wants[1] else {
+            panic!("{interrupt:?}");
+        };
+        assert!(!second.allows && second.rejects);
+        assert_eq!(
+            Writes::Decision.write(false, Some("no")),
+            json!({"type": "reject", "message": "no"})
+        );
+        let odd = older(&json!({"action_requests": [{"args": {}}]}), None);
+        assert_eq!(odd.wants, [Wants::Words]);
+        assert_eq!(older(&json!("Go on?"), None).message, "Go on?");
+        assert_eq!(
+            older(&json!({"question": "Which?", "options": [1]}), None).message,
+            "Which?"
+        );
+    }
+}

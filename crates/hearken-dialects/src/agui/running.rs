@@ -1,0 +1,332 @@
+//! Runs: when one is posted, what became of that, how one ends, and how the person leaves one.
+//!
+//! Responsibilities: the connection of each run, its body, prompts that wait, stopping. Not here: what comes in a run
+//! (`hearing`), what it asks (`deciding`).
+//!
+//! # Mental model
+//! The transport asks what to follow next (`Connecting`), and waits for that as long as nobody wants anything. A run that is
+//! wanted is given to it then; where it waits before another attempt, or an endpoint keeps the stream of a run open behind its
+//! end, another connection is asked for. A run that was posted is posted no second time: what did not leave can be asked for
+//! again by the person, and what may have left is told as such.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::acp::ending::End;
+use crate::acp::turn::Turn;
+use crate::link::{Address, Body, Fault, Phrase, Stream, Undelivered, Way, Word};
+use crate::protocol::Now;
+use crate::{Out, Over};
+
+use super::client::{Agui, Going, Line};
+
+/// How many prompts wait; a person who writes ahead writes a few.
+const MOST_HELD: usize = 16;
+/// How long an endpoint may keep a run's stream open behind its end while the next run waits.
+const CLOSES: Duration = Duration::from_secs(1);
+
+impl Agui {
+    /// Begins a turn.
+    pub(super) fn begin(&mut self, words: Option<&str>, now: Now, out: &mut Vec<Out>) {
+        self.calls.clear();
+        (self.message, self.call) = (None, None);
+        let mut turn = Turn::begin(&self.thread, words, &mut self.teller, now, out);
+        turn.will_end();
+        self.turn = Some(turn);
+    }
+
+    /// Ends the turn, and goes on with what waits.
+    pub(super) fn end(&mut self, end: End, now: Now, out: &mut Vec<Out>) {
+        (self.asked, self.expires) = (None, None);
+        if let Some(mut turn) = self.turn.take() {
+            let how = match turn.stopping {
+                true => Over::Stopped,
+                false => Over::TakenBack,
+            };
+            turn.close(how, &mut self.teller, now, out);
+            // What was called behind the last moment is told all the same.
+            let untold = turn.calls.iter().filter(|(_, call)| call.is_waiting());
+            let untold: Vec<String> = untold.map(|(key, _)| key.clone()).collect();
+            for key in untold {
+                turn.tell_call(&key, &mut self.teller, now, out);
+            }
+            turn.end(end);
+            turn.finish(&mut self.teller, now, out);
+        }
+        if self.history.was_cut() {
+            out.push(Out::Tell(Phrase::new("agui.history_cut")));
+        }
+        self.send_held(now, out);
+    }
+
+    /// Takes the end of a run, behind which its stream ends, too.
+    pub(super) fn run_is_over(&mut self) {
+        if self.line == Line::Open {
+            self.line = Line::Spent;
+        }
+    }
+
+    /// Takes a prompt.
+    pub(super) fn prompt(&mut self, words: &str, now: Now, out: &mut Vec<Out>) {
+        if self.listens || self.is_over {
+            return out.push(Out::Tell(Phrase::new("prompt.nobody")));
+        }
+        let is_busy = self.turn.is_some() || self.going.is_some() || self.sent.is_some();
+        if is_busy {
+            let before = self.held.len();
+            self.hold(words.to_owned(), out);
+            if self.held.len() > before {
+                out.push(Out::Tell(Phrase::new("prompt.held")));
+            }
+            return;
+        }
+        self.going = Some(Going::Prompt(words.to_owned()));
+        self.go(now, out);
+    }
+
+    /// Keeps a prompt until the turn is over.
+    pub(super) fn hold(&mut self, words: String, out: &mut Vec<Out>) {
+        if self.held.len() >= MOST_HELD {
+            return out.push(Out::Tell(Phrase::new("prompt.too_many")));
+        }
+        self.held.push_back(words);
+    }
+
+    /// Sends what waits for the turn to be over.
+    fn send_held(&mut self, now: Now, out: &mut Vec<Out>) {
+        let is_free = self.turn.is_none() && self.going.is_none() && self.sent.is_none();
+        if !is_free || self.listens || self.is_over {
+            return;
+        }
+        if let Some(words) = self.held.pop_front() {
+            self.going = Some(Going::Prompt(words));
+            self.go(now, out);
+        }
+    }
+
+    /// Posts what is to be posted, as soon as there is an attempt that waits for it.
+    pub(super) fn go(&mut self, now: Now, out: &mut Vec<Out>) {
+        if self.going.is_none() || self.listens || self.is_over {
+            return;
+        }
+        match self.line {
+            Line::Waits => self.post(out),
+            // The next attempt is under way.
+            Line::Soon => {}
+            // It waits for a time that nobody need wait for.
+            Line::Lost => self.anew(out),
+            Line::Spent => self.closes = Some(now.monotonic + CLOSES),
+            Line::Posted | Line::Open => {}
+        }
+    }
+
+    /// Leaves the connection that is there, and asks for another one.
+    fn anew(&mut self, out: &mut Vec<Out>) {
+        self.line = Line::Soon;
+        self.closes = None;
+        out.push(Out::ChangeWay(Way::AsGiven));
+    }
+
+    /// Takes the word that an endpoint keeps the stream of a run that is over open for too long.
+    pub(super) fn is_kept_open(&mut self, out: &mut Vec<Out>) {
+        self.closes = None;
+        if self.line == Line::Spent {
+            self.anew(out);
+        }
+    }
+
+    fn post(&mut self, out: &mut Vec<Out>) {
+        let Some(going) = self.going.take() else {
+            return;
+        };
+        let mut more = Map::new();
+        match &going {
+            Going::Prompt(words) => {
+                let name = self.fresh();
+                self.history.asks(&name, words);
+                self.asked_as = name;
+            }
+            Going::Answers(_) => {
+                let answers = self.asked.as_ref().and_then(|asked| asked.resume());
+                // Without all of them nothing goes out.
+                let Some(answers) = answers else {
+                    return;
+                };
+                more = answers;
+            }
+        }
+        let fallen = self.history.bound();
+        if fallen > 0 {
+            let n = Word::Own(fallen.to_string());
+            out.push(Out::Tell(Phrase::new("agui.forgotten").with("n", n)));
+        }
+        let run = self.fresh();
+        let mut body = json!({"threadId": self.thread, "runId": run, "state": self.shared.value(),
+            "messages": self.history.messages(), "tools": [], "context": [], "forwardedProps": {}});
+        if let Some(body) = body.as_object_mut() {
+            body.extend(more);
+        }
+        self.sent = Some(going);
+        self.line = Line::Posted;
+        out.push(Out::Follow(Stream {
+            opened_by: Some(Body::json(Value::to_string(&body))),
+            // Who was there once and refuses one run may take the next.
+            may_be_forgotten: self.was_met,
+            ..Stream::at(Address::Given)
+        }));
+    }
+
+    /// Takes the word that the transport waits for what it is to follow.
+    pub(super) fn is_asked(&mut self, now: Now, out: &mut Vec<Out>) {
+        self.line = Line::Waits;
+        self.closes = None;
+        if !std::mem::replace(&mut self.was_ready, true) && self.going.is_none() && !self.listens {
+            out.push(Out::Tell(Phrase::new("agui.ready")));
+        }
+        self.go(now, out);
+    }
+
+    /// Takes the begin of an answer: the run was taken.
+    pub(super) fn is_taken(&mut self, now: Now, out: &mut Vec<Out>) {
+        if self.line != Line::Posted {
+            return;
+        }
+        self.line = Line::Open;
+        self.was_met = true;
+        match self.sent.take() {
+            Some(Going::Prompt(words)) => self.begin(Some(&words), now, out),
+            Some(Going::Answers(answer)) => {
+                self.answers_went(answer.map(|(request, _)| request), now, out);
+            }
+            None => {}
+        }
+    }
+
+    /// Takes the end of an answer.
+    pub(super) fn is_whole(&mut self, now: Now, out: &mut Vec<Out>) {
+        let was_open = self.line == Line::Open;
+        self.line = Line::Soon;
+        self.closes = None;
+        if was_open {
+            self.history.breaks_off();
+            self.end(End::Lost("agui.end.unsaid"), now, out);
+        }
+    }
+
+    /// Takes the loss of a connection, or that none could be made; for good where nothing more can be asked.
+    pub(super) fn is_lost(&mut self, fault: &Fault, now: Now, out: &mut Vec<Out>) {
+        let line = std::mem::replace(&mut self.line, Line::Lost);
+        self.closes = None;
+        match self.sent.take() {
+            Some(Going::Prompt(_)) => {
+                let undelivered = undelivered(fault);
+                let key = match undelivered {
+                    Undelivered::Kept(_) | Undelivered::Refused(_) => {
+                        let name = std::mem::take(&mut self.asked_as);
+                        self.history.takes_back(&name);
+                        "prompt.not_taken"
+                    }
+                    Undelivered::Unknown(_) => "prompt.perhaps_taken",
+                };
+                if !self.is_over {
+                    let reason = Word::Fault(fault.clone());
+                    out.push(Out::Tell(Phrase::new(key).with("reason", reason)));
+                }
+                self.send_held(now, out);
+            }
+            Some(Going::Answers(answer)) => {
+                self.answers_stayed(answer, undelivered(fault), now, out)
+            }
+            None if line == Line::Open => {
+                let reason = Word::Fault(fault.clone());
+                out.push(Out::Tell(Phrase::new("agui.lost").with("reason", reason)));
+                self.history.breaks_off();
+                self.end(End::Lost("agui.end.lost"), now, out);
+            }
+            None => self.go(now, out),
+        }
+    }
+
+    /// Stops what is under way: what is asked is closed without an answer, and a run is left.
+    pub(super) fn stop(&mut self, now: Now, out: &mut Vec<Out>) {
+        if self.listens || self.is_over {
+            return out.push(Out::Tell(Phrase::new("stop_turn.none")));
+        }
+        let is_open = self.asked.is_some() && self.sent.is_none() && self.going.is_none();
+        if is_open {
+            return self.cancel(now, out);
+        }
+        if matches!(self.line, Line::Posted | Line::Open) {
+            out.push(Out::Tell(Phrase::new("agui.left")));
+            if let Some(Going::Answers(Some((request, _)))) = self.sent.take() {
+                out.push(Out::Settled {
+                    request,
+                    outcome: Err(Undelivered::Unknown(Fault::Closed)),
+                });
+            }
+            self.history.breaks_off();
+            self.anew(out);
+            return self.end(End::Left("agui.end.left"), now, out);
+        }
+        match self.going.take() {
+            Some(Going::Prompt(_)) => out.push(Out::Tell(Phrase::new("agui.unsent"))),
+            Some(Going::Answers(answer)) => {
+                if let Some((request, _)) = answer {
+                    out.push(Out::Settled {
+                        request,
+                        outcome: Err(Undelivered::Kept(Fault::Closed)),
+                    });
+                }
+                self.cancel(now, out);
+            }
+            None => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
+        }
+    }
+
+    /// Closes what is asked without an answer, and lets the agent know.
+    fn cancel(&mut self, now: Now, out: &mut Vec<Out>) {
+        if let Some(turn) = &mut self.turn {
+            turn.stopping = true;
+        }
+        self.close(Over::Stopped, now, out);
+        match &mut self.asked {
+            Some(asked) if asked.can_cancel_all() => {
+                asked.cancel_all();
+                self.expires = None;
+                out.push(Out::Tell(Phrase::new("agui.cancelled")));
+                self.going = Some(Going::Answers(None));
+                self.go(now, out);
+            }
+            Some(_) | None => {
+                out.push(Out::Tell(Phrase::new("agui.left_open")));
+                self.history.breaks_off();
+                self.end(End::Left("agui.end.left"), now, out);
+            }
+        }
+    }
+}
+
+/// Reads what a run that was posted and not answered means for what it carried: where nobody was there nothing of it has
+/// left, and else nobody knows.
+fn undelivered(fault: &Fault) -> Undelivered {
+    match fault {
+        Fault::Status { status, .. } => Undelivered::by_status(*status, fault.clone()),
+        Fault::Refused
+        | Fault::UnknownHost
+        | Fault::Tls(_)
+        | Fault::Unusable(_)
+        | Fault::OneWay
+        | Fault::TooLarge { .. }
+        | Fault::TooManyValues { .. } => Undelivered::Kept(fault.clone()),
+        Fault::TimedOut
+        | Fault::Closed
+        | Fault::NotEventStream { .. }
+        | Fault::NotWebSocket(_)
+        | Fault::ClosedWith { .. }
+        | Fault::Exited { .. }
+        | Fault::Killed { .. }
+        | Fault::Rejected { .. }
+        | Fault::Other(_) => Undelivered::Unknown(fault.clone()),
+    }
+}

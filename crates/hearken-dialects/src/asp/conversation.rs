@@ -1,0 +1,455 @@
+//! One session on its way into AAEP.
+//!
+//! Responsibilities: the AAEP events that a session's messages become, and the question that an escalation asks. Not here:
+//! frames and answers (`translate`), what messages mean (`session`), the words (`told`, the phrase files).
+//!
+//! Mental model: a session of this protocol is one session of AAEP. What is said in it are changes of its state, each with
+//! a sentence: the state's own name where the document has one, `awaiting_input` while somebody is asked to resolve an
+//! escalation. A COMMIT and what makes it binding are critical; nobody who only listens can answer them, so they ask
+//! nothing. After the end nothing of a session is told as an event any more, only as a departure.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::link::{Phrase, Word};
+use crate::protocol::{Named, Now, TransitionError, Watcher};
+use crate::written::{self, Agent, Writer};
+use crate::{Out, Stepped, Words};
+
+use super::escalation::{Phase, Question};
+use super::message::Message;
+use super::sentences::Args;
+use super::session::{Departure, Expired, Negotiation, Taken};
+use super::states::State;
+use super::told;
+use super::words::Performative;
+
+/// The name of this dialect.
+const NAME: &str = "asp";
+/// Says how far AAEP has heard of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// Nothing yet.
+    Nothing,
+    /// It runs.
+    Running,
+    /// It ended.
+    Over,
+}
+
+/// Tells one session.
+#[derive(Debug)]
+pub struct Conversation {
+    /// What it is to the document.
+    pub negotiation: Negotiation,
+    /// The question that is open, of an escalation.
+    pub question: Option<Question>,
+    pub(super) name: String,
+    pub(super) writer: Writer,
+    pub(super) session: written::Session,
+    pub(super) words: Words,
+    /// Whether a person can resolve an escalation from here.
+    pub(super) answerable: bool,
+    pub(super) heard: Heard,
+    /// The state that AAEP was told last.
+    pub(super) said: String,
+    /// What it is about, by the last message that said so.
+    pub(super) about: String,
+    pub(super) departed: BTreeSet<Departure>,
+}
+
+impl Conversation {
+    /// Begins to tell a session.
+    pub fn new(
+        name: &str,
+        agent: &str,
+        negotiation: Negotiation,
+        seed: u64,
+        words: Words,
+        answerable: bool,
+    ) -> Self {
+        let agent = Agent {
+            id: agent.to_owned(),
+            name: told::name(agent),
+            model: None,
+        };
+        let mut writer = Writer::new(NAME, agent, seed);
+        let session = writer.session(name, name);
+        Self {
+            negotiation,
+            question: None,
+            name: name.to_owned(),
+            writer,
+            session,
+            words,
+            answerable,
+            heard: Heard::Nothing,
+            said: "idle".to_owned(),
+            about: String::new(),
+            departed: BTreeSet::new(),
+        }
+    }
+
+    /// Tells whether it ended, so that it need not be remembered.
+    pub fn is_over(&self) -> bool {
+        self.heard == Heard::Over
+    }
+
+    /// Gives an id for a message of ours: a UUID of version 7, of the time and the seed.
+    pub fn message_id(&mut self, now: Now) -> String {
+        let token = self.writer.token();
+        let random = token.trim_start_matches("rpl_");
+        let part = |from: usize, to: usize| random.get(from..to).unwrap_or_default();
+        let millis =
+            u64::try_from(now.wall.as_millisecond()).unwrap_or_default() & 0xffff_ffff_ffff;
+        let time = format!("{millis:012x}");
+        let (high, low) = time.split_at(8);
+        format!(
+            "{high}-{low}-7{}-a{}-{}",
+            part(0, 3),
+            part(3, 6),
+            part(6, 18)
+        )
+    }
+
+    /// Takes the next message of the session.
+    pub fn message(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
+        let mut notes = Notes {
+            conversation: &self.name,
+            out,
+        };
+        let Some(taken) = self.negotiation.take(message, now, &mut notes) else {
+            return;
+        };
+        if let Some(performative) = message.performative {
+            self.note_refused(performative, &taken, out);
+        }
+        if let Some(about) = &message.body.about
+            && message.performative != Some(Performative::Escalate)
+        {
+            self.about.clone_from(about);
+        }
+        let args = self.args(message);
+        self.tell(
+            told::key(message, &taken),
+            &args,
+            Some(message),
+            &taken,
+            now,
+            out,
+        );
+        if message.body.left_out > 0 {
+            let cut = Phrase::new("asp.cut")
+                .with("sender", Word::Name(args.sender.clone()))
+                .with("n", Word::Own(message.body.left_out.to_string()));
+            out.push(Out::Tell(cut));
+        }
+        self.depart(&taken.departures, &args.sender, &args.performative, out);
+    }
+
+    /// Takes what whoever runs the session says of its state.
+    pub fn told(&mut self, state: State, now: Now, out: &mut Vec<Out>) {
+        let mut notes = Notes {
+            conversation: &self.name,
+            out,
+        };
+        let Some(taken) = self.negotiation.told(state, now, &mut notes) else {
+            // What is heard first is that it waits.
+            if self.heard == Heard::Nothing && state == State::Escalated {
+                self.escalate(None, now, out);
+            }
+            return;
+        };
+        let args = self.bare_args();
+        if taken.step.is_some() {
+            self.tell("asp.told", &args, None, &taken, now, out);
+        }
+        self.depart(&taken.departures, "", "", out);
+    }
+
+    /// Says when time does something.
+    pub fn deadline(&self) -> Option<Duration> {
+        let again = self
+            .question
+            .as_ref()
+            .and_then(|question| match question.phase {
+                Phase::Later { again } => Some(again),
+                Phase::Asked => None,
+            });
+        [self.negotiation.deadline(), again]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Takes the passing of time.
+    pub fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        for expired in self.negotiation.tick(now) {
+            self.expired(&expired, now, out);
+        }
+        let again = matches!(
+            self.question.as_ref().map(|question| question.phase),
+            Some(Phase::Later { again }) if again <= now.monotonic
+        );
+        if again {
+            self.ask(now, out);
+        }
+    }
+
+    fn expired(&mut self, expired: &Expired, now: Now, out: &mut Vec<Out>) {
+        let named = Named {
+            machine: <State as crate::protocol::Machine>::NAME,
+            from: expired.state.name(),
+            event: rule_event(expired),
+        };
+        out.push(Out::Stepped(Stepped {
+            conversation: self.name.clone(),
+            subject: String::new(),
+            named,
+            to: Some("probably FAILED"),
+        }));
+        // A question counts its own time, and says itself that it is probably over.
+        if self.heard == Heard::Running && self.question.is_none() {
+            let fields = self.sentence(told::expired(expired.timeout), &[]);
+            let said = self.said.clone();
+            self.change(&said, fields, false, now, out);
+        }
+        self.depart(expired.departure.as_slice(), "", "", out);
+    }
+
+    /// Tells what came of a message, or of the server's word.
+    fn tell(
+        &mut self,
+        key: &'static str,
+        args: &Args,
+        message: Option<&Message>,
+        taken: &Taken,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if self.heard == Heard::Over {
+            return;
+        }
+        let to = taken.step.map(|step| step.to);
+        match to {
+            Some(State::Closed | State::Failed) => self.end(key, args, message, taken, now, out),
+            Some(State::Escalated) => self.escalate(message, now, out),
+            Some(State::Invited) if self.heard == Heard::Nothing => {
+                let fields = self.sentence(key, &args.pairs());
+                self.event("session.started", fields, now, out);
+                self.heard = Heard::Running;
+            }
+            Some(
+                State::Idle
+                | State::Invited
+                | State::Introduced
+                | State::Conversing
+                | State::Agreeing
+                | State::Executing,
+            )
+            | None => {
+                let fields = self.sentence(key, &args.pairs());
+                let state = self.negotiation.standing().state();
+                let binds = message.is_some()
+                    && matches!(to, Some(State::Agreeing | State::Executing))
+                    && taken.step.is_some_and(|step| step.from != State::Escalated);
+                let waits = self.question.is_some() && state == State::Escalated;
+                if waits {
+                    // Leaving `awaiting_input` would say that the question is decided.
+                    self.progress(fields, now, out);
+                } else {
+                    self.question = None;
+                    self.change(&aaep_state(state), fields, binds, now, out);
+                }
+            }
+        }
+    }
+
+    fn end(
+        &mut self,
+        key: &'static str,
+        args: &Args,
+        message: Option<&Message>,
+        taken: &Taken,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if self.said == "awaiting_input" {
+            // The question is over before its session is.
+            self.change("handing_off", Map::new(), false, now, out);
+        }
+        self.question = None;
+        self.heard = Heard::Over;
+        let mut fields = self.sentence(key, &args.pairs());
+        let failed = taken.step.is_some_and(|step| step.to == State::Failed);
+        let withdrawn = message.is_some_and(|it| it.performative == Some(Performative::Withdraw));
+        let breach = taken.meaning == super::session::Meaning::PerhapsBreach;
+        let kind = if failed {
+            fields.insert("error_category".to_owned(), "unknown".into());
+            "session.errored"
+        } else if withdrawn || breach {
+            fields.insert("cancelled_by".to_owned(), "producer".into());
+            if breach {
+                fields.insert("urgency".to_owned(), "critical".into());
+            }
+            "session.cancelled"
+        } else {
+            "session.completed"
+        };
+        self.event(kind, fields, now, out);
+    }
+
+    pub(super) fn change(
+        &mut self,
+        to: &str,
+        mut fields: Map<String, Value>,
+        critical: bool,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        self.heard = Heard::Running;
+        fields.insert("from_state".to_owned(), self.said.as_str().into());
+        fields.insert("to_state".to_owned(), to.into());
+        if critical {
+            fields.insert("urgency".to_owned(), "critical".into());
+        }
+        to.clone_into(&mut self.said);
+        self.event("state.changed", fields, now, out);
+    }
+
+    fn progress(&mut self, mut fields: Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        let words = fields.get("summary_normal").cloned().unwrap_or_default();
+        let words = written::short(words.as_str().unwrap_or_default());
+        fields.insert("progress".to_owned(), json!({"description": words}));
+        self.event("progress.updated", fields, now, out);
+    }
+
+    pub(super) fn event(
+        &mut self,
+        kind: &str,
+        fields: Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let text = self.write(kind, fields, now);
+        out.push(Out::Event(text));
+    }
+
+    pub(super) fn write(&mut self, kind: &str, mut fields: Map<String, Value>, now: Now) -> String {
+        let language = self.words.say("asp.propose", &[]).into_iter().next();
+        if let Some(said) = language {
+            fields.insert(
+                "localization_hints".to_owned(),
+                json!({"primary_language": said.language}),
+            );
+        }
+        self.writer
+            .event(&mut self.session, kind, now.wall, Value::Object(fields))
+    }
+
+    /// Tells what departs from the document, each kind once.
+    fn depart(
+        &mut self,
+        departures: &[Departure],
+        sender: &str,
+        performative: &str,
+        out: &mut Vec<Out>,
+    ) {
+        for departure in departures {
+            if !self.departed.insert(*departure) {
+                continue;
+            }
+            let (key, state) = told::departure(*departure);
+            let mut phrase = Phrase::new(key)
+                .with("sender", Word::Name(sender.to_owned()))
+                .with("performative", Word::Name(performative.to_owned()));
+            if let Some(state) = state {
+                phrase = phrase.with("state", Word::Phrase(Phrase::new(told::state(state))));
+            }
+            out.push(Out::Tell(phrase));
+        }
+    }
+
+    /// Notes for a trace that a state does not take a performative.
+    fn note_refused(&self, performative: Performative, taken: &Taken, out: &mut Vec<Out>) {
+        for departure in &taken.departures {
+            let state = match departure {
+                Departure::Illegal(state) | Departure::AfterEnd(state) => *state,
+                Departure::TablesDisagree(_)
+                | Departure::AnswersItself
+                | Departure::OtherCommitment
+                | Departure::Unmet
+                | Departure::UnknownPerformative
+                | Departure::Chain(_)
+                | Departure::ResponseLate
+                | Departure::ToldOtherwise(_) => continue,
+            };
+            out.push(Out::Stepped(Stepped {
+                conversation: self.name.clone(),
+                subject: String::new(),
+                named: Named {
+                    machine: <State as crate::protocol::Machine>::NAME,
+                    from: state.name(),
+                    event: performative.name(),
+                },
+                to: None,
+            }));
+        }
+    }
+}
+
+/// Makes wishes of the steps of a session's machine.
+struct Notes<'a> {
+    conversation: &'a str,
+    out: &'a mut Vec<Out>,
+}
+
+impl Notes<'_> {
+    fn keep(&mut self, named: Named, to: Option<&'static str>) {
+        self.out.push(Out::Stepped(Stepped {
+            conversation: self.conversation.to_owned(),
+            subject: String::new(),
+            named,
+            to,
+        }));
+    }
+}
+
+impl Watcher for Notes<'_> {
+    fn before(&mut self, _: Named) {}
+
+    fn after(&mut self, step: Named, to: &'static str) {
+        self.keep(step, Some(to));
+    }
+
+    fn error(&mut self, step: Named, _: &TransitionError) {
+        self.keep(step, None);
+    }
+}
+
+pub(super) fn put(fields: &mut Map<String, Value>, name: &str, text: &str) {
+    if !text.is_empty() {
+        fields.insert(name.to_owned(), text.into());
+    }
+}
+
+fn rule_event(expired: &Expired) -> &'static str {
+    super::rules::wait(expired.timeout).trigger.name()
+}
+
+/// Gives AAEP's name for a state: the document's own, which 4.2.1 allows.
+fn aaep_state(state: State) -> String {
+    match state {
+        State::Escalated => "handing_off".to_owned(),
+        State::Idle
+        | State::Invited
+        | State::Introduced
+        | State::Conversing
+        | State::Agreeing
+        | State::Executing
+        | State::Closed
+        | State::Failed => state.name().to_lowercase(),
+    }
+}

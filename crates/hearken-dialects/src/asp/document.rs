@@ -1,0 +1,328 @@
+//! The tables of this dialect as the documentation shows them.
+//!
+//! Responsibilities: writing the rows, the cells, the waits and what messages become, from the tables and the running
+//! translator. Not here: the prose around them (docs/dialects.md).
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use crate::link::{Frame, LinkEvent};
+use crate::protocol::{Now, Unobserved};
+use crate::{Dialect, Out, Start};
+
+use super::message::Message;
+use super::rules::{From, ROWS, Section, Seen, To, WAITS};
+use super::session::{Departure, Negotiation};
+use super::states::State;
+use super::told;
+use super::translate::Asp;
+use super::words::{Performative, names};
+
+const ONE: &str = "agent://a.example/one";
+const OTHER: &str = "agent://b.example/other";
+
+/// Gives each table under the name that it has in docs/dialects.md.
+pub fn tables() -> Vec<(&'static str, String)> {
+    vec![
+        ("asp transitions", transitions()),
+        ("asp performatives", performatives()),
+        ("asp timeouts", timeouts()),
+        ("asp events", events()),
+        ("asp departures", departures()),
+    ]
+}
+
+fn transitions() -> String {
+    let mut text = "| # | from | to | by | precondition | not seen by a listener |\n|---|---|---|---|---|---|\n".to_owned();
+    for row in ROWS {
+        let number = match row.place {
+            Section::Table(number) => number.to_string(),
+            Section::Details(number) => format!("detail {number}"),
+        };
+        let from = match row.from {
+            From::State(state) => state.name(),
+            From::Any => "any but CLOSED, FAILED",
+        };
+        let to = match row.to {
+            To::State(state) => state.name(),
+            To::Previous => "the state before",
+        };
+        let by: Vec<&str> = row.on.iter().map(|trigger| trigger.name()).collect();
+        let unseen = match row.seen {
+            Seen::All => "",
+            Seen::Without(what) => what,
+        };
+        // Writing into a string can't fail.
+        let _ = writeln!(
+            text,
+            "| {number} | {from} | {to} | {} | {} | {unseen} |",
+            by.join(", "),
+            row.precondition
+        );
+    }
+    text
+}
+
+names!(
+    /// Says what comes of a performative in a state, in a word.
+    Came {
+        /// It is allowed and moves nothing.
+        Stays = "stays",
+        /// It is allowed and moves the session.
+        Moves = "moves",
+        /// Only one of the tables allows it: it counts, and that is told.
+        Disagree = "moves, tables disagree",
+        /// Neither table allows it.
+        Illegal = "illegal",
+        /// The session is over.
+        Over = "over",
+    }
+);
+
+fn performatives() -> String {
+    let mut text = "| performative |".to_owned();
+    for state in State::ALL {
+        let _ = write!(text, " {} |", state.name());
+    }
+    text.push_str("\n|---|---|---|---|---|---|---|---|---|---|\n");
+    for performative in Performative::ALL {
+        let _ = write!(text, "| {} |", performative.name());
+        for state in State::ALL {
+            let came = came(*state, *performative).map_or("", Came::name);
+            let _ = write!(text, " {came} |");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn came(state: State, performative: Performative) -> Option<Came> {
+    let mut session = Negotiation::default();
+    for value in way_to(state) {
+        take(&mut session, &value)?;
+    }
+    let taken = take(
+        &mut session,
+        &message(OTHER, performative.name(), json!({})),
+    )?;
+    let departed = taken
+        .departures
+        .iter()
+        .find_map(|departure| match departure {
+            Departure::TablesDisagree(_) => Some(Came::Disagree),
+            Departure::Illegal(_) => Some(Came::Illegal),
+            Departure::AfterEnd(_) => Some(Came::Over),
+            Departure::AnswersItself
+            | Departure::OtherCommitment
+            | Departure::Unmet
+            | Departure::UnknownPerformative
+            | Departure::Chain(_)
+            | Departure::ResponseLate
+            | Departure::ToldOtherwise(_) => None,
+        });
+    // The other half of a mutual close.
+    let over = state.is_terminal().then_some(Came::Over);
+    let plain = if taken.step.is_some() {
+        Came::Moves
+    } else {
+        Came::Stays
+    };
+    Some(departed.or(over).unwrap_or(plain))
+}
+
+fn departures() -> String {
+    let mut text = "| name | what is wrong |\n|---|---|\n".to_owned();
+    for key in told::DEPARTURES {
+        let _ = writeln!(
+            text,
+            "| `{key}` | {} |",
+            told::about(key).unwrap_or_default()
+        );
+    }
+    text
+}
+
+fn timeouts() -> String {
+    let mut text = "| timeout | default | set by |\n|---|---|---|\n".to_owned();
+    for wait in WAITS {
+        let default = wait
+            .default_seconds
+            .map_or("none".to_owned(), |seconds| format!("{seconds} s"));
+        let _ = writeln!(
+            text,
+            "| {} | {default} | `{}` |",
+            wait.timeout.name(),
+            wait.field
+        );
+    }
+    text
+}
+
+/// Says what each message becomes, by sending it through the translator.
+fn events() -> String {
+    let informs = |kind: &str| message(OTHER, "INFORM", json!({"informType": kind}));
+    let plain = |performative: &str| message(OTHER, performative, json!({}));
+    let mut cases: Vec<(State, String, Value)> = vec![
+        (State::Idle, "PROPOSE of a session".to_owned(), invitation()),
+        (State::Invited, "ACCEPT".to_owned(), plain("ACCEPT")),
+        (
+            State::Invited,
+            "INFORM identity".to_owned(),
+            informs("identity"),
+        ),
+        (State::Invited, "REJECT".to_owned(), plain("REJECT")),
+    ];
+    for performative in Performative::ALL {
+        cases.push((
+            State::Conversing,
+            performative.name().to_owned(),
+            plain(performative.name()),
+        ));
+    }
+    for (state, name) in [
+        (State::Agreeing, "ACCEPT"),
+        (State::Agreeing, "REJECT"),
+        (State::Agreeing, "COUNTER"),
+        (State::Executing, "CLOSE"),
+    ] {
+        cases.push((state, name.to_owned(), plain(name)));
+    }
+    for kind in ["progress", "result", "error"] {
+        cases.push((State::Executing, format!("INFORM {kind}"), informs(kind)));
+    }
+    let fatal = message(
+        OTHER,
+        "INFORM",
+        json!({"informType": "error", "recoverable": false}),
+    );
+    cases.push((
+        State::Executing,
+        "INFORM error, not recoverable".to_owned(),
+        fatal,
+    ));
+    cases.push((
+        State::Escalated,
+        "INFORM resolution".to_owned(),
+        informs("resolution"),
+    ));
+    let refusal = message(OTHER, "REJECT", json!({"code": "invalid_state_transition"}));
+    cases.push((
+        State::Conversing,
+        "REJECT invalid_state_transition".to_owned(),
+        refusal,
+    ));
+    let mut text = "| in | message | AAEP events | phrases |\n|---|---|---|---|\n".to_owned();
+    for (state, name, value) in cases {
+        let (kinds, keys) = becomes(state, &value);
+        let _ = writeln!(
+            text,
+            "| {} | {name} | {} | {} |",
+            state.name(),
+            kinds.join(", "),
+            keys.join(", ")
+        );
+    }
+    text
+}
+
+fn becomes(state: State, value: &Value) -> (Vec<String>, Vec<String>) {
+    let mut asp = Asp::new(Start::unattended());
+    let now = start();
+    let mut out = Vec::new();
+    for before in way_to(state) {
+        asp.news(
+            &LinkEvent::Frame(Frame::of(before.to_string())),
+            now,
+            &mut out,
+        );
+    }
+    out.clear();
+    asp.news(
+        &LinkEvent::Frame(Frame::of(value.to_string())),
+        now,
+        &mut out,
+    );
+    let events = out.iter().filter_map(|out| match out {
+        Out::Event(text) | Out::ViewOnly(text) => {
+            serde_json::from_str::<Map<String, Value>>(text).ok()
+        }
+        _ => None,
+    });
+    let text = |event: &Map<String, Value>, key: &str| {
+        event.get(key).and_then(Value::as_str).map(str::to_owned)
+    };
+    let mut kinds = Vec::new();
+    let mut keys = Vec::new();
+    for event in events {
+        let kind = text(&event, "type").unwrap_or_default();
+        let kind = kind.trim_start_matches("aaep:agent.");
+        let critical = matches!(kind, "state.changed" | "session.cancelled")
+            && text(&event, "urgency").is_some();
+        kinds.push(format!(
+            "`{kind}`{}",
+            if critical { " (critical)" } else { "" }
+        ));
+        keys.extend(
+            text(&event, "summary_normal")
+                .or_else(|| text(&event, "question"))
+                .map(|key| format!("`{key}`")),
+        );
+    }
+    (kinds, keys)
+}
+
+fn start() -> Now {
+    Now {
+        monotonic: std::time::Duration::ZERO,
+        wall: jiff::Timestamp::UNIX_EPOCH,
+    }
+}
+
+fn take(session: &mut Negotiation, value: &Value) -> Option<super::session::Taken> {
+    session.take(
+        &Message::read(value.as_object()?)?,
+        start(),
+        &mut Unobserved,
+    )
+}
+
+fn message(sender: &str, performative: &str, body: Value) -> Value {
+    let mut full = json!({"reason": "said", "urgency": "high", "terms": {"price": 1}});
+    if let (Some(full), Value::Object(body)) = (full.as_object_mut(), body) {
+        full.extend(body);
+    }
+    json!({"performative": performative, "sender": sender, "sessionId": "s", "content": {"body": full}})
+}
+
+fn invitation() -> Value {
+    message(ONE, "PROPOSE", json!({"type": "session-invitation"}))
+}
+
+/// The messages that lead to a state, each ordinary.
+fn way_to(state: State) -> Vec<Value> {
+    let identity = |sender: &str| message(sender, "INFORM", json!({"informType": "identity"}));
+    let mut way = vec![
+        invitation(),
+        message(OTHER, "ACCEPT", json!({})),
+        identity(ONE),
+        identity(OTHER),
+        message(ONE, "QUERY", json!({})),
+    ];
+    let commit = message(ONE, "COMMIT", json!({}));
+    match state {
+        State::Idle => way.clear(),
+        State::Invited => way.truncate(1),
+        State::Introduced => way.truncate(4),
+        State::Conversing => {}
+        State::Agreeing => way.push(commit),
+        State::Executing => way.extend([commit, message(OTHER, "ACCEPT", json!({}))]),
+        State::Escalated => way.push(message(OTHER, "ESCALATE", json!({}))),
+        State::Closed => way.push(message(ONE, "CLOSE", json!({}))),
+        State::Failed => {
+            way.truncate(1);
+            way.push(message(OTHER, "REJECT", json!({})));
+        }
+    }
+    way
+}

@@ -1,0 +1,261 @@
+//! The question that an escalation asks.
+//!
+//! Responsibilities: telling the handoff, asking what is to become of the session, asking again later. Not here: sending the
+//! decision (`translate`).
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::Out;
+use crate::protocol::Now;
+
+use super::conversation::{Conversation, Heard, put};
+use super::message::Message;
+use super::session::Standing;
+use super::told;
+
+/// The longest wait that AAEP can state, in seconds: a day. A longer one is not stated.
+const LONGEST_WAIT: u64 = 86_400;
+/// How much of the time that is left a person who decides later is left alone for: half of it, and at most this.
+const LONGEST_LATER: Duration = Duration::from_secs(600);
+/// And how long at least, so that it is no bother.
+const SHORTEST_LATER: Duration = Duration::from_secs(60);
+
+/// The answers that a person may give to an escalation.
+pub const CHOICES: [(&str, &str); 3] = [
+    ("resume", "asp.choice.resume"),
+    ("close", "asp.choice.close"),
+    ("later", "asp.choice.later"),
+];
+
+/// Says where a question is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// It waits for the person.
+    Asked,
+    /// The person decides later; then it is asked again.
+    Later {
+        /// When.
+        again: Duration,
+    },
+}
+
+/// Holds the question that an escalation asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The token of its last asking.
+    pub token: String,
+    /// Where it is.
+    pub phase: Phase,
+    /// Who escalated, by address; empty where that was not heard.
+    pub by: String,
+    /// Why, as it was said.
+    pub(super) reason: String,
+    /// When its time is over.
+    pub(super) until: Option<Duration>,
+    /// The event that asked it last: shown again, it is the same event and no other question.
+    pub(super) asked: Option<String>,
+}
+
+impl Conversation {
+    /// Puts a question off, as the person wants it.
+    pub fn later(&mut self, now: Now, out: &mut Vec<Out>) {
+        let Some(question) = &mut self.question else {
+            return;
+        };
+        let left = question
+            .until
+            .map(|until| until.saturating_sub(now.monotonic));
+        let pause = left.map_or(LONGEST_LATER, |left| (left / 2).min(LONGEST_LATER));
+        let pause = pause.max(SHORTEST_LATER.min(left.unwrap_or(SHORTEST_LATER) / 2));
+        question.phase = Phase::Later {
+            again: now.monotonic + pause,
+        };
+        let minutes = (pause.as_secs() / 60).max(1).to_string();
+        let fields = self.sentence("asp.later", &[("n", &minutes)]);
+        self.change("handing_off", fields, false, now, out);
+    }
+
+    /// Tells an escalation, and asks what is to become of it.
+    pub(super) fn escalate(&mut self, message: Option<&Message>, now: Now, out: &mut Vec<Out>) {
+        self.heard = Heard::Running;
+        if self.said == "awaiting_input" {
+            // What the server only told is told in its sender's words now; anything else is a second escalation.
+            let is_second = self
+                .question
+                .as_ref()
+                .is_some_and(|question| !question.by.is_empty());
+            let fields = match is_second {
+                true => self.sentence("asp.escalate.again", &[]),
+                false => Map::new(),
+            };
+            self.change("handing_off", fields, false, now, out);
+        }
+        let none = self.sentence("asp.reason.none", &[]);
+        let none = none
+            .get("summary_normal")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let body = message.map(|message| &message.body);
+        let reason = body.and_then(|body| body.reason.as_deref().or(body.about.as_deref()));
+        let mut reason = reason.unwrap_or(none).to_owned();
+        let left_out = body.map_or(0, |body| body.left_out);
+        if left_out > 0 {
+            // The question stands for itself, so that it says so too.
+            let cut = self
+                .words
+                .say("asp.cut.here", &[("n", &left_out.to_string())]);
+            reason.extend(cut.first().map(|said| format!(" {}", said.normal)));
+        }
+        let args = match message {
+            Some(message) => self.args(message),
+            None => self.bare_args(),
+        };
+        let key = if message.is_some() {
+            "asp.escalate"
+        } else {
+            "asp.escalated"
+        };
+        // Why is said with the question, which comes before whatever else is heard.
+        let said = self.sentence(key, &args.pairs());
+        let called = said
+            .get("summary_normal")
+            .and_then(Value::as_str)
+            .unwrap_or(none)
+            .to_owned();
+        let mut fields = said;
+        put(&mut fields, "reason", &called);
+        put(&mut fields, "target_kind", "human");
+        let urgency = body
+            .and_then(|body| body.urgency.as_deref())
+            .and_then(urgency);
+        put(
+            &mut fields,
+            "urgency_for_handoff",
+            urgency.unwrap_or_default(),
+        );
+        let mut context = json!({"reason": reason});
+        if !self.about.is_empty() {
+            context["subject"] = self.about.as_str().into();
+        }
+        fields.insert("packaged_context".to_owned(), context);
+        self.event("handoff.requested", fields, now, out);
+        let until = match self.negotiation.standing() {
+            Standing::At(_) => self.negotiation.escalation_ends(),
+            Standing::ProbablyFailed { .. } => None,
+        };
+        self.question = Some(Question {
+            token: String::new(),
+            phase: Phase::Asked,
+            by: message
+                .map(|message| message.sender.clone())
+                .unwrap_or_default(),
+            reason,
+            // The server told only that it waits, not since when.
+            until: until.filter(|_| message.is_some()),
+            asked: None,
+        });
+        self.ask(now, out);
+    }
+
+    /// Asks, for the first time or again.
+    pub(super) fn ask(&mut self, now: Now, out: &mut Vec<Out>) {
+        let token = self.writer.token();
+        let Some(question) = &mut self.question else {
+            return;
+        };
+        question.token = token;
+        question.phase = Phase::Asked;
+        question.asked = None;
+        self.change("awaiting_input", Map::new(), false, now, out);
+        self.show(now, out);
+    }
+
+    /// Shows the question that is open, as it was asked.
+    pub(super) fn show(&mut self, now: Now, out: &mut Vec<Out>) {
+        let before = self.word(told::state(self.negotiation.before()));
+        let Some(question) = &self.question else {
+            return;
+        };
+        if let Some(asked) = &question.asked {
+            out.push(self.out(asked.clone()));
+            return;
+        }
+        let (token, reason, until) = (
+            question.token.clone(),
+            question.reason.clone(),
+            question.until,
+        );
+        let by = told::name(&question.by);
+        let mut fields = Map::new();
+        for (at, said) in self
+            .words
+            .say("asp.question", &[("sender", &by)])
+            .into_iter()
+            .enumerate()
+        {
+            let name = if at == 0 {
+                "question".to_owned()
+            } else {
+                format!("question_{}", said.language)
+            };
+            fields.insert(name, said.normal.into());
+        }
+        put(&mut fields, "context", &reason);
+        put(&mut fields, "reply_token", &token);
+        fields.insert(
+            "accepted_response_kinds".to_owned(),
+            json!(["multiple_choice"]),
+        );
+        let choices: Vec<Value> = CHOICES
+            .iter()
+            .map(|(value, key)| self.choice(value, key, &before))
+            .collect();
+        fields.insert("choices".to_owned(), choices.into());
+        let left = until.map(|until| until.saturating_sub(now.monotonic).as_secs().max(1));
+        if let Some(left) = left.filter(|left| *left <= LONGEST_WAIT) {
+            fields.insert("timeout_seconds".to_owned(), left.into());
+            let fails = self.words.say("asp.default", &[]).into_iter().next();
+            put(
+                &mut fields,
+                "default_response",
+                &fails.map_or_else(String::new, |said| said.normal),
+            );
+        }
+        let text = self.write("awaiting.clarification", fields, now);
+        out.push(self.out(text.clone()));
+        if let Some(question) = &mut self.question {
+            question.asked = Some(text);
+        }
+    }
+
+    fn out(&self, text: String) -> Out {
+        if self.answerable {
+            Out::Event(text)
+        } else {
+            Out::ViewOnly(text)
+        }
+    }
+
+    /// Words a choice. AAEP has no labels in several languages, so it is in the person's.
+    fn choice(&self, value: &str, key: &str, before: &[(String, String)]) -> Value {
+        let state = before.first().map_or("", |(_, word)| word.as_str());
+        let label = self.words.say(key, &[("state", state)]).into_iter().next();
+        json!({"value": value, "label": label.map_or_else(|| value.to_owned(), |said| said.normal)})
+    }
+}
+
+/// Reads how urgent an escalation is, in AAEP's three words.
+fn urgency(word: &str) -> Option<&'static str> {
+    let is = |words: &[&str]| words.iter().any(|it| word.eq_ignore_ascii_case(it));
+    if is(&["high", "critical", "urgent", "immediate"]) {
+        Some("high")
+    } else if is(&["medium", "normal", "moderate"]) {
+        Some("medium")
+    } else if is(&["low"]) {
+        Some("low")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,304 @@
+//! What comes over a link of this protocol: bare messages, and the frames of its WebSocket binding.
+//!
+//! Responsibilities: telling the frames apart, and whether a text is of this protocol at all. Not here: what a message
+//! says (`message`), what follows from a frame (`translate`).
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::Sign;
+use crate::protocol::object;
+
+use super::message::{self, Message, tame};
+use super::naming;
+use super::states::State;
+
+/// The longest text of an error frame that is told, in characters: a sentence or two.
+const LONGEST_ERROR: usize = 500;
+
+/// Is what one frame holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Incoming {
+    /// A message of the session.
+    Message(Box<Message>),
+    /// The server lets us in, and says where the session is.
+    Let {
+        /// The session.
+        session: String,
+        /// Its state, where it is one of the nine.
+        state: Option<State>,
+        /// Who takes part.
+        participants: Vec<String>,
+    },
+    /// The server took a message of ours.
+    Taken {
+        /// Which.
+        message: String,
+    },
+    /// The server says where the session is.
+    At {
+        /// The session, where the frame names one.
+        session: Option<String>,
+        /// Its state.
+        state: State,
+        /// When.
+        stamp: Option<Timestamp>,
+        /// Whether it is only a sign of life.
+        heartbeat: bool,
+    },
+    /// A sign of life without a state.
+    Alive,
+    /// How far somebody is trusted.
+    Trust {
+        /// Who.
+        agent: String,
+        /// The score, as it is written.
+        score: String,
+    },
+    /// The server has a complaint.
+    Complaint {
+        /// Its short code.
+        code: String,
+        /// Its words.
+        words: String,
+    },
+    /// What a client sends, which stands in captures of both ways.
+    FromClient,
+}
+
+/// The types of the binding's frames, and a field that each of them has: types alone are words that others use, too.
+const FRAMES: [(&str, &[&str]); 10] = [
+    ("auth_ok", &["sessionId", "state", "participants"]),
+    ("message", &["envelope"]),
+    ("ack", &["messageId"]),
+    ("session_state", &["state"]),
+    ("trust_update", &["agentId"]),
+    ("heartbeat", &["state", "timestamp"]),
+    ("error", &["code"]),
+    ("auth", &["token", "dpopProof"]),
+    ("send", &["envelope"]),
+    ("pong", &[]),
+];
+
+/// The frames that nothing but this protocol sends in this form.
+const SURE: [&str; 5] = [
+    "auth_ok",
+    "message",
+    "send",
+    "session_state",
+    "trust_update",
+];
+
+/// Says whether a text is of this protocol.
+pub fn recognise(text: &str) -> Sign {
+    object(text).map_or(Sign::No, |map| looks(&map))
+}
+
+/// Judges an object.
+fn looks(map: &Map<String, Value>) -> Sign {
+    if map.contains_key("@context") || map.contains_key("jsonrpc") {
+        return Sign::No;
+    }
+    if message::looks_like_one(map) {
+        return Sign::Surely;
+    }
+    let Some(kind) = map.get("type").and_then(Value::as_str) else {
+        return Sign::No;
+    };
+    let known = FRAMES
+        .iter()
+        .find(|(name, _)| *name == kind)
+        .is_some_and(|(_, fields)| {
+            fields.is_empty() || fields.iter().any(|field| map.contains_key(*field))
+        });
+    let envelope = map.get("envelope").and_then(Value::as_object);
+    match known {
+        false => Sign::No,
+        true if envelope.is_some_and(message::looks_like_one) => Sign::Surely,
+        true if map.contains_key("envelope") => Sign::Perhaps,
+        true if SURE.contains(&kind) && state(map).is_some_and(|it| it.is_some()) => Sign::Surely,
+        true if kind == "trust_update" && map.contains_key("score") => Sign::Surely,
+        true => Sign::Perhaps,
+    }
+}
+
+/// Reads a frame; nothing where it is none of this protocol.
+pub fn read(map: &Map<String, Value>) -> Option<Incoming> {
+    let text = |key: &str, most: usize| {
+        map.get(key)
+            .and_then(Value::as_str)
+            .map(|text| tame(text, most))
+            .filter(|text| !text.is_empty())
+    };
+    let name = |key: &str| text(key, message::LONGEST_NAME);
+    if map.contains_key("performative") {
+        return Message::read(map).map(Box::new).map(Incoming::Message);
+    }
+    let stamp = || name("timestamp").and_then(|text| text.parse().ok());
+    Some(match map.get("type")?.as_str()? {
+        "message" => {
+            let envelope = map.get("envelope")?.as_object()?;
+            Incoming::Message(Box::new(Message::read(envelope)?))
+        }
+        "auth_ok" => Incoming::Let {
+            session: naming::session(map).unwrap_or_default(),
+            state: state(map).flatten(),
+            participants: map
+                .get("participants")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(|it| it.as_str().or_else(|| it.get("agentId")?.as_str()))
+                .map(|it| tame(it, message::LONGEST_NAME))
+                .take(8)
+                .collect(),
+        },
+        "ack" => Incoming::Taken {
+            message: name("messageId")?,
+        },
+        kind @ ("session_state" | "heartbeat") => match state(map).flatten() {
+            Some(state) => Incoming::At {
+                session: naming::session(map),
+                state,
+                stamp: stamp(),
+                heartbeat: kind == "heartbeat",
+            },
+            None if kind == "heartbeat" => Incoming::Alive,
+            None => return None,
+        },
+        "trust_update" => Incoming::Trust {
+            agent: name("agentId")?,
+            score: match map.get("score")? {
+                Value::Number(number) => number.to_string(),
+                Value::String(text) => tame(text, 32),
+                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+            },
+        },
+        "error" => Incoming::Complaint {
+            code: name("code").unwrap_or_default(),
+            words: text("message", LONGEST_ERROR).unwrap_or_default(),
+        },
+        "auth" | "send" | "pong" => Incoming::FromClient,
+        _ => return None,
+    })
+}
+
+/// Reads the state of a frame; the outer absence is that there is no such field.
+fn state(map: &Map<String, Value>) -> Option<Option<State>> {
+    let text = map.get("state")?.as_str()?;
+    Some(State::read(text))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn looks_like(value: Value) -> Sign {
+        looks(value.as_object().unwrap())
+    }
+
+    #[test]
+    fn it_is_known_by_what_nothing_else_sends() {
+        let message =
+            json!({"version": "asp/0.1", "messageId": "m", "performative": "QUERY", "sender": "a"});
+        for (value, wanted) in [
+            (message.clone(), Sign::Surely),
+            (
+                json!({"performative": "QUERY", "sequenceNumber": 1}),
+                Sign::Surely,
+            ),
+            (
+                json!({"type": "message", "envelope": message}),
+                Sign::Surely,
+            ),
+            (
+                json!({"type": "auth_ok", "sessionId": "s", "state": "CONVERSING", "participants": []}),
+                Sign::Surely,
+            ),
+            (
+                json!({"type": "session_state", "state": "CLOSED", "previous": "CONVERSING"}),
+                Sign::Surely,
+            ),
+            (
+                json!({"type": "trust_update", "agentId": "a", "score": 3}),
+                Sign::Surely,
+            ),
+            (json!({"type": "ack", "messageId": "m"}), Sign::Perhaps),
+            (
+                json!({"type": "error", "code": "x", "message": "y"}),
+                Sign::Perhaps,
+            ),
+            (json!({"type": "pong"}), Sign::Perhaps),
+            (json!({"type": "message", "text": "hi"}), Sign::No),
+            (json!({"type": "error", "message": "y"}), Sign::No),
+            (json!({"performative": "QUERY"}), Sign::No),
+            (
+                json!({"performative": "QUERY", "messageId": "m", "@context": "https://aaep-protocol.org/context/v1"}),
+                Sign::No,
+            ),
+            (
+                json!({"jsonrpc": "2.0", "performative": "QUERY", "messageId": "m"}),
+                Sign::No,
+            ),
+            (json!({"type": "purple", "session_id": "s"}), Sign::No),
+        ] {
+            assert_eq!(looks_like(value.clone()), wanted, "{value}");
+        }
+    }
+
+    #[test]
+    fn every_frame_of_the_binding_is_read() {
+        let read = |value: Value| read(value.as_object().unwrap());
+        assert_eq!(
+            read(
+                json!({"type": "auth_ok", "sessionId": "s", "state": "ESCALATED", "participants": ["a", {"agentId": "b"}, 3]})
+            ),
+            Some(Incoming::Let {
+                session: "s".to_owned(),
+                state: Some(State::Escalated),
+                participants: vec!["a".to_owned(), "b".to_owned()],
+            })
+        );
+        assert_eq!(
+            read(json!({"type": "ack", "messageId": "m", "sequenceNumber": 1})),
+            Some(Incoming::Taken {
+                message: "m".to_owned()
+            })
+        );
+        assert_eq!(
+            read(json!({"type": "heartbeat", "timestamp": "x"})),
+            Some(Incoming::Alive)
+        );
+        assert!(matches!(
+            read(json!({"type": "heartbeat", "state": "CLOSED"})),
+            Some(Incoming::At {
+                state: State::Closed,
+                heartbeat: true,
+                ..
+            })
+        ));
+        assert_eq!(
+            read(json!({"type": "session_state", "state": "PURPLE"})),
+            None
+        );
+        assert_eq!(
+            read(json!({"type": "trust_update", "agentId": "a", "score": 70.5})),
+            Some(Incoming::Trust {
+                agent: "a".to_owned(),
+                score: "70.5".to_owned()
+            })
+        );
+        assert!(matches!(
+            read(json!({"type": "error", "code": "c", "message": "m"})),
+            Some(Incoming::Complaint { .. })
+        ));
+        for kind in ["auth", "send", "pong"] {
+            assert_eq!(read(json!({"type": kind})), Some(Incoming::FromClient));
+        }
+        assert_eq!(read(json!({"type": "message", "envelope": {"x": 1}})), None);
+        assert_eq!(read(json!({"type": "purple"})), None);
+    }
+}

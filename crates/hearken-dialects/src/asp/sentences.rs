@@ -1,0 +1,118 @@
+//! The sentences of a session's events, in every language and at each verbosity.
+//!
+//! Responsibilities: the arguments of a phrase, and its words in the fields of an event. Not here: which phrase (`told`).
+
+use serde_json::{Map, Value};
+
+use crate::written;
+
+use super::conversation::Conversation;
+use super::message::Message;
+use super::told;
+
+/// Holds what the sentences of a message are made from.
+pub(super) struct Args {
+    pub(super) sender: String,
+    recipient: String,
+    about: String,
+    reason: String,
+    terms: String,
+    state: String,
+    pub(super) performative: String,
+}
+
+impl Args {
+    pub(super) fn pairs(&self) -> [(&'static str, &str); 7] {
+        [
+            ("sender", &self.sender),
+            ("recipient", &self.recipient),
+            ("about", &self.about),
+            ("reason", &self.reason),
+            ("terms", &self.terms),
+            ("state", &self.state),
+            ("performative", &self.performative),
+        ]
+    }
+}
+
+impl Conversation {
+    /// Gives a word in every language.
+    pub(super) fn word(&self, key: &str) -> Vec<(String, String)> {
+        let said = self.words.say(key, &[]);
+        said.into_iter()
+            .map(|said| (said.language, said.normal))
+            .collect()
+    }
+
+    pub(super) fn args(&self, message: &Message) -> Args {
+        let state = told::state(self.negotiation.standing().state());
+        Args {
+            sender: told::name(&message.sender),
+            recipient: message
+                .recipient
+                .as_deref()
+                .map(told::name)
+                .unwrap_or_default(),
+            about: message.body.about.clone().unwrap_or_default(),
+            reason: message.body.reason.clone().unwrap_or_default(),
+            terms: told::terms(message),
+            state: state.to_owned(),
+            performative: message.performative.map_or_else(
+                || message.performative_name.clone(),
+                |it| it.name().to_owned(),
+            ),
+        }
+    }
+
+    pub(super) fn bare_args(&self) -> Args {
+        Args {
+            sender: String::new(),
+            recipient: String::new(),
+            about: String::new(),
+            reason: String::new(),
+            terms: String::new(),
+            state: told::state(self.negotiation.standing().state()).to_owned(),
+            performative: String::new(),
+        }
+    }
+
+    /// Words a sentence into the fields of its event. An argument `state` is the key of its name.
+    pub(super) fn sentence(&self, key: &str, args: &[(&str, &str)]) -> Map<String, Value> {
+        let mut fields = Map::new();
+        let state = args
+            .iter()
+            .find(|(name, _)| *name == "state")
+            .map(|(_, key)| *key);
+        let names = state.map(|key| self.word(key)).unwrap_or_default();
+        let with = |language: &str| -> Vec<(&str, &str)> {
+            let name = names.iter().find(|(of, _)| of == language);
+            let rest = args.iter().filter(|(name, _)| *name != "state").copied();
+            rest.chain(name.map(|(_, word)| ("state", word.as_str())))
+                .collect()
+        };
+        let languages: Vec<String> = self
+            .words
+            .say(key, &[])
+            .into_iter()
+            .map(|said| said.language)
+            .collect();
+        for (at, language) in languages.iter().enumerate() {
+            let said = self.words.say(key, &with(language));
+            let Some(said) = said.into_iter().find(|said| said.language == *language) else {
+                continue;
+            };
+            let tail = if at == 0 {
+                String::new()
+            } else {
+                format!("_{language}")
+            };
+            fields.insert(
+                format!("summary_terse{tail}"),
+                written::short(&said.terse).into(),
+            );
+            fields.insert(format!("summary_normal{tail}"), said.normal.into());
+            fields.insert(format!("summary_detailed{tail}"), said.detailed.into());
+        }
+        fields
+    }
+}

@@ -1,0 +1,598 @@
+//! The translator of a link: frames in, AAEP events out, and a person's decision back.
+//!
+//! Responsibilities: which session a frame belongs to, how many are followed, sending a resolution and learning what
+//! became of it. Not here: what a session's messages become (`conversation`), what is sent (`handler`).
+//!
+//! Mental model: hearken only listens to sessions of others. The one thing that it sends is what a person decides about an
+//! escalation, and only in the name of an identity that was configured for it, or to a handler. What was sent in the name
+//! of an identity is applied to the session once the server took it, or where nobody acknowledges anything, once it was
+//! written. What a handler took is the handler's to say in the session, where it is heard like anybody's.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::link::{Cause, Fault, LinkEvent, Phrase, Receipt, Undelivered, Word};
+use crate::protocol::{Answer, Now, Reply, Response, object};
+use crate::{Carrier, Connection, Dialect, Out, Start, Texts, Wish};
+
+use super::conversation::Conversation;
+use super::escalation::Phase;
+use super::followed::Followed;
+use super::frames::{self, Incoming};
+use super::handler::{self, Decision};
+use super::message::Message;
+use super::naming;
+use super::session::Negotiation;
+use super::states::State;
+use super::unread::{count, other};
+use super::words::Performative;
+
+/// How many sessions of one link are followed: whoever relays more is not listened to by one person.
+const MOST_SESSIONS: usize = 64;
+/// How long the server's word about a message of ours is waited for, before it counts as written.
+const ACK_WAIT: Duration = Duration::from_secs(10);
+/// What a session speaks where nothing of it says so.
+const VERSION: &str = "asp/0.1";
+
+/// Holds a message of ours that is on its way.
+#[derive(Debug, Clone)]
+struct Sending {
+    /// The number of the person's answer.
+    request: u64,
+    /// Whose session.
+    session: String,
+    /// Its own id.
+    id: String,
+    /// What was decided, under which token, to send the very same again.
+    token: String,
+    decision: Decision,
+    /// As it is said in the session; absent where a handler says it.
+    message: Option<Message>,
+    text: String,
+    stage: Stage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing is known of it yet.
+    Leaving,
+    /// It was written; the server's word is waited for until then.
+    Written(Duration),
+    /// It did not arrive; the person, or the app, may send it again.
+    Kept,
+}
+
+/// Translates the frames of one link.
+#[derive(Debug)]
+pub struct Asp {
+    start: Start,
+    sessions: BTreeMap<String, Followed>,
+    /// The session that a frame without one means.
+    current: String,
+    /// Whether the frames of the WebSocket binding are around the messages.
+    framed: bool,
+    version: String,
+    greeted: bool,
+    sending: Vec<Sending>,
+    made: u64,
+}
+
+impl Asp {
+    /// Makes the translator of a link.
+    pub fn new(start: Start) -> Self {
+        Self {
+            start,
+            sessions: BTreeMap::new(),
+            current: String::new(),
+            framed: false,
+            version: VERSION.to_owned(),
+            greeted: false,
+            sending: Vec::new(),
+            made: 0,
+        }
+    }
+
+    /// Tells of each session that is not over whether it waits for a person, and whether one is asked or will be.
+    #[cfg(test)]
+    pub fn waiting(&self) -> Vec<(bool, bool)> {
+        let running = self
+            .sessions
+            .values()
+            .filter(|followed| !followed.told.is_over());
+        let waits = running.map(|followed| {
+            let state = followed.told.negotiation.standing().state();
+            (state == State::Escalated, followed.told.question.is_some())
+        });
+        waits.collect()
+    }
+
+    /// Reads every text of a frame.
+    fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+        let mut texts = Texts::default();
+        while let Some(text) = texts.next(frame) {
+            let map = object(text);
+            match map.as_ref().and_then(frames::read) {
+                Some(incoming) => {
+                    if let Some(version) = map.as_ref().and_then(version) {
+                        self.version = version;
+                    }
+                    self.greet(out);
+                    self.incoming(incoming, now, out);
+                    if let Some(map) = &map {
+                        self.note_names(map);
+                    }
+                }
+                None => match other(text) {
+                    Out::Unread(why, _) => count(why, out),
+                    event => out.push(event),
+                },
+            }
+        }
+    }
+
+    /// Remembers by which names a session is answered.
+    fn note_names(&mut self, map: &Map<String, Value>) {
+        let session = naming::of_frame(map).unwrap_or_default();
+        if let Some(followed) = self.sessions.get_mut(&session) {
+            followed.names.note(map);
+        }
+    }
+
+    /// Says at the start what a person can't do.
+    fn greet(&mut self, out: &mut Vec<Out>) {
+        if std::mem::replace(&mut self.greeted, true) {
+            return;
+        }
+        let can_send = self.start.carrier != Carrier::OneWay;
+        if can_send && !self.decides() {
+            out.push(Out::Tell(Phrase::new("asp.view_only")));
+        }
+    }
+
+    /// Tells whether a decision of the person can be carried out.
+    fn decides(&self) -> bool {
+        self.start.identity.is_some() || self.start.handler
+    }
+
+    fn incoming(&mut self, incoming: Incoming, now: Now, out: &mut Vec<Out>) {
+        match incoming {
+            Incoming::Message(message) => self.message(&message, now, out),
+            Incoming::Let {
+                session,
+                state,
+                participants,
+            } => {
+                self.framed = true;
+                self.current.clone_from(&session);
+                let agent = participants
+                    .first()
+                    .cloned()
+                    .unwrap_or_else(|| session.clone());
+                if let Some(state) = state.filter(|state| *state != State::Idle) {
+                    self.follow(&session, &agent, || Negotiation::joined_in(state));
+                    self.at(&session, state, now, out);
+                }
+            }
+            Incoming::At { session, state, .. } => {
+                self.framed = true;
+                let session = session.unwrap_or_else(|| self.current.clone());
+                if self.sessions.contains_key(&session) {
+                    self.at(&session, state, now, out);
+                }
+            }
+            Incoming::Taken { message } => {
+                self.framed = true;
+                self.settle(
+                    |sending| sending.id == message,
+                    Ok(Receipt::Taken),
+                    now,
+                    out,
+                );
+            }
+            Incoming::Complaint { code, words } => {
+                self.framed = true;
+                out.push(Out::Tell(
+                    Phrase::new("asp.complaint")
+                        .with("code", Word::Name(code))
+                        .with("words", Word::Agent(words)),
+                ));
+                // It names no message, so it proves nothing about one of ours, which was written.
+                let complains = Fault::Other(Cause::Complaint);
+                self.settle(
+                    |sending| matches!(sending.stage, Stage::Written(_)),
+                    Err(Undelivered::Unknown(complains)),
+                    now,
+                    out,
+                );
+            }
+            Incoming::Trust { agent, score } => {
+                self.framed = true;
+                let name = super::told::name(&agent);
+                let phrase = Phrase::new("asp.trust")
+                    .with("sender", Word::Name(name))
+                    .with("score", Word::Own(score));
+                out.push(Out::Detail(phrase));
+            }
+            Incoming::Alive | Incoming::FromClient => self.framed = true,
+        }
+    }
+
+    fn message(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
+        // What is told happened when its sender says; what is counted is counted from now.
+        let here = now;
+        let now = Now {
+            wall: message.stamp.unwrap_or(now.wall),
+            ..now
+        };
+        self.current.clone_from(&message.session);
+        // A first message that has a number of 0 and nothing before it is the first one; else we came in the middle.
+        let is_first = message.invites()
+            || message.sequence == Some(0) && message.integrity.previous.is_none();
+        let begin = || match is_first {
+            true => Negotiation::default(),
+            false => Negotiation::joined(message),
+        };
+        if let Some(followed) = self.follow(&message.session, &message.sender, begin) {
+            followed.told.message(message, now, out);
+            if message.performative == Some(Performative::Escalate) {
+                followed.still_waits(here, out);
+            }
+        }
+        // Our own message, shown to us: the server has it.
+        if let Some(id) = &message.id {
+            self.settle(|sending| sending.id == *id, Ok(Receipt::Taken), now, out);
+        }
+    }
+
+    fn at(&mut self, session: &str, state: State, now: Now, out: &mut Vec<Out>) {
+        if let Some(followed) = self.sessions.get_mut(session) {
+            followed.told.told(state, now, out);
+            followed.still_waits(now, out);
+        }
+    }
+
+    /// Gives a session, and begins to follow it where it is new.
+    fn follow(
+        &mut self,
+        name: &str,
+        agent: &str,
+        begin: impl FnOnce() -> Negotiation,
+    ) -> Option<&mut Followed> {
+        self.made += 1;
+        let (made, decides) = (self.made, self.decides());
+        if !self.sessions.contains_key(name) {
+            if self.sessions.len() >= MOST_SESSIONS {
+                self.forget();
+            }
+            let told = Conversation::new(
+                name,
+                agent,
+                begin(),
+                seed_of(self.start.seed, made),
+                self.start.words.clone(),
+                decides,
+            );
+            self.sessions
+                .insert(name.to_owned(), Followed::new(told, made));
+        }
+        let followed = self.sessions.get_mut(name)?;
+        followed.heard = made;
+        Some(followed)
+    }
+
+    /// Makes room: what is over goes first, then what was not heard for longest; what asks something goes last.
+    fn forget(&mut self) {
+        let oldest = self.sessions.iter().min_by_key(|(_, followed)| {
+            let asks = followed.told.question.is_some();
+            (asks, !followed.told.is_over(), followed.heard)
+        });
+        if let Some(name) = oldest.map(|(name, _)| name.clone()) {
+            self.sessions.remove(&name);
+        }
+    }
+
+    /// Ends the way of messages of ours, and applies to their sessions what arrived.
+    fn settle(
+        &mut self,
+        which: impl Fn(&Sending) -> bool,
+        outcome: Result<Receipt, Undelivered>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let mut settled = Vec::new();
+        for sending in &mut self.sending {
+            if sending.stage != Stage::Kept && which(sending) {
+                sending.stage = Stage::Kept;
+                settled.push(sending.clone());
+            }
+        }
+        for sending in settled {
+            out.push(Out::Settled {
+                request: sending.request,
+                outcome: outcome.clone(),
+            });
+            if outcome.is_ok() {
+                self.sending.retain(|it| it.id != sending.id);
+                if let (Some(message), Some(followed)) =
+                    (&sending.message, self.sessions.get_mut(&sending.session))
+                {
+                    followed.told.message(message, now, out);
+                }
+            }
+        }
+    }
+
+    fn replied(
+        &mut self,
+        request: u64,
+        outcome: &Result<Receipt, Undelivered>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let waits = self.framed && *outcome == Ok(Receipt::Written);
+        if waits {
+            for sending in &mut self.sending {
+                if sending.request == request && sending.stage == Stage::Leaving {
+                    sending.stage = Stage::Written(now.monotonic + ACK_WAIT);
+                }
+            }
+            return;
+        }
+        self.settle(
+            |sending| sending.request == request,
+            outcome.clone(),
+            now,
+            out,
+        );
+    }
+
+    /// Sends a text of ours to where decisions go.
+    fn out(&self, request: u64, text: String) -> Out {
+        if self.start.handler {
+            Out::Hand {
+                request,
+                message: text,
+            }
+        } else {
+            Out::Send {
+                request,
+                frame: text,
+            }
+        }
+    }
+
+    /// Sends a decision in the name of the identity, or to the handler.
+    fn send(
+        &mut self,
+        request: u64,
+        (session, token): (&str, &str),
+        decision: Decision,
+        reply: &Reply,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let same = |sending: &&mut Sending| {
+            sending.token == token && sending.decision == decision && sending.stage == Stage::Kept
+        };
+        // The very same again, so that it can't be taken for a second decision.
+        if let Some(sending) = self.sending.iter_mut().find(same) {
+            sending.request = request;
+            sending.stage = Stage::Leaving;
+            let text = sending.text.clone();
+            out.push(self.out(request, text));
+            return;
+        }
+        let refuse_for = |fault: Fault, out: &mut Vec<Out>| {
+            let outcome = Err(Undelivered::Kept(fault));
+            out.push(Out::Settled { request, outcome });
+        };
+        let refuse = |out: &mut Vec<Out>| refuse_for(Fault::OneWay, out);
+        let Some(followed) = self.sessions.get_mut(session) else {
+            return refuse(out);
+        };
+        let by = followed
+            .told
+            .question
+            .as_ref()
+            .map(|question| question.by.clone())
+            .unwrap_or_default();
+        let names = &followed.names;
+        let (Some(named), Some(by)) = (names.session.name(session), names.by.name(&by)) else {
+            return refuse_for(Fault::Other(Cause::NameTooLong), out);
+        };
+        let id = followed.told.message_id(now);
+        let place = handler::Header {
+            version: &self.version,
+            id: id.clone(),
+            session: &named,
+            stamp: reply.timestamp,
+            recipient: &by,
+            previous: followed.told.negotiation.last_hash(),
+        };
+        let (text, message) = match (&self.start.identity, self.start.handler) {
+            (_, true) => (
+                Value::Object(handler::draft(&place, decision)).to_string(),
+                None,
+            ),
+            (Some(identity), false) => {
+                // What is on its way has its number already.
+                let sent = self.sending.iter().filter(|it| it.session == session);
+                let sent = sent.filter_map(|it| it.message.as_ref()?.sequence).max();
+                let number = followed.told.negotiation.next_number(identity.agent());
+                let number = number.max(sent.map_or(0, |sent| sent.saturating_add(1)));
+                let value = handler::message(identity, number, &place, decision);
+                let Some(message) = value.as_object().and_then(Message::read) else {
+                    return refuse(out);
+                };
+                let value = if self.framed {
+                    json!({"type": "send", "envelope": value})
+                } else {
+                    value
+                };
+                (value.to_string(), Some(message))
+            }
+            (None, false) => return refuse(out),
+        };
+        self.sending.push(Sending {
+            request,
+            session: session.to_owned(),
+            id,
+            token: token.to_owned(),
+            decision,
+            message,
+            text: text.clone(),
+            stage: Stage::Leaving,
+        });
+        out.push(self.out(request, text));
+    }
+
+    /// Ends what was on its way when the link went, and remembers what was asked then.
+    fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+        for followed in self.sessions.values_mut() {
+            followed.lose();
+        }
+        let unknown = Err(Undelivered::Unknown(Fault::Closed));
+        self.settle(
+            |sending| matches!(sending.stage, Stage::Written(_)),
+            unknown,
+            now,
+            out,
+        );
+    }
+}
+
+impl Dialect for Asp {
+    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+        match event {
+            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
+            LinkEvent::Replied { request, outcome } => self.replied(*request, outcome, now, out),
+            LinkEvent::Lost { .. } | LinkEvent::Failed { .. } | LinkEvent::Ended => {
+                self.gone(now, out)
+            }
+            // A server's stream is where the person says, or where it was heard first.
+            LinkEvent::Connecting { .. } => {
+                out.push(Out::Follow(self.start.stream.clone()));
+            }
+            LinkEvent::Connected
+            | LinkEvent::Resumed
+            | LinkEvent::Answered { .. }
+            | LinkEvent::Silent { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
+            | LinkEvent::Piece { .. }
+            | LinkEvent::StreamEnded
+            | LinkEvent::Remark { .. }
+            | LinkEvent::Dropped { .. } => {}
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+        let token = reply.token.reveal().to_owned();
+        let asked = self.sessions.iter().find(|(_, followed)| {
+            let question = followed.told.question.as_ref();
+            question
+                .is_some_and(|question| question.token == token && question.phase == Phase::Asked)
+        });
+        let session = asked.map(|(name, _)| name.clone());
+        let choice = match &reply.answer {
+            Answer::Response(Response::Text(text)) => Some(text.as_str()),
+            Answer::Response(Response::YesNo(_) | Response::Number(_))
+            | Answer::Decision { .. } => None,
+        };
+        match (session, choice) {
+            (Some(session), Some("resume")) => {
+                self.send(
+                    request,
+                    (&session, &token),
+                    Decision::Resume,
+                    reply,
+                    now,
+                    out,
+                );
+            }
+            (Some(session), Some("close")) => {
+                self.send(
+                    request,
+                    (&session, &token),
+                    Decision::Close,
+                    reply,
+                    now,
+                    out,
+                );
+            }
+            (Some(session), Some("later")) => {
+                out.push(Out::Settled {
+                    request,
+                    outcome: Ok(Receipt::Taken),
+                });
+                if let Some(followed) = self.sessions.get_mut(&session) {
+                    followed.told.later(now, out);
+                }
+            }
+            (Some(_), Some(_) | None) | (None, _) => out.push(Out::Settled {
+                request,
+                outcome: Err(Undelivered::Kept(Fault::Other(Cause::QuestionOver))),
+            }),
+        }
+    }
+
+    fn wish(&mut self, wish: &Wish, _: Now, _: &mut Vec<Out>) {
+        match wish {
+            // Every sentence stands in the events at each verbosity and in each language already.
+            // Whoever listens to the sessions of others neither prompts nor stops them.
+            Wish::Terms(_) | Wish::Prompt(_) | Wish::Stop | Wish::Set(_) | Wish::Of(..) => {}
+        }
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        for followed in self.sessions.values_mut() {
+            followed.told.tick(now, out);
+        }
+        let over = |sending: &Sending| matches!(sending.stage, Stage::Written(until) if until <= now.monotonic);
+        self.settle(over, Ok(Receipt::Written), now, out);
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        let sessions = self
+            .sessions
+            .values()
+            .filter_map(|followed| followed.told.deadline());
+        let acks = self
+            .sending
+            .iter()
+            .filter_map(|sending| match sending.stage {
+                Stage::Written(until) => Some(until),
+                Stage::Leaving | Stage::Kept => None,
+            });
+        sessions.chain(acks).min()
+    }
+
+    fn connection(&self) -> Connection {
+        Connection::default()
+    }
+}
+
+/// Makes a session's own seed: so far from the others' that no two sessions draw the same ids.
+fn seed_of(seed: u64, made: u64) -> u64 {
+    let mut mixed = seed ^ made.rotate_left(32);
+    for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53_u64] {
+        mixed = (mixed ^ (mixed >> 33)).wrapping_mul(factor);
+    }
+    mixed ^ (mixed >> 33)
+}
+
+/// Reads the version that a message says it speaks.
+fn version(map: &Map<String, Value>) -> Option<String> {
+    let envelope = map
+        .get("envelope")
+        .and_then(|it| it.as_object())
+        .unwrap_or(map);
+    let version = envelope.get("version")?.as_str()?;
+    version
+        .starts_with("asp/")
+        .then(|| super::message::tame(version, 16))
+}

@@ -1,0 +1,174 @@
+//! What Claude Code asks, as questions of AAEP, and the decisions as its hooks take them.
+//!
+//! Responsibilities: the answers to a permission with what each covers; a question in words, which can be seen and is
+//! answered in its own terminal. Not here: asking one after the other (`acp::turn`), sending (`deciding`).
+//!
+//! Mental model: `y` allows this once and `n` rejects this once. Each suggestion is an answer of its own, which allows this
+//! and widens something: it is said whole before it is chosen by its number, and what can't be said whole, or is not known,
+//! is not offered. A call that can't be said whole can't be allowed from here at all.
+
+use serde_json::{Map, Value, json};
+
+use crate::Words;
+use crate::acp::call::first;
+use crate::acp::options::Choice;
+use crate::acp::permission::Permission;
+use crate::acp::read::text;
+use crate::rpc::Id;
+use crate::written::cut;
+
+/// How many suggestions are offered: AAEP takes 32 decisions.
+const MOST: usize = 30;
+/// The longest text of a suggestion that can be said whole before it is chosen, in characters.
+const LONGEST_RULE: usize = 250;
+/// The tool that asks the person in words. To allow it without an answer would answer it with nothing.
+const ASKS_WORDS: &str = "AskUserQuestion";
+/// How many questions and answers are said, and how long each may be, in characters.
+const MOST_WORDS: usize = 31;
+const LONGEST_WORDS: usize = 900;
+
+/// Makes the question for a permission: what can be answered, and how much of that is not offered.
+pub fn permission(
+    request: u64,
+    call: &str,
+    suggestions: &[Value],
+    is_whole: bool,
+    words: &Words,
+) -> (Permission, usize) {
+    let mut choices = Vec::new();
+    let mut left_out = 0;
+    let reject = Choice {
+        decision: "reject".to_owned(),
+        option: json!({"behavior": "deny"}).to_string(),
+        allows: false,
+        cancels: false,
+    };
+    if is_whole {
+        choices.push(Choice {
+            decision: "accept".to_owned(),
+            option: json!({"behavior": "allow"}).to_string(),
+            allows: true,
+            cancels: false,
+        });
+    }
+    choices.push(reject);
+    for suggestion in suggestions {
+        let said = suggestion.as_object().and_then(|it| said(it, words));
+        let is_new = |said: &String| {
+            !choices
+                .iter()
+                .any(|choice: &Choice| choice.decision == *said)
+        };
+        match said.filter(|said| is_whole && choices.len() < MOST && is_new(said)) {
+            Some(decision) => choices.push(Choice {
+                decision,
+                option: json!({"behavior": "allow", "updatedPermissions": [suggestion]})
+                    .to_string(),
+                allows: true,
+                cancels: false,
+            }),
+            None => left_out += 1,
+        }
+    }
+    let id = Id::of_name(&request.to_string());
+    let permission = Permission::consent(id, call, choices, Vec::new());
+    (permission, left_out)
+}
+
+/// Says what a suggestion widens; nothing where that is not known, or too long to be said.
+fn said(suggestion: &Map<String, Value>, words: &Words) -> Option<String> {
+    let place = match text(suggestion, "destination")? {
+        "session" => "claude.for.session",
+        "localSettings" => "claude.for.local",
+        "projectSettings" => "claude.for.project",
+        "userSettings" => "claude.for.user",
+        _ => return None,
+    };
+    let place = first(words, place, &[]);
+    let (key, what) = match text(suggestion, "type")? {
+        "addRules" if text(suggestion, "behavior") == Some("allow") => (
+            "claude.option.rules",
+            listed(suggestion, "rules", |it| rule(it, words))?,
+        ),
+        "addDirectories" => (
+            "claude.option.folders",
+            listed(suggestion, "directories", plain)?,
+        ),
+        "setMode" => match text(suggestion, "mode")? {
+            // These ask at least as much as the usual one.
+            mode @ ("default" | "plan") => ("claude.option.mode", mode.to_owned()),
+            mode => ("claude.option.free_mode", mode.to_owned()),
+        },
+        _ => return None,
+    };
+    let fits = !what.trim().is_empty() && what.chars().count() <= LONGEST_RULE;
+    fits.then(|| first(words, key, &[("what", &what), ("place", &place)]))
+}
+
+/// Lists all of a member; nothing where one of them can't be said.
+fn listed(
+    suggestion: &Map<String, Value>,
+    key: &str,
+    say: impl Fn(&Value) -> Option<String>,
+) -> Option<String> {
+    let all = suggestion.get(key)?.as_array()?;
+    let all: Option<Vec<String>> = all.iter().map(say).collect();
+    Some(all?.join(", "))
+}
+
+fn plain(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+/// Says a rule as it stands in settings: the tool, and with what it is called; without that it is for every call.
+fn rule(rule: &Value, words: &Words) -> Option<String> {
+    let tool = rule.get("toolName")?.as_str()?;
+    match rule.get("ruleContent") {
+        None | Some(Value::Null) => Some(first(words, "claude.rule.all", &[("tool", tool)])),
+        Some(content) => Some(format!("{tool}({})", content.as_str()?)),
+    }
+}
+
+/// Makes the question that a call of that tool asks in words; nothing for another tool.
+pub fn question(
+    request: u64,
+    tool: &str,
+    input: &Map<String, Value>,
+    words: &Words,
+) -> Option<Permission> {
+    if tool != ASKS_WORDS {
+        return None;
+    }
+    let all = input.get("questions").and_then(Value::as_array);
+    let all = all.into_iter().flatten().filter_map(Value::as_object);
+    let mut asked = Vec::new();
+    let mut choices = Vec::new();
+    for question in all.take(MOST_WORDS) {
+        asked.push(text(question, "question").unwrap_or_default());
+        let options = question.get("options").and_then(Value::as_array);
+        let options = options.into_iter().flatten().filter_map(Value::as_object);
+        let labels = options.filter_map(|option| text(option, "label"));
+        choices.extend(labels.map(|label| cut(label, LONGEST_WORDS)));
+    }
+    choices.truncate(MOST_WORDS);
+    let asked = cut(&asked.join(" "), LONGEST_WORDS * 4);
+    let choices: Vec<Value> = choices
+        .iter()
+        .enumerate()
+        .map(|(at, label)| json!({"value": (at + 1).to_string(), "label": label}))
+        .collect();
+    let asked = first(words, "claude.question", &[("words", &asked)]);
+    let fields = json!({"question": asked, "choices": choices});
+    let fields = fields.as_object().cloned().unwrap_or_default();
+    Some(Permission::words(Id::of_name(&request.to_string()), fields))
+}
+
+/// Gives the answer to the hook that waits: a decision, with the person's reason where they rejected.
+pub fn decision(choice: &Choice, reason: Option<&str>) -> String {
+    let mut decision: Value = serde_json::from_str(&choice.option).unwrap_or_default();
+    if let Some(reason) = reason.filter(|reason| !choice.allows && !reason.trim().is_empty()) {
+        decision["message"] = reason.into();
+    }
+    json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}})
+        .to_string()
+}

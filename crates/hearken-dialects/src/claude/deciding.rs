@@ -1,0 +1,240 @@
+//! What is asked, what the person answers, and who was faster.
+//!
+//! Responsibilities: asking each request once, answers on their way, requests that are decided or given up in its own
+//! terminal. Not here: what a request becomes (`asking`).
+
+use serde_json::Value;
+
+use crate::Out;
+use crate::acp::permission::Sending;
+use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
+use crate::protocol::{Answer, Now, Reply};
+
+use super::asking;
+use super::client::{Claude, Held};
+use super::conversation::place;
+use super::read::{Asks, Hook};
+
+/// What a hook is answered that is to decide nothing.
+const NOTHING: &str = "{}";
+/// How many answers that went out are remembered, to know of one that perhaps came too late.
+const MOST_ANSWERED: usize = 64;
+
+impl Claude {
+    /// Answers a request with nothing, which decides nothing.
+    pub(super) fn let_go(&mut self, id: u64, out: &mut Vec<Out>) {
+        self.held.remove(&id);
+        out.push(Out::Respond {
+            id,
+            request: None,
+            body: NOTHING.to_owned(),
+        });
+    }
+
+    /// Answers requests with nothing, by the names under which they were asked.
+    pub(super) fn let_all_go(&mut self, names: &[String], out: &mut Vec<Out>) {
+        for name in names {
+            // An answer of the person is on its way: it says what becomes of it.
+            let is_sent = |id: &u64| self.sending.values().any(|sent| sent == id);
+            let waits = |id: &u64| self.held.contains_key(id) && !is_sent(id);
+            if let Some(id) = name.parse().ok().filter(waits) {
+                self.let_go(id, out);
+            }
+        }
+    }
+
+    /// Takes a request for a permission, which waits for its answer.
+    pub(super) fn asks(
+        &mut self,
+        id: Option<u64>,
+        hook: Hook,
+        asks: Asks,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        self.asked += 1;
+        // Where nothing can be answered it has no number, and still a name.
+        let number = id.unwrap_or(self.asked);
+        let words = self.words.clone();
+        let Some(conversation) = self.conversation(&hook.conversation, out) else {
+            if let Some(id) = id {
+                self.let_go(id, out);
+            }
+            return;
+        };
+        let (news, is_whole) = conversation.asked_for(&asks.made, hook.helper);
+        let question = asking::question(number, &asks.made.tool, &asks.made.input, &words);
+        let taken = match question {
+            Some(question) => {
+                let (turn, teller) = conversation.turn(now, out);
+                turn.clarify(question, false, teller, now, out)
+            }
+            None => {
+                let key = crate::acp::call::key(&news.id);
+                let (permission, more) =
+                    asking::permission(number, &key, &asks.suggestions, is_whole, &words);
+                if !is_whole {
+                    out.push(Out::Tell(Phrase::new("claude.too_long")));
+                } else if more + asks.left_out > 0 {
+                    let n = Word::Own((more + asks.left_out).to_string());
+                    out.push(Out::Tell(Phrase::new("claude.left_out").with("n", n)));
+                }
+                let (turn, teller) = conversation.turn(now, out);
+                turn.request(permission, news, teller, now, out)
+            }
+        };
+        match (id, taken) {
+            (Some(id), true) => {
+                self.held.insert(
+                    id,
+                    Held {
+                        conversation: hook.conversation,
+                        since: now.monotonic,
+                    },
+                );
+            }
+            (Some(id), false) => {
+                out.push(Out::Tell(Phrase::new("claude.too_many")));
+                self.let_go(id, out);
+            }
+            (None, true) => {}
+            (None, false) => out.push(Out::Tell(Phrase::new("claude.too_many"))),
+        }
+    }
+
+    /// Takes an answer of the person.
+    pub(super) fn answer(&mut self, request: u64, reply: &Reply, out: &mut Vec<Out>) {
+        let kept = |fault| Out::Settled {
+            request,
+            outcome: Err(Undelivered::Kept(fault)),
+        };
+        let token = reply.token.reveal();
+        let mut turns = self
+            .conversations
+            .values_mut()
+            .filter_map(|it| it.turn.as_mut());
+        let asked = turns.find_map(|turn| turn.asked_under(token));
+        let Some(permission) = asked.filter(|_| !self.listens) else {
+            return out.push(kept(Fault::OneWay));
+        };
+        let id = permission
+            .id
+            .name()
+            .and_then(|name| name.parse::<u64>().ok());
+        // One answer is on its way already: nobody waits for another.
+        let waits =
+            |id: &u64| self.held.contains_key(id) && !self.sending.values().any(|sent| sent == id);
+        let Some(id) = id.filter(waits) else {
+            return out.push(kept(gone()));
+        };
+        let chosen = match &reply.answer {
+            Answer::Decision {
+                decision,
+                rationale,
+            } => {
+                let mut all = permission.offered.iter();
+                let choice = all.find(|it| it.decision == decision.as_str());
+                choice.map(|choice| (choice.clone(), rationale.clone()))
+            }
+            Answer::Response(_) => None,
+        };
+        let Some((choice, reason)) = chosen else {
+            return out.push(kept(Fault::Rejected {
+                reason: Phrase::new("claude.no_answer"),
+                retry_after: None,
+                again: false,
+            }));
+        };
+        permission.sending = Some(Sending {
+            request,
+            allows: choice.allows,
+            reason: None,
+        });
+        self.sending.insert(request, id);
+        out.push(Out::Respond {
+            id,
+            request: Some(request),
+            body: asking::decision(&choice, reason.as_deref()),
+        });
+    }
+
+    /// Takes what became of an answer of the person.
+    pub(super) fn answered(
+        &mut self,
+        request: u64,
+        outcome: &Result<Receipt, Undelivered>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let Some(id) = self.sending.remove(&request) else {
+            return;
+        };
+        let held = self.held.remove(&id);
+        let went = outcome.is_ok();
+        out.push(Out::Settled {
+            request,
+            outcome: match went {
+                true => Ok(Receipt::Written),
+                // Nobody waits for it any more, so there is nothing to try again.
+                false => Err(Undelivered::Refused(gone())),
+            },
+        });
+        let conversation = held.and_then(|it| self.conversations.get_mut(&it.conversation));
+        let Some((turn, teller)) =
+            conversation.and_then(|it| Some((it.turn.as_mut()?, &mut it.teller)))
+        else {
+            return;
+        };
+        if went {
+            if self.answered.len() == MOST_ANSWERED {
+                self.answered.pop_front();
+            }
+            self.answered.push_back(id);
+            turn.answered(request, teller, now, out);
+        } else {
+            turn.too_late(request, teller, now, out);
+        }
+    }
+
+    /// Takes the word that nobody waits for the answer to a request any more.
+    pub(super) fn lapsed(&mut self, id: u64, now: Now, out: &mut Vec<Out>) {
+        if self.sending.values().any(|sent| *sent == id) {
+            // What became of the answer is said next.
+            return;
+        }
+        if let Some(at) = self.answered.iter().position(|answered| *answered == id) {
+            self.answered.remove(at);
+            return out.push(Out::Tell(Phrase::new("claude.perhaps_late")));
+        }
+        let Some(held) = self.held.remove(&id) else {
+            return;
+        };
+        let waited = now.monotonic.saturating_sub(held.since);
+        let key = match waited >= super::client::LIMIT {
+            true => "claude.lapsed",
+            false => "claude.given_up",
+        };
+        let Some(conversation) = self.conversations.get_mut(&held.conversation) else {
+            return;
+        };
+        let folder = place(&conversation.teller.folder);
+        let Some(turn) = conversation.turn.as_mut() else {
+            return;
+        };
+        let name = Value::from(id.to_string());
+        if turn
+            .withdrawn(&name, &mut conversation.teller, now, out)
+            .is_some()
+        {
+            out.push(Out::Tell(Phrase::new(key).with("folder", folder)));
+        }
+    }
+}
+
+fn gone() -> Fault {
+    Fault::Rejected {
+        reason: Phrase::new("claude.gone"),
+        retry_after: None,
+        again: false,
+    }
+}

@@ -1,0 +1,144 @@
+//! Over random messages, legal and not: no panic, no invalid event, no question lost, nothing answered that nobody answered.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Prompted(u8),
+    Shell(&'static str, u8),
+    Asks(u8, u8),
+    Event(&'static str),
+    Who(u8),
+    Decides(&'static str),
+    Went(bool),
+    Lapses(u8),
+    Wait(u64),
+    Odd(String),
+}
+
+const EVENTS: [&str; 9] = [
+    "SessionStart",
+    "Stop",
+    "StopFailure",
+    "SessionEnd",
+    "Notification",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "Other",
+];
+
+fn step() -> impl Strategy<Value = Step> {
+    let shell = prop::sample::select(vec![
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PermissionDenied",
+    ]);
+    let decision = prop::sample::select(vec![
+        "accept",
+        "reject",
+        "allow, and for this conversation work in the mode acceptEdits, which may act without asking",
+        "odd",
+    ]);
+    prop_oneof![
+        2 => (0..3_u8).prop_map(Step::Prompted),
+        4 => (shell, 0..4_u8).prop_map(|(event, id)| Step::Shell(event, id)),
+        5 => (0..4_u8, 0..3_u8).prop_map(|(id, kind)| Step::Asks(id, kind)),
+        2 => prop::sample::select(EVENTS.to_vec()).prop_map(Step::Event),
+        1 => (0..3_u8).prop_map(Step::Who),
+        5 => decision.prop_map(Step::Decides),
+        5 => any::<bool>().prop_map(Step::Went),
+        1 => (0..20_u8).prop_map(Step::Lapses),
+        1 => prop::sample::select(vec![1_u64, 200, 2000]).prop_map(Step::Wait),
+        1 => "\\PC{0,20}".prop_map(Step::Odd),
+    ]
+}
+
+fn ask(run: &mut Run, id: u8, kind: u8) -> u64 {
+    match kind {
+        0 => run.asks(&format!("touch {id}")),
+        1 => run.hook("PermissionRequest", json!({"tool_name": "Write", "tool_input": {"file_path": "/x", "content": "y".repeat(usize::from(id) * 9000)}})),
+        _ => run.hook("PermissionRequest", json!({"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "?"}]}})),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::tests::runs(64)))]
+
+    #[test]
+    fn no_question_is_lost_and_no_answer_is_invented(steps in prop::collection::vec(step(), 0..80)) {
+        let mut run = Run::new();
+        let (mut number, mut asked) = (0, BTreeSet::new());
+        let mut lapsed = BTreeSet::new();
+        for step in steps {
+            let decides = matches!(step, Step::Decides(_));
+            let before = run.answers.values().filter(|(by, _)| by.is_some()).count();
+            match step {
+                Step::Prompted(id) => { run.prompted(&format!("words {id}")); },
+                Step::Shell(event, id) => { run.shell(event, &format!("c{id}"), &format!("touch {id}")); },
+                Step::Asks(id, kind) => {
+                    asked.insert(ask(&mut run, id, kind));
+                }
+                Step::Event(event) => { run.hook(event, json!({"message": "x", "notification_type": "idle_prompt", "last_assistant_message": "Said."})); },
+                Step::Who(who) => run.who = ["s1", "s2", "s3"][usize::from(who)],
+                Step::Decides(decision) => {
+                    number += 1;
+                    run.decide(number, decision, None);
+                }
+                Step::Went(went) => {
+                    let waits = run.answers.values().filter_map(|(by, _)| *by);
+                    let waits = waits.filter(|by| !run.settled.iter().any(|(it, _)| it == by)).min();
+                    if let Some(request) = waits {
+                        run.went(request, went);
+                    }
+                }
+                Step::Lapses(at) => {
+                    let id = asked.iter().nth(usize::from(at)).copied();
+                    if let Some(id) = id.filter(|id| lapsed.insert(*id)) {
+                        run.news(&LinkEvent::Lapsed { id });
+                    }
+                }
+                Step::Wait(seconds) => run.after(Duration::from_secs(seconds)),
+                Step::Odd(text) => {
+                    let odd = [
+                        json!({"tool_name": text, "tool_input": text, "permission_suggestions": [text, {"type": text}]}),
+                        json!({"tool_name": "Write", "tool_input": {"file_path": [text], "content": 1}, "tool_response": {"structuredPatch": [text]}}),
+                    ];
+                    for body in odd {
+                        asked.insert(run.hook("PermissionRequest", body.clone()));
+                        run.hook("PreToolUse", body.clone());
+                        run.hook("PostToolUse", body);
+                    }
+                    run.hook(&text, json!({"prompt_id": text}));
+                    run.post("/hook", &text);
+                    run.post(&text, &text);
+                    run.news(&LinkEvent::Frame(Frame::of(&*text)));
+                }
+            }
+            let answered = run.answers.values().filter(|(by, _)| by.is_some()).count();
+            prop_assert!(answered <= before + usize::from(decides), "nobody answered");
+            for (by, body) in run.answers.values() {
+                prop_assert!(by.is_some() || *body == json!({}), "{body}");
+            }
+            // Whatever is no question was let go; a question is asked, waits to be asked, or was let go.
+            for id in (1..=run.next).filter(|id| run.is_held(*id) && !lapsed.contains(id)) {
+                prop_assert!(asked.contains(&id), "{id} is held");
+                let name = id.to_string();
+                let open = run.claude.conversations.values().filter_map(|it| it.turn.as_ref());
+                let open = open.flat_map(|turn| turn.requests()).any(|it| it.is_name(&name));
+                prop_assert!(open, "{id} waits, and nobody is asked");
+            }
+        }
+        prop_assert_eq!(&run.faults, &Vec::<String>::new());
+        for number in 1..=number {
+            let times = run.settled.iter().filter(|(it, _)| *it == number).count();
+            let waits = run.answers.values().any(|(by, _)| *by == Some(number));
+            prop_assert!(times == 1 || times == 0 && waits, "{number} settled {times} times");
+        }
+    }
+}

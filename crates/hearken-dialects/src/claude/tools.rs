@@ -1,0 +1,204 @@
+//! What a call of one of its tools does, in the form in which the Agent Client Protocol has it.
+//!
+//! Responsibilities: the command, the edits, the paths and everything else that a tool is called with; what it brought;
+//! whether all of that can be said whole. Not here: when a call is told (`acp::turn`).
+
+use serde_json::{Map, Value, json};
+
+use crate::Words;
+use crate::acp::call::first;
+use crate::acp::input;
+use crate::acp::read::{self, CallNews, Status, text};
+use crate::changes;
+use crate::protocol::{Brought, FileChange};
+use crate::written::cut;
+
+use super::read::{Made, Outcome};
+
+/// The longest input and the most of them of which nothing is left out (`acp::read`).
+const LONGEST_INPUT: usize = 4000;
+const MOST_INPUTS: usize = 512;
+/// The longest name of an input, and the longest path.
+const LONGEST_NAME: usize = 512;
+const LONGEST_PATH: usize = 4096;
+/// The longest command that is judged as it is, and how much text of an edit is read in parts, in bytes
+/// (`protocol::Attached`).
+const LONGEST_COMMAND: usize = 8 * 1024;
+const LONGEST_EDIT: usize = 24 * 1024;
+/// What of an input says in short what a call is about, the best first.
+const ABOUT: [&str; 12] = [
+    "file_path",
+    "notebook_path",
+    "path",
+    "pattern",
+    "url",
+    "query",
+    "description",
+    "subject",
+    "skill",
+    "name",
+    "prompt",
+    "id",
+];
+/// How many lines of a patch are read; what it says beyond them is not told.
+const MOST_PLACES: usize = 512;
+
+/// Reads what a call does; the second value tells whether nothing of it is left out.
+pub fn call(id: &str, made: &Made, words: &Words) -> (CallNews, bool) {
+    let (tool, input) = (made.tool.as_str(), &made.input);
+    let form = json!({"toolCallId": id, "kind": tool, "rawInput": input});
+    let read = form.as_object().and_then(read::call);
+    let mut news = read.unwrap_or_default();
+    // A member of that name in another tool's input is an input like any other.
+    if tool != "Bash" {
+        news.command = None;
+    }
+    news.id = id.to_owned();
+    news.status = Some(Status::InProgress);
+    news.inputs = Some(input::all(input));
+    let change = edit(tool, input);
+    let mut covered: &[&str] = if news.command.is_some() {
+        &["command"]
+    } else {
+        &[]
+    };
+    if let Some(change) = change {
+        if tool == "Write" {
+            let lines = change.added.to_string();
+            let args = [("path", change.path.as_str()), ("lines", lines.as_str())];
+            news.also = Some(vec![first(words, "claude.writes", &args)]);
+            news.instead = true;
+        }
+        covered = &["old_string", "new_string", "content"];
+        news.edits = Some(vec![change]);
+        news.places = Some(Vec::new());
+    }
+    news.title = news.command.is_none().then(|| title(tool, input));
+    (news, is_whole(input, covered))
+}
+
+/// Says in short what a call is about.
+fn title(tool: &str, input: &Map<String, Value>) -> String {
+    let about = ABOUT
+        .iter()
+        .find_map(|key| text(input, key).filter(|it| !it.trim().is_empty()));
+    match about {
+        Some(about) => cut(&format!("{tool}: {about}"), LONGEST_NAME),
+        None => tool.to_owned(),
+    }
+}
+
+/// Reads what a call changes in a file, where that is all that it does.
+fn edit(tool: &str, input: &Map<String, Value>) -> Option<FileChange> {
+    let path = text(input, "file_path").filter(|path| path.chars().count() <= LONGEST_PATH)?;
+    match tool {
+        // Whether the file is new is not said.
+        "Write" => Some(changes::between(path, Some(""), text(input, "content")?)),
+        // Every place that is like it: how many there are is not said, and what else it is called with is.
+        "Edit" if input.get("replace_all") != Some(&Value::Bool(true)) => Some(changes::between(
+            path,
+            Some(text(input, "old_string")?),
+            text(input, "new_string")?,
+        )),
+        _ => None,
+    }
+}
+
+/// Tells whether nothing of what a tool is called with is left out, but what is `covered` in another way.
+fn is_whole(input: &Map<String, Value>, covered: &[&str]) -> bool {
+    let fits = |value: &Value| match value {
+        Value::String(text) => text.chars().count() <= LONGEST_INPUT,
+        other => other.to_string().chars().count() <= LONGEST_INPUT,
+    };
+    let command = covered.contains(&"command");
+    let bytes = covered
+        .iter()
+        .filter_map(|key| text(input, key))
+        .map(str::len)
+        .sum::<usize>();
+    bytes
+        <= if command {
+            LONGEST_COMMAND
+        } else {
+            LONGEST_EDIT
+        }
+        && input.len() <= MOST_INPUTS
+        && input.iter().all(|(key, value)| {
+            key.chars().count() <= LONGEST_NAME && (covered.contains(&key.as_str()) || fits(value))
+        })
+}
+
+/// Reads how a call ended.
+pub fn ended(id: &str, made: &Made, outcome: &Outcome, words: &Words) -> CallNews {
+    let (mut news, _) = call(id, made, words);
+    let (status, brought) = match outcome {
+        Outcome::Worked(brought) => (Status::Completed, self::brought(brought)),
+        Outcome::Failed { words, .. } | Outcome::Refused(words) => (Status::Failed, words.clone()),
+    };
+    news.status = Some(status);
+    news.output = Brought::of(brought.trim());
+    if let Outcome::Worked(Value::Object(brought)) = outcome
+        && let Some(change) = patched(brought)
+    {
+        news.edits = Some(vec![change]);
+        news.output = None;
+        news.also = None;
+    }
+    news
+}
+
+/// Reads what a call brought, as far as that is text.
+fn brought(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let parts = parts.iter().filter_map(Value::as_object);
+            let texts = parts
+                .filter_map(|part| text(part, "text"))
+                .take(MOST_PLACES);
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        Value::Object(map) => {
+            let both = ["stdout", "stderr"].iter().filter_map(|key| text(map, key));
+            let both: Vec<&str> = both.filter(|text| !text.trim().is_empty()).collect();
+            if !both.is_empty() {
+                return both.join("\n");
+            }
+            let inner = ["content", "result", "output", "file"]
+                .iter()
+                .find_map(|key| map.get(*key));
+            inner.map(brought).unwrap_or_default()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+    }
+}
+
+/// Reads which lines of a file were changed, where that is said.
+fn patched(brought: &Map<String, Value>) -> Option<FileChange> {
+    let path = text(brought, "filePath")?;
+    if text(brought, "type") == Some("create") {
+        return Some(changes::between(path, None, text(brought, "content")?));
+    }
+    let places = brought.get("structuredPatch")?.as_array()?;
+    let mut patch = "--- a\n+++ b\n".to_owned();
+    for place in places.iter().take(MOST_PLACES).filter_map(Value::as_object) {
+        let number = |key: &str| place.get(key).and_then(Value::as_u64).unwrap_or_default();
+        let (old, new) = (number("oldStart"), number("newStart"));
+        let lines = place.get("lines").and_then(Value::as_array);
+        let lines: Vec<&str> = lines
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let of = |signs: [char; 2]| lines.iter().filter(|line| line.starts_with(signs)).count();
+        let (gone, come) = (of(['-', ' ']), of(['+', ' ']));
+        patch.push_str(&format!("@@ -{old},{gone} +{new},{come} @@\n"));
+        for line in lines {
+            patch.push_str(line);
+            patch.push('\n');
+        }
+    }
+    let mut change = changes::of_patch(&patch).into_iter().next()?;
+    path.clone_into(&mut change.path);
+    (change.places > 0).then_some(change)
+}

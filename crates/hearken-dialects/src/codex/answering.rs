@@ -1,0 +1,499 @@
+//! What the server asks about a thread, and the person's answers to it.
+//!
+//! Responsibilities: each request as a question, asked once however often it comes; each answer as one message, delivered
+//! when the server says so; questions that others answer, or that are gone. Not here: what requests say (`asks`, `form`).
+//!
+//! Mental model: the server forgets nothing that is open: over a new connection it asks again what it asked before, with
+//! the same id. A server that began anew counts its ids anew, so an id means something only together with what is asked.
+//! An answer is never sent to a server that has not asked for it over the connection that is there.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::acp::call;
+use crate::acp::call::first;
+use crate::acp::permission::{Permission, Sending};
+use crate::acp::read::{CallNews, Status, text};
+use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
+use crate::protocol::{Answer, Now, Reply};
+use crate::rpc::{self, Id};
+use crate::{Out, Over, Standing};
+
+use super::asks::{self, Ask, Consent};
+use super::form::{Form, Then};
+use super::items::MOST_CHANGES;
+use super::thread::{Joined, Thread};
+
+/// How long the server's word is waited for that it took an answer; then it was written, and that is all that is known.
+const CONFIRMED: Duration = Duration::from_secs(3);
+
+/// Holds an answer of the person that is under way.
+#[derive(Debug)]
+pub struct Answering {
+    /// The number of the person's answer.
+    request: u64,
+    /// The server's id of what it answers.
+    id: Id,
+    /// What was asked for in words, as it was before this answer.
+    before: Option<Form>,
+    stage: Way,
+}
+
+/// Says how far an answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// The transport has not said what became of it.
+    Leaving,
+    /// The same, and the server says that what it answers is decided.
+    LeavingLate,
+    /// It was written; the server's word is waited for until then.
+    Written(Duration),
+    /// It was written, and no word came.
+    Unconfirmed,
+}
+
+impl Answering {
+    /// Says when the server's word is waited for no longer.
+    pub fn deadline(&self) -> Option<Duration> {
+        match self.stage {
+            Way::Written(until) => Some(until),
+            Way::Leaving | Way::LeavingLate | Way::Unconfirmed => None,
+        }
+    }
+}
+
+impl Thread {
+    /// Takes a request of the server that only a person can answer; false where it can't be asked.
+    pub fn asked(
+        &mut self,
+        id: &Id,
+        method: &str,
+        params: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        let words = self.teller.words.clone();
+        let Some(ask) = asks::read(method, params, &words) else {
+            return false;
+        };
+        let turn = text(params, "turnId").map(str::to_owned);
+        let turn = turn.or_else(|| self.run.as_ref().map(|run| run.id.clone()));
+        // What is asked outside of any turn is one of its own.
+        let turn = turn.unwrap_or_else(|| "asked".to_owned());
+        if !self.runs(&turn, now, out) {
+            return false;
+        }
+        match ask {
+            Ask::Consent(consent) => self.asked_consent(id, *consent, now, out),
+            Ask::Words(form) => self.asked_words(id, form, now, out),
+        }
+    }
+
+    fn asked_consent(&mut self, id: &Id, ask: Consent, now: Now, out: &mut Vec<Out>) -> bool {
+        let Consent {
+            mut news,
+            mut choices,
+            mut left_out,
+            mut context,
+            of,
+        } = ask;
+        let of = of.map(|(server, tool)| format!("{server}.{tool}"));
+        let tools = self.run.as_ref().map(|run| run.tools.as_slice());
+        let mut same = tools
+            .unwrap_or_default()
+            .iter()
+            .filter(|(_, tool)| Some(tool) == of.as_ref());
+        if let (Some((item, _)), None) = (same.next(), same.next()) {
+            // It is the call that is known by its own name.
+            context.extend(
+                news.title
+                    .take()
+                    .map(|title| ("question".to_owned(), title)),
+            );
+            news = CallNews {
+                id: item.clone(),
+                status: Some(Status::InProgress),
+                ..CallNews::default()
+            };
+        }
+        let key = call::key(&news.id);
+        if let Some(again) = self.asked_before(id, &key, now, out) {
+            return again;
+        }
+        let known = self
+            .told()
+            .is_some_and(|(turn, _)| turn.calls.contains_key(&key));
+        if !known && news.command.is_none() && news.title.is_none() {
+            // What it does was said before we were there: nobody can allow what they do not hear.
+            let edits = news.kind.as_deref() == Some("edit");
+            let key = if edits {
+                "codex.unseen"
+            } else {
+                "codex.unseen.call"
+            };
+            news.title = Some(first(&self.teller.words, key, &[]));
+            left_out += asks::unallowed(&mut choices);
+        } else {
+            let call = self.told().and_then(|(turn, _)| turn.calls.get(&key));
+            let many = call.is_some_and(|call| call.deeds() >= MOST_CHANGES);
+            if many || asks::is_cut(&news) {
+                let title = news.title.clone();
+                context.extend(title.map(|title| ("question".to_owned(), title)));
+                left_out += asks::unallowed(&mut choices);
+            }
+        }
+        if left_out > 0 {
+            let n = Word::Own(left_out.to_string());
+            out.push(Out::Tell(Phrase::new("codex.left_out").with("n", n)));
+        }
+        let permission = Permission::consent(id.clone(), &key, choices, context);
+        let asked = self.turn(None, now, out);
+        asked.is_some_and(|(turn, teller)| turn.request(permission, news, teller, now, out))
+    }
+
+    fn asked_words(&mut self, id: &Id, form: Form, now: Now, out: &mut Vec<Out>) -> bool {
+        if let Some(again) = self.asked_before(id, "", now, out) {
+            return again;
+        }
+        self.forms.insert(id.clone(), form);
+        self.ask_form(id, false, now, out)
+    }
+
+    /// Asks for the next field of a form.
+    fn ask_form(&mut self, id: &Id, next: bool, now: Now, out: &mut Vec<Out>) -> bool {
+        let words = self.teller.words.clone();
+        let fields = self.forms.get(id).and_then(|form| form.question(&words));
+        let Some(fields) = fields else {
+            return false;
+        };
+        let permission = Permission::words(id.clone(), fields);
+        let asked = self.turn(None, now, out);
+        asked.is_some_and(|(turn, teller)| turn.clarify(permission, next, teller, now, out))
+    }
+
+    /// Looks whether a request is open already; gives what to say of it, if so.
+    fn asked_before(&mut self, id: &Id, key: &str, now: Now, out: &mut Vec<Out>) -> Option<bool> {
+        let (turn, _) = self.told()?;
+        if turn.waiting.iter().any(|it| it.id == *id && it.call == key) {
+            return Some(true);
+        }
+        let asking = turn.asking.as_ref().filter(|it| it.id == *id)?;
+        if asking.call != key {
+            // The same id for something else: whoever asked the first is gone.
+            self.lose_question(now, out);
+            return None;
+        }
+        if std::mem::take(&mut self.away) {
+            self.away_until = None;
+            if std::mem::take(&mut self.doubted) {
+                if let Some((turn, teller)) = self.told() {
+                    turn.ask_again(teller, now, out);
+                }
+            } else {
+                out.push(Out::Standing(Standing::Back));
+            }
+        }
+        Some(true)
+    }
+
+    /// Sends an answer of the person, if it is to a question of this thread.
+    pub fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) -> bool {
+        let free = self.answering.is_none() && !self.away && self.joined == Joined::Yes;
+        let forms = &mut self.forms;
+        let turn = self.run.as_mut().and_then(|run| run.turn.as_mut());
+        let asked = turn.and_then(|turn| turn.asked_under(reply.token.reveal()));
+        let Some(permission) = asked else {
+            return false;
+        };
+        let kept = |fault| Out::Settled {
+            request,
+            outcome: Err(Undelivered::Kept(fault)),
+        };
+        if !free || !self.teller.answerable {
+            // Nobody is there who has asked it; it is tried again.
+            out.push(kept(Fault::Closed));
+            return true;
+        }
+        let (mut before, mut next) = (None, false);
+        let found = match (&permission.clarifies, &reply.answer) {
+            (
+                None,
+                Answer::Decision {
+                    decision,
+                    rationale,
+                },
+            ) => {
+                let choice = permission
+                    .offered
+                    .iter()
+                    .find(|it| it.decision == decision.as_str());
+                choice.map(|choice| (choice.option.clone(), choice.allows, rationale.clone()))
+            }
+            (Some(_), answer) => forms.get_mut(&permission.id).and_then(|form| {
+                before = Some(form.clone());
+                match form.answer(answer) {
+                    Then::Send(result) => Some((result, false, None)),
+                    Then::Next => {
+                        next = true;
+                        Some((String::new(), false, None))
+                    }
+                    Then::Nothing => None,
+                }
+            }),
+            (None, Answer::Response(_)) => None,
+        };
+        let Some((result, allows, reason)) = found else {
+            out.push(kept(Fault::OneWay));
+            return true;
+        };
+        let id = permission.id.clone();
+        permission.sending = Some(Sending {
+            request,
+            allows,
+            reason,
+        });
+        if next {
+            // It goes out with the others, behind the last one.
+            out.push(Out::Settled {
+                request,
+                outcome: Ok(Receipt::Here),
+            });
+            self.ask_form(&id, true, now, out);
+            if let Some((turn, teller)) = self.told() {
+                turn.answered(request, teller, now, out);
+            }
+            return true;
+        }
+        out.push(Out::Send {
+            request,
+            frame: rpc::result(&id, &result),
+        });
+        self.answering = Some(Answering {
+            request,
+            id,
+            before,
+            stage: Way::Leaving,
+        });
+        true
+    }
+
+    /// Takes what became of an answer, if it is of this thread.
+    pub fn replied(
+        &mut self,
+        request: u64,
+        outcome: &Result<Receipt, Undelivered>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        let Some(answering) = self.answering.as_mut().filter(|it| it.request == request) else {
+            return false;
+        };
+        match (outcome, answering.stage) {
+            (Ok(_), Way::LeavingLate) => {
+                // The decision came first, so it may be somebody else's.
+                out.push(Out::Settled {
+                    request,
+                    outcome: Ok(Receipt::Written),
+                });
+                self.answering = None;
+                // Why the person rejected it is told whoever decided.
+                let asking = self.told().and_then(|(turn, _)| turn.asking.as_ref());
+                let sending = asking.and_then(|asking| asking.sending.as_ref());
+                let reason = sending.and_then(|sending| sending.reason.clone());
+                self.reason = reason.filter(|reason| !reason.trim().is_empty());
+                self.decided_elsewhere(true, now, out);
+            }
+            (Ok(_), Way::Leaving | Way::Written(_) | Way::Unconfirmed) => {
+                answering.stage = Way::Written(now.monotonic + CONFIRMED)
+            }
+            (Err(undelivered), stage) => {
+                let undelivered = undelivered.clone();
+                self.undelivered(undelivered, now, out);
+                if stage == Way::LeavingLate {
+                    self.decided_elsewhere(true, now, out);
+                }
+            }
+        }
+        self.go_on(now, out);
+        true
+    }
+
+    /// Gives an answer back that perhaps, or surely, did not arrive.
+    fn undelivered(&mut self, why: Undelivered, now: Now, out: &mut Vec<Out>) {
+        let Some(answering) = self.answering.take() else {
+            return;
+        };
+        if answering.stage != Way::Unconfirmed {
+            out.push(Out::Settled {
+                request: answering.request,
+                outcome: Err(why),
+            });
+        }
+        if let Some(before) = answering.before {
+            self.forms.insert(answering.id, before);
+        }
+        if let Some((turn, teller)) = self.told() {
+            turn.unanswered(answering.request, teller, now, out);
+        }
+    }
+
+    /// Takes the word of the server that our answer is the decision.
+    fn confirmed(&mut self, now: Now, out: &mut Vec<Out>) {
+        let Some(answering) = self.answering.take() else {
+            return;
+        };
+        if answering.stage != Way::Unconfirmed {
+            out.push(Out::Settled {
+                request: answering.request,
+                outcome: Ok(Receipt::Taken),
+            });
+        }
+        self.forms.remove(&answering.id);
+        if let Some((turn, teller)) = self.told() {
+            let reason = turn.answered(answering.request, teller, now, out);
+            self.reason = reason.filter(|reason| !reason.trim().is_empty());
+        }
+    }
+
+    /// Takes the word of the server that a request is decided.
+    pub fn resolved(&mut self, id: &Value, now: Now, out: &mut Vec<Out>) {
+        if let Some(answering) = self.answering.as_mut().filter(|it| it.id.is(id)) {
+            match answering.stage {
+                Way::Leaving | Way::LeavingLate => answering.stage = Way::LeavingLate,
+                Way::Written(_) | Way::Unconfirmed => self.confirmed(now, out),
+            }
+        } else if let Some((turn, _)) = self.told() {
+            let asking = turn.asking.as_ref().is_some_and(|it| it.id.is(id));
+            if let Some(at) = turn.waiting.iter().position(|it| it.id.is(id)) {
+                let gone = turn.waiting.remove(at);
+                self.forms
+                    .retain(|known, _| gone.as_ref().is_none_or(|gone| gone.id != *known));
+                if let Some(gone) = gone {
+                    self.wait_for_call(&gone.call, now);
+                }
+            }
+            if asking {
+                self.decided_elsewhere(true, now, out);
+            }
+        }
+        self.go_on(now, out);
+    }
+
+    /// Leaves the question that is asked: somebody else decided it, or it is over with its turn. Whether whoever asked it
+    /// is `there` says whether its call perhaps runs now.
+    fn decided_elsewhere(&mut self, there: bool, now: Now, out: &mut Vec<Out>) {
+        let over = self.run.as_ref().is_some_and(|run| run.last_word.is_some());
+        let asking = self.told().and_then(|(turn, _)| turn.asking.clone());
+        let Some(asking) = asking else {
+            return;
+        };
+        self.forms.remove(&asking.id);
+        (self.away, self.away_until, self.doubted) = (false, None, false);
+        if over {
+            out.push(asking.over(Over::TakenBack));
+        } else if there {
+            self.wait_for_call(&asking.call, now);
+        }
+        if let Some((turn, teller)) = self.told() {
+            turn.leave_question("thinking", teller, now, out);
+        }
+    }
+
+    /// Leaves the question that is asked, because nobody asks it any more.
+    pub fn lose_question(&mut self, now: Now, out: &mut Vec<Out>) {
+        if self.told().is_some_and(|(turn, _)| turn.asking.is_some()) {
+            self.undelivered(Undelivered::Unknown(Fault::Closed), now, out);
+            self.decided_elsewhere(false, now, out);
+        }
+        (self.away, self.away_until, self.doubted) = (false, None, false);
+        self.go_on(now, out);
+    }
+
+    /// Takes the word that a call was declined.
+    pub fn declined(&mut self, news: CallNews, now: Now, out: &mut Vec<Out>) {
+        let key = call::key(&news.id);
+        let asked = |it: &Permission| it.call == key && it.sending.is_none();
+        if self
+            .told()
+            .is_some_and(|(turn, _)| turn.asking.as_ref().is_some_and(asked))
+        {
+            self.decided_elsewhere(true, now, out);
+        }
+        let Some((turn, teller)) = self.turn(None, now, out) else {
+            return;
+        };
+        turn.waiting.retain(|waiting| waiting.call != key);
+        if let Some(title) = turn.declined(&key, teller, now, out) {
+            let title = Word::Agent(title);
+            out.push(Out::Tell(
+                Phrase::new("codex.declined").with("title", title),
+            ));
+        }
+    }
+
+    /// Takes the loss of the connection.
+    pub fn lost(&mut self, fault: &Fault, now: Now, out: &mut Vec<Out>) {
+        self.joined = Joined::Not;
+        (self.active, self.waits) = (false, false);
+        let stage = self.answering.as_ref().map(|it| it.stage);
+        match stage {
+            // The transport will say what became of it.
+            None | Some(Way::Leaving | Way::LeavingLate) => {}
+            Some(Way::Written(_)) => {
+                self.undelivered(Undelivered::Unknown(fault.clone()), now, out);
+            }
+            Some(Way::Unconfirmed) => {
+                self.doubted = true;
+                self.undelivered(Undelivered::Unknown(fault.clone()), now, out);
+            }
+        }
+        let asking = match self.told() {
+            Some((turn, _)) => {
+                // What was not asked yet is asked again by the server.
+                turn.waiting.clear();
+                turn.asking.as_ref().map(|it| it.id.clone())
+            }
+            None => None,
+        };
+        self.forms.retain(|id, _| Some(id) == asking.as_ref());
+        self.away = asking.is_some();
+        self.away_until = None;
+    }
+
+    /// Settles what is under way, because its turn is over.
+    pub fn settle_lost(&mut self, out: &mut Vec<Out>) {
+        if let Some(answering) = self.answering.take()
+            && answering.stage != Way::Unconfirmed
+        {
+            out.push(Out::Settled {
+                request: answering.request,
+                outcome: Err(Undelivered::Unknown(Fault::Closed)),
+            });
+        }
+    }
+
+    /// Takes the passing of time: the server's word is waited for no longer.
+    pub fn tick_answer(&mut self, now: Now, out: &mut Vec<Out>) {
+        if let Some(answering) = &mut self.answering
+            && answering
+                .deadline()
+                .is_some_and(|until| until <= now.monotonic)
+        {
+            answering.stage = Way::Unconfirmed;
+            out.push(Out::Settled {
+                request: answering.request,
+                outcome: Ok(Receipt::Written),
+            });
+        }
+    }
+
+    /// Stops the turn: what it asks is cancelled by the server.
+    pub fn stop(&mut self, now: Now, out: &mut Vec<Out>) {
+        if let Some((turn, teller)) = self.told() {
+            turn.stop(teller, now, out);
+        }
+        self.forms.clear();
+        (self.away, self.away_until, self.doubted) = (false, None, false);
+    }
+}

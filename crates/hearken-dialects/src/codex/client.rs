@@ -1,0 +1,556 @@
+//! The client of one server: it greets, joins threads, prompts, stops, and gives back what the person decided.
+//!
+//! Responsibilities: which thread a message belongs to, what is said of none, requests that are for others. Not here: what
+//! a thread's messages become (`thread`, `answering`), joining threads (`meeting`), what the person wants (`talking`).
+//!
+//! # Mental model
+//! Every connection begins with a greeting and the list of the threads that are loaded; each of them is joined, and so is
+//! each that begins or is loaded later. A thread can be joined once something of its first turn is written: until then the
+//! server says that it has found nothing, and is asked again. After a loss all of that begins anew; what is known of the
+//! threads stays.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::acp::ending::End;
+use crate::acp::read::text;
+use crate::acp::turn::Teller;
+use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
+use crate::protocol::{Now, Reply};
+use crate::rpc::{self, Asked, Id, Message, Text};
+use crate::written::{self, Writer};
+use crate::{
+    Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish, Words,
+};
+
+use super::NAME;
+use super::asks;
+use super::thread::{Joined, MOST_HELD, Thread};
+
+/// How many threads are followed; each may be an agent at work.
+const MOST_THREADS: usize = 64;
+/// How many kinds of messages that are not known, and warnings, are told, each once.
+const MOST_TOLD: usize = 64;
+
+/// Is a request of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ours {
+    /// The first message.
+    Greeting,
+    /// For the threads that are loaded; how many pages were read.
+    List(usize),
+    /// For everything that happens in a thread.
+    Join(String),
+    /// For the last turn of a thread.
+    Last(String),
+    /// That a turn begins.
+    Prompt,
+    /// That something is added to a turn: where that is over, it begins another.
+    Add(String, String),
+    /// That a turn ends.
+    Stop(String),
+}
+
+/// Says how far the server is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nobody is there, or nothing was sent.
+    Unmet,
+    /// It was greeted.
+    Greeted,
+    /// It answers.
+    Met,
+    /// Nothing more can be sent.
+    Over,
+}
+
+/// Speaks with one server.
+#[derive(Debug)]
+pub struct Codex {
+    pub(super) numbers: Numbers,
+    pub(super) words: Words,
+    pub(super) seed: u64,
+    /// How many threads were met; each has ids of its own.
+    pub(super) met: u64,
+    pub(super) listens: bool,
+    /// The thread that the person named.
+    pub(super) only: Option<String>,
+    pub(super) phase: Phase,
+    pub(super) asked: Asked<Ours>,
+    pub(super) threads: BTreeMap<String, Thread>,
+    /// The thread in which something happened last.
+    pub(super) last: Option<String>,
+    /// Whether it was told that there are too many threads.
+    pub(super) full_told: bool,
+    /// Whether it was told which threads there are.
+    pub(super) list_told: bool,
+    pub(super) told: BTreeSet<String>,
+    /// How many prompts the server has not answered yet.
+    pub(super) unanswered: u64,
+    /// How many prompts were sent.
+    pub(super) prompts: u64,
+}
+
+impl Codex {
+    /// Makes the client of a server.
+    pub fn new(start: Start) -> Self {
+        Self {
+            numbers: start.numbers,
+            words: start.words,
+            seed: start.seed,
+            met: 0,
+            listens: start.carrier == Carrier::OneWay,
+            only: start.conversation,
+            phase: Phase::Unmet,
+            asked: Asked::default(),
+            threads: BTreeMap::new(),
+            last: None,
+            full_told: false,
+            list_told: false,
+            told: BTreeSet::new(),
+            unanswered: 0,
+            prompts: 0,
+        }
+    }
+
+    /// Gives the ids of what is asked now.
+    #[cfg(test)]
+    pub(super) fn asked_now(&self) -> Vec<Id> {
+        let turns = self
+            .threads
+            .values()
+            .filter_map(|it| it.run.as_ref()?.turn.as_ref());
+        turns
+            .filter_map(|turn| Some(turn.asking.as_ref()?.id.clone()))
+            .collect()
+    }
+
+    /// Gives the ids of all that waits.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> Vec<Id> {
+        let turns = self
+            .threads
+            .values()
+            .filter_map(|it| it.run.as_ref()?.turn.as_ref());
+        turns.flat_map(|turn| turn.requests().cloned()).collect()
+    }
+
+    pub(super) fn send(&mut self, frame: String, out: &mut Vec<Out>) {
+        if !self.listens {
+            let request = self.numbers.fresh();
+            out.push(Out::Send { request, frame });
+        }
+    }
+
+    pub(super) fn ask(&mut self, what: Ours, method: &str, params: &Value, out: &mut Vec<Out>) {
+        if !self.listens {
+            let id = self.asked.ask(what);
+            self.send(rpc::request(id, method, &params.to_string()), out);
+        }
+    }
+
+    /// Gives a thread, known or new; none where there are too many, or the person wants another one.
+    pub(super) fn thread(&mut self, id: &str, out: &mut Vec<Out>) -> Option<&mut Thread> {
+        let wanted = self.only.as_ref().is_none_or(|only| only == id);
+        if id.is_empty() || id.len() > 256 || !wanted {
+            return None;
+        }
+        if !self.threads.contains_key(id) {
+            if self.threads.len() >= MOST_THREADS {
+                // One in which nothing happens makes room.
+                let idle = self
+                    .threads
+                    .values()
+                    .find(|it| !it.in_turn() && it.answering.is_none());
+                let idle = idle.map(|thread| thread.id.clone());
+                let Some(idle) = idle else {
+                    if !std::mem::replace(&mut self.full_told, true) {
+                        let most = Word::Own(MOST_THREADS.to_string());
+                        out.push(Out::Tell(Phrase::new("codex.too_many").with("n", most)));
+                    }
+                    return None;
+                };
+                self.threads.remove(&idle);
+            }
+            self.met += 1;
+            let agent = written::Agent {
+                id: agent(id),
+                name: "Codex".to_owned(),
+                model: None,
+            };
+            let seed = self.seed ^ self.met.wrapping_mul(0xd134_2543_de82_ef95);
+            let teller = Teller {
+                writer: Writer::new(NAME, agent, seed),
+                words: self.words.clone(),
+                folder: String::new(),
+                answerable: !self.listens,
+            };
+            let mut thread = Thread::new(id, teller);
+            if self.listens {
+                thread.joined = Joined::Yes;
+            }
+            self.threads.insert(id.to_owned(), thread);
+        }
+        self.threads.get_mut(id)
+    }
+
+    fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+        match rpc::read_bare(frame) {
+            Text::Rpc(message) => self.message(message, now, out),
+            Text::Object => out.push(Out::Unread(NoEvent::Foreign(Foreign::Untyped), 1)),
+            Text::Other => out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
+        }
+    }
+
+    pub(super) fn message(&mut self, message: Message, now: Now, out: &mut Vec<Out>) {
+        match message {
+            Message::Notification {
+                ref method,
+                ref params,
+            } => {
+                let map = rpc::members(params.as_deref());
+                if let Some(thread) = of_thread(&map) {
+                    if self.holds(&thread, &message, now, out) {
+                        return;
+                    }
+                    self.notified(&thread, method, &map, now, out);
+                } else {
+                    self.announced(method, &map, out);
+                }
+            }
+            Message::Request {
+                ref id,
+                ref method,
+                ref params,
+            } => {
+                let map = rpc::members(params.as_deref());
+                let thread = of_thread(&map).unwrap_or_default();
+                if !self.holds(&thread, &message, now, out) {
+                    self.requested(&thread, id, method, &map, now, out);
+                }
+            }
+            Message::Result { id, result } => {
+                if let Some(what) = self.asked.answered(id.as_ref()) {
+                    self.granted(what, &rpc::members(Some(&result)), now, out);
+                }
+            }
+            Message::Error { id, code, message } => match self.asked.answered(id.as_ref()) {
+                Some(what) => self.refused(what, &message, now, out),
+                None => {
+                    let phrase = Phrase::new("acp.complaint")
+                        .with("code", Word::Own(code.to_string()))
+                        .with("words", Word::Agent(written::short(&message)));
+                    out.push(Out::Tell(phrase));
+                }
+            },
+            Message::Nothing => out.push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc), 1)),
+        }
+    }
+
+    /// Has a message wait while its thread is caught up with; tells whether it does.
+    fn holds(&mut self, thread: &str, message: &Message, now: Now, out: &mut Vec<Out>) -> bool {
+        let Some(Thread {
+            joined: Joined::CatchingUp { held, .. },
+            ..
+        }) = self.threads.get_mut(thread)
+        else {
+            return false;
+        };
+        held.push(message.clone());
+        if held.len() >= MOST_HELD {
+            self.caught_up(thread, None, false, now, out);
+        }
+        true
+    }
+
+    /// Takes what the server says of a thread.
+    fn notified(
+        &mut self,
+        id: &str,
+        method: &str,
+        params: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        match method {
+            "thread/started" => return self.join(id, out),
+            "thread/closed" | "thread/deleted" => {
+                if let Some(thread) = self.threads.get_mut(id) {
+                    thread.leave_run(End::Gone, now, out);
+                    thread.joined = Joined::Not;
+                }
+                return;
+            }
+            "thread/status/changed" => {
+                let status = params.get("status").and_then(|it| it.get("type"));
+                // Somebody has it loaded: what happens in it is for us, too.
+                if status.and_then(Value::as_str) != Some("notLoaded") {
+                    self.join(id, out);
+                }
+            }
+            "warning" | "guardianWarning" => return self.warned(params, out),
+            _ => {}
+        }
+        let Some(thread) = self.thread(id, out) else {
+            return;
+        };
+        let known = match method {
+            "serverRequest/resolved" => {
+                if let Some(request) = params.get("requestId") {
+                    thread.resolved(request, now, out);
+                }
+                true
+            }
+            method => thread.notified(method, params, now, out),
+        };
+        if known && thread.in_turn() {
+            self.last = Some(id.to_owned());
+        }
+        self.tell_reason(id, out);
+        if !known {
+            let item = params.get("item").and_then(|item| item.get("type"));
+            let kind = item.and_then(Value::as_str).unwrap_or(method).to_owned();
+            self.not_known(&kind, out);
+        }
+    }
+
+    /// Takes what the server says of no thread.
+    fn announced(&mut self, method: &str, params: &Map<String, Value>, out: &mut Vec<Out>) {
+        match method {
+            "warning" | "configWarning" | "deprecationNotice" => self.warned(params, out),
+            other => self.not_known(other, out),
+        }
+    }
+
+    fn warned(&mut self, params: &Map<String, Value>, out: &mut Vec<Out>) {
+        let words = text(params, "message").or_else(|| text(params, "summary"));
+        let words = written::cut(words.unwrap_or_default(), 1000);
+        if !words.trim().is_empty() && self.is_new(&words) {
+            let words = Word::Agent(words);
+            out.push(Out::Detail(
+                Phrase::new("codex.warning").with("words", words),
+            ));
+        }
+    }
+
+    fn requested(
+        &mut self,
+        thread: &str,
+        id: &Id,
+        method: &str,
+        params: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if !asks::is_for_a_person(method) {
+            // Every client has the same request, and the first answer counts: a refusal of ours would take it from the
+            // one that can do it.
+            if self.is_new(method) {
+                let method = Word::Name(method.to_owned());
+                out.push(Out::Detail(
+                    Phrase::new("codex.left_to_others").with("method", method),
+                ));
+            }
+            return;
+        }
+        let asked = self
+            .thread(thread, out)
+            .is_some_and(|thread| thread.asked(id, method, params, now, out));
+        if asked {
+            self.last = Some(thread.to_owned());
+        } else if self.only.as_ref().is_none_or(|only| only == thread) {
+            // It stays open: nobody decides it here, and others can.
+            let method = Word::Name(method.to_owned());
+            out.push(Out::Tell(
+                Phrase::new("codex.not_asked").with("method", method),
+            ));
+        }
+    }
+
+    /// Takes note of a text that is told once; tells whether it is a new one.
+    pub(super) fn is_new(&mut self, text: &str) -> bool {
+        let text = written::cut(text, 200);
+        if self.told.len() >= MOST_TOLD && !self.told.contains(&text) {
+            return false;
+        }
+        self.told.insert(text)
+    }
+
+    fn not_known(&mut self, kind: &str, out: &mut Vec<Out>) {
+        if !is_quiet(kind) && self.is_new(kind) {
+            let kind = Word::Name(kind.to_owned());
+            out.push(Out::Detail(Phrase::new("acp.unknown").with("kind", kind)));
+        }
+    }
+
+    /// Takes the loss of the connection, or its end.
+    fn lost(&mut self, fault: &Fault, over: bool, now: Now, out: &mut Vec<Out>) {
+        self.phase = if over { Phase::Over } else { Phase::Unmet };
+        for asked in self.asked.forget() {
+            if let Ours::Stop(id) = asked
+                && let Some((turn, _)) = self.threads.get_mut(&id).and_then(Thread::told)
+            {
+                // It can be stopped again.
+                turn.stopping = false;
+                out.push(Out::Tell(Phrase::new("codex.stop_lost")));
+            }
+        }
+        if std::mem::take(&mut self.unanswered) > 0 {
+            out.push(Out::Tell(Phrase::new("codex.prompt_lost")));
+        }
+        for thread in self.threads.values_mut() {
+            thread.lost(fault, now, out);
+            if over {
+                thread.leave_run(End::Gone, now, out);
+            }
+        }
+    }
+}
+
+/// Names the agent of a thread.
+pub(super) fn agent(thread: &str) -> String {
+    written::id("codex-", thread)
+}
+
+/// Names the thread that a message is about.
+fn of_thread(params: &Map<String, Value>) -> Option<String> {
+    let thread = params.get("thread").and_then(Value::as_object);
+    let id = text(params, "threadId").or_else(|| thread.and_then(|thread| text(thread, "id")));
+    id.map(str::to_owned)
+}
+
+/// Tells whether a kind of message is known to be of no interest by itself.
+fn is_quiet(method: &str) -> bool {
+    let groups = [
+        "thread/",
+        "account/",
+        "mcpServer/",
+        "skills/",
+        "remoteControl/",
+        "app/",
+        "fs/",
+        "hook/",
+        "model/",
+        "modelProvider/",
+        "project/",
+        "process/",
+        "command/",
+        "rawResponse",
+        "externalAgentConfig/",
+        "fuzzyFileSearch/",
+        "windows",
+        "item/autoApprovalReview/",
+        "autoApprovalReview/",
+    ];
+    let single = [
+        "turn/diff/updated",
+        "turn/moderationMetadata",
+        "item/mcpToolCall/progress",
+        "item/commandExecution/terminalInteraction",
+        "item/fileChange/outputDelta",
+    ];
+    groups.iter().any(|group| method.starts_with(group)) || single.contains(&method)
+}
+
+impl Dialect for Codex {
+    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+        match event {
+            LinkEvent::Connected if self.phase == Phase::Unmet && !self.listens => {
+                self.phase = Phase::Greeted;
+                let info = json!({"name": "hearken", "title": "hearken", "version": env!("CARGO_PKG_VERSION")});
+                self.ask(
+                    Ours::Greeting,
+                    "initialize",
+                    &json!({"clientInfo": info}),
+                    out,
+                );
+            }
+            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
+            LinkEvent::Replied { request, outcome } => {
+                if Numbers::is_own(*request) {
+                    return;
+                }
+                let mut settled = None;
+                for thread in self.threads.values_mut() {
+                    if thread.replied(*request, outcome, now, out) {
+                        settled = Some(thread.id.clone());
+                        break;
+                    }
+                }
+                // Where there is none, its turn is over; what became of it was told then.
+                if let Some(id) = settled {
+                    self.tell_reason(&id, out);
+                }
+            }
+            LinkEvent::Lost { fault, .. } => self.lost(fault, false, now, out),
+            LinkEvent::Failed { fault } => self.lost(fault, true, now, out),
+            LinkEvent::Ended => self.lost(&Fault::Closed, true, now, out),
+            LinkEvent::Connected
+            | LinkEvent::Connecting { .. }
+            | LinkEvent::Resumed
+            | LinkEvent::Answered { .. }
+            | LinkEvent::Silent { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
+            | LinkEvent::Piece { .. }
+            | LinkEvent::StreamEnded
+            | LinkEvent::Remark { .. }
+            | LinkEvent::Dropped { .. } => {}
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+        for thread in self.threads.values_mut() {
+            if thread.reply(request, reply, now, out) {
+                return;
+            }
+        }
+        out.push(Out::Settled {
+            request,
+            outcome: Err(Undelivered::Kept(Fault::OneWay)),
+        });
+    }
+
+    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
+        self.wish_of(None, wish, now, out);
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        let ids: Vec<String> = self.threads.keys().cloned().collect();
+        for id in ids {
+            let Some(thread) = self.threads.get_mut(&id) else {
+                continue;
+            };
+            thread.tick(now, out);
+            match thread.joined {
+                Joined::Later(at) if at <= now.monotonic => self.join(&id, out),
+                Joined::CatchingUp { until, .. } if until <= now.monotonic => {
+                    self.caught_up(&id, None, false, now, out);
+                }
+                Joined::Later(_)
+                | Joined::CatchingUp { .. }
+                | Joined::Not
+                | Joined::Asked
+                | Joined::Yes => {}
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.threads.values().filter_map(Thread::deadline).min()
+    }
+
+    fn connection(&self) -> Connection {
+        Connection {
+            takes_prompts: self.phase == Phase::Met && !self.threads.is_empty(),
+            in_turn: self.threads.values().any(Thread::in_turn),
+            converses: true,
+            when_left: WhenLeft::Open,
+            ..Connection::default()
+        }
+    }
+}

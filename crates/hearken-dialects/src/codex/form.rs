@@ -1,0 +1,349 @@
+//! Questions for words: what the agent asks the person, and what a server of tools asks through it.
+//!
+//! Responsibilities: the fields that are asked one after the other, each as a question of AAEP; the one answer that they
+//! become together. Not here: whether something may be done (`asks`), when it is asked (`thread`).
+//!
+//! Mental model: the protocol wants one answer to all of its fields, so it goes out behind the last one. Fields that need
+//! not be filled are left out where others must be: nobody is asked for what nobody needs.
+
+use serde_json::{Map, Value, json};
+
+use crate::Words;
+use crate::acp::call::first;
+use crate::acp::read::text;
+use crate::protocol::{Answer, Response};
+use crate::written::{cut, short};
+
+/// How many fields are asked; Codex asks at most three, and a form of tools has a handful.
+const MOST_FIELDS: usize = 16;
+/// How many choices a field has: AAEP takes 32.
+const MOST_CHOICES: usize = 28;
+/// The longest name of a choice, in characters.
+const LONGEST_LABEL: usize = 350;
+/// What is answered in the place of a field.
+const DECLINE: &str = "hearken:decline";
+const CANCEL: &str = "hearken:cancel";
+
+/// Says who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// The agent.
+    Agent,
+    /// A server of tools.
+    Server,
+}
+
+/// Says what a field takes.
+#[derive(Debug, Clone, PartialEq)]
+enum Takes {
+    /// Any text.
+    Text,
+    /// One of these, and any text where that is said.
+    OneOf {
+        /// The value and the words of each.
+        choices: Vec<(String, String)>,
+        /// Whether another text is taken, too.
+        other: bool,
+        /// Whether the value stands in a list of its own.
+        listed: bool,
+    },
+    /// Yes or no.
+    YesNo,
+    /// A number.
+    Number {
+        /// Whether it is whole.
+        whole: bool,
+    },
+    /// A secret, which is typed nowhere where it would be said and written down.
+    Secret,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Field {
+    name: String,
+    question: String,
+    takes: Takes,
+}
+
+/// Holds a question with its fields.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Form {
+    by: By,
+    fields: Vec<Field>,
+    given: Vec<Value>,
+}
+
+/// Says what follows an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Then {
+    /// The next field is asked.
+    Next,
+    /// This goes out.
+    Send(String),
+    /// It is no answer to this field.
+    Nothing,
+}
+
+impl Form {
+    /// Reads the questions of the agent.
+    pub fn input(params: &Map<String, Value>, words: &Words) -> Option<Self> {
+        let all = params.get("questions").and_then(Value::as_array)?;
+        let total = all.len();
+        let field = |(at, question): (usize, &Map<String, Value>)| {
+            let name = text(question, "id")?.to_owned();
+            let said = |name: &str| text(question, name).filter(|text| !text.trim().is_empty());
+            let asked = said("question").or_else(|| said("header"))?;
+            let is = |name: &str| question.get(name) == Some(&Value::Bool(true));
+            let options = question.get("options").and_then(Value::as_array);
+            let options = options.into_iter().flatten().take(MOST_CHOICES);
+            let options = options.filter_map(|option| {
+                let option = option.as_object()?;
+                let label = text(option, "label").filter(|label| !label.trim().is_empty())?;
+                let more = text(option, "description").filter(|it| !it.trim().is_empty());
+                let said = more.map_or_else(|| label.to_owned(), |more| format!("{label}: {more}"));
+                Some((label.to_owned(), cut(&said, LONGEST_LABEL)))
+            });
+            let mut choices: Vec<(String, String)> = Vec::new();
+            for (value, said) in options {
+                if !choices.iter().any(|(known, _)| *known == value) {
+                    choices.push((value, said));
+                }
+            }
+            let mut asked = asked.to_owned();
+            if choices.len() == 1 {
+                // One alone is no choice: it is said, and any answer taken.
+                for (_, said) in choices.drain(..) {
+                    asked = format!("{asked} {said}");
+                }
+            }
+            Some(Field {
+                name,
+                question: numbered(&asked, at, total, words),
+                takes: match choices.is_empty() {
+                    _ if is("isSecret") => Takes::Secret,
+                    true => Takes::Text,
+                    false => Takes::OneOf {
+                        choices,
+                        other: is("isOther"),
+                        listed: false,
+                    },
+                },
+            })
+        };
+        let fields = all.iter().filter_map(Value::as_object).enumerate();
+        let fields: Vec<Field> = fields.take(MOST_FIELDS).filter_map(field).collect();
+        Self::of(By::Agent, fields, total)
+    }
+
+    /// Reads the form of a server of tools.
+    pub fn elicitation(params: &Map<String, Value>, words: &Words) -> Option<Self> {
+        let schema = params.get("requestedSchema").and_then(Value::as_object)?;
+        let properties = schema.get("properties").and_then(Value::as_object)?;
+        let needed = schema.get("required").and_then(Value::as_array);
+        let needed: Vec<&str> = needed
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let asked = |name: &str| needed.is_empty() || needed.contains(&name);
+        let asked: Vec<(&String, &Value)> =
+            properties.iter().filter(|(name, _)| asked(name)).collect();
+        let total = asked.len();
+        let server = text(params, "serverName").unwrap_or_default();
+        let message = text(params, "message").unwrap_or_default();
+        let field = |(at, (name, property)): (usize, (&String, &Value))| {
+            let property = property.as_object()?;
+            let title = text(property, "title").unwrap_or(name);
+            let args = [
+                ("server", server),
+                ("message", message),
+                ("field", title),
+                ("about", text(property, "description").unwrap_or_default()),
+            ];
+            let question = first(words, "codex.form.field", &args);
+            Some(Field {
+                name: name.clone(),
+                question: numbered(&question, at, total, words),
+                takes: takes(property)?,
+            })
+        };
+        let fields: Vec<Field> = asked
+            .into_iter()
+            .enumerate()
+            .take(MOST_FIELDS)
+            .filter_map(field)
+            .collect();
+        Self::of(By::Server, fields, total)
+    }
+
+    /// Makes one of all its fields; where one can't be asked, the others are no answer either.
+    fn of(by: By, fields: Vec<Field>, total: usize) -> Option<Self> {
+        let whole = total > 0 && fields.len() == total;
+        whole.then(|| Self {
+            by,
+            fields,
+            given: Vec::new(),
+        })
+    }
+
+    /// Gives the fields of AAEP's question for the next field.
+    pub fn question(&self, words: &Words) -> Option<Map<String, Value>> {
+        let field = self.fields.get(self.given.len())?;
+        let mut fields = Map::new();
+        let mut put = |name: &str, value: Value| {
+            fields.insert(name.to_owned(), value);
+        };
+        put("question", short(&field.question).into());
+        let choice = |value: &str, label: &str| json!({"value": value, "label": label});
+        let mut choices: Vec<Value> = Vec::new();
+        let mut kinds: Vec<&str> = Vec::new();
+        match &field.takes {
+            Takes::Text => kinds.push("freetext"),
+            Takes::OneOf {
+                choices: all,
+                other,
+                listed: _,
+            } => {
+                choices.extend(all.iter().map(|(value, label)| choice(value, label)));
+                kinds.push("multiple_choice");
+                kinds.extend(other.then_some("freetext"));
+            }
+            Takes::YesNo => kinds.push("yes_no"),
+            Takes::Number { .. } => kinds.push("numeric"),
+            Takes::Secret => {
+                let question = first(words, "codex.form.secret", &[("question", &field.question)]);
+                put("question", short(&question).into());
+                return Some(fields);
+            }
+        }
+        match self.by {
+            By::Agent => {}
+            By::Server => {
+                // Whoever asks here may be told no.
+                let say = |key: &str| first(words, key, &[]);
+                choices.push(choice(DECLINE, &say("codex.form.decline")));
+                choices.push(choice(CANCEL, &say("codex.form.cancel")));
+                if !kinds.contains(&"multiple_choice") {
+                    kinds.push("multiple_choice");
+                }
+            }
+        }
+        put("accepted_response_kinds", json!(kinds));
+        put("choices", choices.into());
+        Some(fields)
+    }
+
+    /// Takes an answer to the field that is asked.
+    pub fn answer(&mut self, answer: &Answer) -> Then {
+        let (Answer::Response(response), Some(field)) = (answer, self.fields.get(self.given.len()))
+        else {
+            return Then::Nothing;
+        };
+        if let (By::Server, Response::Text(text)) = (self.by, response) {
+            let action = match text.as_str() {
+                DECLINE => Some("decline"),
+                CANCEL => Some("cancel"),
+                _ => None,
+            };
+            if let Some(action) = action {
+                let answer = json!({"action": action, "content": null, "_meta": null});
+                return Then::Send(answer.to_string());
+            }
+        }
+        let value = match (&field.takes, response) {
+            (Takes::OneOf { listed: true, .. }, Response::Text(text)) => json!([text]),
+            (Takes::Text | Takes::OneOf { .. }, Response::Text(text)) => json!(text),
+            (Takes::YesNo, Response::YesNo(yes)) => json!(yes),
+            (Takes::Number { whole: true }, Response::Number(n)) if n.fract() == 0.0 => {
+                json!(*n as i64)
+            }
+            (Takes::Number { whole: false }, Response::Number(n)) => json!(n),
+            (
+                Takes::Text
+                | Takes::OneOf { .. }
+                | Takes::YesNo
+                | Takes::Number { .. }
+                | Takes::Secret,
+                Response::Text(_) | Response::YesNo(_) | Response::Number(_),
+            ) => return Then::Nothing,
+        };
+        self.given.push(value);
+        if self.given.len() < self.fields.len() {
+            return Then::Next;
+        }
+        let all = self.fields.iter().zip(&self.given);
+        let answer = match self.by {
+            By::Agent => {
+                let all =
+                    all.map(|(field, value)| (field.name.clone(), json!({"answers": [value]})));
+                json!({"answers": all.collect::<Map<String, Value>>()})
+            }
+            By::Server => {
+                let all = all.map(|(field, value)| (field.name.clone(), value.clone()));
+                json!({"action": "accept", "content": all.collect::<Map<String, Value>>(), "_meta": null})
+            }
+        };
+        Then::Send(answer.to_string())
+    }
+}
+
+/// Numbers a question where there are several.
+fn numbered(question: &str, at: usize, total: usize, words: &Words) -> String {
+    if total < 2 {
+        return question.to_owned();
+    }
+    let (n, all) = ((at + 1).to_string(), total.to_string());
+    let args = [
+        ("n", n.as_str()),
+        ("all", all.as_str()),
+        ("question", question),
+    ];
+    first(words, "codex.form.of", &args)
+}
+
+/// Reads what a property takes; nothing where that is more than can be asked.
+fn takes(property: &Map<String, Value>) -> Option<Takes> {
+    let list = |value: Option<&Value>, names: Option<&Value>| -> Option<Vec<(String, String)>> {
+        let values = value?.as_array()?;
+        let names = names.and_then(Value::as_array);
+        let one = |(at, value): (usize, &Value)| {
+            let (value, name) = match value {
+                Value::Object(map) => (text(map, "const")?, text(map, "title")),
+                value => {
+                    let name = names
+                        .and_then(|names| names.get(at))
+                        .and_then(Value::as_str);
+                    (value.as_str()?, name)
+                }
+            };
+            let name = name.filter(|name| !name.trim().is_empty());
+            let said = cut(name.unwrap_or(value), LONGEST_LABEL);
+            (!value.trim().is_empty()).then(|| (value.to_owned(), said))
+        };
+        let all: Vec<(String, String)> = values.iter().enumerate().filter_map(one).collect();
+        ((1..=MOST_CHOICES).contains(&all.len()) && all.len() == values.len()).then_some(all)
+    };
+    let one_of = |choices: Vec<(String, String)>, listed: bool| Takes::OneOf {
+        choices,
+        other: false,
+        listed,
+    };
+    match text(property, "type") {
+        Some("boolean") => Some(Takes::YesNo),
+        Some("integer") => Some(Takes::Number { whole: true }),
+        Some("number") => Some(Takes::Number { whole: false }),
+        Some("array") => {
+            let items = property.get("items")?;
+            let choices = list(items.get("enum").or_else(|| items.get("anyOf")), None)?;
+            Some(one_of(choices, true))
+        }
+        Some("string") => {
+            let values = property.get("enum").or_else(|| property.get("oneOf"));
+            match values {
+                None => Some(Takes::Text),
+                values => list(values, property.get("enumNames")).map(|it| one_of(it, false)),
+            }
+        }
+        Some(_) | None => None,
+    }
+}

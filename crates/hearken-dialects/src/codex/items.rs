@@ -1,0 +1,260 @@
+//! The items of a turn, read leniently: what is missing or of another kind is as if it were not there.
+//!
+//! Responsibilities: what an item says and does, within bounds. Not here: what
+//! becomes of it (`thread`).
+
+use serde_json::{Map, Value};
+
+use crate::acp::call::{first, inside};
+use crate::acp::input::{self, Input};
+use crate::acp::read::{CallNews, Status, text};
+use crate::protocol::{Brought, FileChange, PlanStage, PlanStep};
+use crate::shell::unwrapped;
+use crate::written::cut;
+use crate::{Words, changes};
+
+/// How many changes of one item are looked at: each is named before it is allowed.
+pub const MOST_CHANGES: usize = 512;
+/// The longest path, in characters: what a system takes.
+const LONGEST_PATH: usize = 4096;
+/// How many parts of a result are read.
+const MOST_PARTS: usize = 64;
+/// How many steps of a plan are counted.
+const MOST_STEPS: usize = 512;
+/// The longest name or title, in characters.
+const LONGEST_NAME: usize = 512;
+
+/// Is one item of a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// What somebody wrote to the agent, and the name that its client gave that.
+    Prompt {
+        /// The words.
+        words: String,
+        /// Whose it is, where its client says so.
+        client: Option<String>,
+    },
+    /// What the agent says, as far as it is written.
+    Says(String),
+    /// It thinks; never said as if it were for the person.
+    Thinks,
+    /// A call of a tool.
+    Calls {
+        /// What is said of it.
+        news: Box<CallNews>,
+        /// Whether somebody declined it.
+        declined: bool,
+    },
+    /// It shows something that is no text.
+    Shows(&'static str),
+    /// Of no interest by itself.
+    Quiet,
+    /// Of a kind that is not known here.
+    Unknown(String),
+}
+
+/// Reads an item: its name and what it is. `over` says whether it is done.
+pub fn read(
+    item: &Map<String, Value>,
+    over: bool,
+    folder: &str,
+    words: &Words,
+) -> Option<(String, Item)> {
+    let id = cut(text(item, "id")?, LONGEST_NAME);
+    let kind = text(item, "type").unwrap_or_default();
+    let news = CallNews {
+        id: id.clone(),
+        status: Some(status(item, over)),
+        ..CallNews::default()
+    };
+    let declined = text(item, "status") == Some("declined");
+    let call = |news: CallNews| Item::Calls {
+        news: Box::new(news),
+        declined,
+    };
+    let named = |key: &str| cut(text(item, key).unwrap_or_default(), LONGEST_NAME);
+    let read = match kind {
+        "userMessage" => Item::Prompt {
+            words: prompt(item),
+            client: text(item, "clientId").map(str::to_owned),
+        },
+        "agentMessage" | "plan" => Item::Says(text(item, "text").unwrap_or_default().to_owned()),
+        "exitedReviewMode" => Item::Says(text(item, "review").unwrap_or_default().to_owned()),
+        "reasoning" => Item::Thinks,
+        "commandExecution" => call(CallNews {
+            output: output_of(item, words),
+            ..command(item, news)
+        }),
+        "fileChange" => call(changed(item.get("changes"), news, folder, words)),
+        "mcpToolCall" => call(CallNews {
+            title: Some(format!("{}: {}", named("server"), named("tool"))),
+            kind: Some(format!("{}.{}", named("server"), named("tool"))),
+            inputs: item
+                .get("arguments")
+                .and_then(Value::as_object)
+                .map(input::all),
+            output: Some(result(item)),
+            ..news
+        }),
+        "dynamicToolCall" | "collabAgentToolCall" => call(CallNews {
+            title: Some(named("tool")),
+            kind: Some(named("tool")),
+            inputs: item
+                .get("arguments")
+                .and_then(Value::as_object)
+                .map(input::all),
+            ..news
+        }),
+        "webSearch" => call(CallNews {
+            title: Some(named("query")),
+            kind: Some("search".to_owned()),
+            ..news
+        }),
+        "imageView" => call(CallNews {
+            title: Some(named("path")),
+            kind: Some("read".to_owned()),
+            ..news
+        }),
+        "imageGeneration" if over => Item::Shows("image"),
+        "imageGeneration" | "hookPrompt" | "functionCallOutput" | "subAgentActivity" | "sleep"
+        | "enteredReviewMode" | "contextCompaction" => Item::Quiet,
+        other => Item::Unknown(cut(other, LONGEST_NAME)),
+    };
+    Some((id, read))
+}
+
+fn status(item: &Map<String, Value>, over: bool) -> Status {
+    match text(item, "status") {
+        Some("failed" | "declined") => Status::Failed,
+        Some("completed") => Status::Completed,
+        Some(_) | None if over => Status::Completed,
+        Some(_) | None => Status::InProgress,
+    }
+}
+
+fn prompt(item: &Map<String, Value>) -> String {
+    let content = item.get("content").and_then(Value::as_array);
+    let parts = content.into_iter().flatten().take(MOST_PARTS);
+    let texts = parts.filter_map(|part| text(part.as_object()?, "text"));
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// Reads a command, of an item or of the request for an approval.
+pub fn command(map: &Map<String, Value>, news: CallNews) -> CallNews {
+    let folder = map.get("cwd").filter(|cwd| cwd.is_string());
+    let folder = folder.map(|cwd| Input::new("cwd", cwd));
+    CallNews {
+        kind: Some("execute".to_owned()),
+        command: text(map, "command")
+            .filter(|command| !command.trim().is_empty())
+            .map(unwrapped),
+        inputs: Some(folder.into_iter().collect()),
+        ..news
+    }
+}
+
+/// Reads the changes to files.
+pub fn changed(changes: Option<&Value>, news: CallNews, folder: &str, words: &Words) -> CallNews {
+    let all = changes.and_then(Value::as_array);
+    let all = all.into_iter().flatten().take(MOST_CHANGES);
+    let (mut edits, mut also, mut places, mut deletes) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for change in all.filter_map(Value::as_object) {
+        let path = cut(text(change, "path").unwrap_or_default(), LONGEST_PATH);
+        let near = inside(&path, folder).to_owned();
+        let diff = text(change, "diff").unwrap_or_default();
+        let kind = change.get("kind").and_then(Value::as_object);
+        let moved = kind.and_then(|kind| text(kind, "move_path"));
+        match kind.and_then(|kind| text(kind, "type")) {
+            Some("add") => edits.push(changes::between(&path, None, diff)),
+            Some("delete") => {
+                let lines = diff.lines().count();
+                let lines = if lines == 0 {
+                    String::new()
+                } else {
+                    lines.to_string()
+                };
+                let args = [("path", near.as_str()), ("lines", lines.as_str())];
+                also.push(first(words, "codex.deletes", &args));
+                deletes.push(near.clone());
+                places.push(near);
+            }
+            Some(_) | None => {
+                let edit = of_diff(&path, diff);
+                // A file that is only moved changes in no line.
+                if moved.is_none() || !edit.hunks.is_empty() {
+                    edits.push(edit);
+                }
+            }
+        }
+        if let Some(to) = moved {
+            let to = cut(to, LONGEST_PATH);
+            let to = inside(&to, folder).to_owned();
+            let from = inside(&path, folder);
+            also.push(first(words, "codex.moves", &[("path", from), ("to", &to)]));
+            places.push(to);
+        }
+    }
+    CallNews {
+        kind: Some("edit".to_owned()),
+        // Where no line changes, this is all that there is to say.
+        title: edits.is_empty().then(|| also.join("; ")),
+        edits: Some(edits),
+        also: Some(also),
+        deletes,
+        places: Some(places),
+        ..news
+    }
+}
+
+/// Reads the hunks that change one file.
+fn of_diff(path: &str, diff: &str) -> FileChange {
+    let patch = format!("--- a\n+++ a\n{diff}");
+    let change = changes::of_patch(&patch).into_iter().next();
+    FileChange {
+        path: path.to_owned(),
+        is_new: false,
+        ..change.unwrap_or_default()
+    }
+}
+
+/// Reads what a command wrote, and how it ended where that is not well.
+fn output_of(item: &Map<String, Value>, words: &Words) -> Option<Brought> {
+    let wrote = text(item, "aggregatedOutput").unwrap_or_default().trim();
+    let code = item.get("exitCode").and_then(Value::as_i64);
+    let code = code.filter(|code| *code != 0);
+    let code = code.map(|code| first(words, "codex.exit", &[("code", &code.to_string())]));
+    let all: Vec<&str> = [Some(wrote), code.as_deref()]
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect();
+    Brought::of(&all.join("\n"))
+}
+
+/// Reads what another tool brought.
+fn result(item: &Map<String, Value>) -> Brought {
+    let error = item.get("error").and_then(Value::as_object);
+    let error = error.and_then(|error| text(error, "message"));
+    let content = item.get("result").and_then(|result| result.get("content"));
+    let content = content.and_then(Value::as_array);
+    let texts = content.into_iter().flatten().take(MOST_PARTS);
+    let texts = texts.filter_map(|part| text(part.as_object()?, "text"));
+    let all: Vec<&str> = error.into_iter().chain(texts).collect();
+    Brought::of(all.join("\n").trim()).unwrap_or_default()
+}
+
+/// Reads a plan.
+pub fn plan(params: &Map<String, Value>) -> Vec<PlanStep> {
+    let steps = params.get("plan").and_then(Value::as_array);
+    let steps = steps.into_iter().flatten().take(MOST_STEPS);
+    let step = |step: &Map<String, Value>| PlanStep {
+        words: cut(text(step, "step").unwrap_or_default(), LONGEST_NAME),
+        stage: match text(step, "status") {
+            Some("completed") => PlanStage::Done,
+            Some("inProgress") => PlanStage::UnderWay,
+            Some(_) | None => PlanStage::Open,
+        },
+    };
+    steps.filter_map(Value::as_object).map(step).collect()
+}

@@ -1,0 +1,249 @@
+//! Joining the threads of a server: the greeting, the list, what was missed, what is refused.
+//!
+//! Responsibilities: what an answer to a request of ours means. Not here: what goes on in a thread (`thread`), everything
+//! else that the server says (`client`).
+//!
+//! # Tuning by symptom
+//! - The beginning of a new thread's first turn is missed: [`AGAIN`] is too long.
+//! - A server is asked for a thread too often that nobody writes in: [`AGAIN_IDLE`] is too short.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::acp::read::text;
+use crate::link::{Fault, Phrase, Word};
+use crate::protocol::Now;
+use crate::rpc;
+use crate::{Out, written};
+
+use super::client::{Codex, Ours, Phase};
+use super::thread::Joined;
+
+/// How many pages of the list of threads are asked for.
+const MOST_PAGES: usize = 16;
+/// When a thread of which nothing is written yet is asked for again, while something happens in it.
+const AGAIN: Duration = Duration::from_millis(200);
+/// The same, while nothing does.
+const AGAIN_IDLE: Duration = Duration::from_secs(5);
+/// How long what was missed is waited for.
+const CATCH_UP: Duration = Duration::from_secs(3);
+/// How long a question is waited for that the server should ask again.
+const ASKED_AGAIN: Duration = Duration::from_secs(2);
+
+impl Codex {
+    /// Asks for everything that happens in a thread.
+    pub(super) fn join(&mut self, id: &str, out: &mut Vec<Out>) {
+        let met = self.phase == Phase::Met;
+        let Some(thread) = self.thread(id, out).filter(|_| met) else {
+            return;
+        };
+        match thread.joined {
+            Joined::Not | Joined::Later(_) => thread.joined = Joined::Asked,
+            Joined::Asked | Joined::CatchingUp { .. } | Joined::Yes => return,
+        }
+        let params = json!({"threadId": id, "excludeTurns": true});
+        self.ask(Ours::Join(id.to_owned()), "thread/resume", &params, out);
+    }
+
+    /// Goes on with a thread of which what was missed is known, or will not be.
+    pub(super) fn caught_up(
+        &mut self,
+        id: &str,
+        last: Option<&Map<String, Value>>,
+        sure: bool,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let Some(thread) = self.threads.get_mut(id) else {
+            return;
+        };
+        let joined = std::mem::replace(&mut thread.joined, Joined::Yes);
+        let Joined::CatchingUp { held, joined, .. } = joined else {
+            thread.joined = joined;
+            return;
+        };
+        if sure {
+            thread.caught_up(last, now, out);
+        }
+        if !joined {
+            thread.joined = Joined::Not;
+        }
+        for message in held {
+            self.message(message, now, out);
+        }
+        if let Some(thread) = self.threads.get_mut(id).filter(|thread| thread.away) {
+            match thread.waits {
+                true => thread.away_until = Some(now.monotonic + ASKED_AGAIN),
+                // Nobody is waited for: it was decided meanwhile, or went with the server.
+                false => thread.lose_question(now, out),
+            }
+        }
+    }
+
+    /// Takes the answer to a request of ours.
+    pub(super) fn granted(
+        &mut self,
+        what: Ours,
+        result: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        match what {
+            Ours::Greeting => {
+                self.phase = Phase::Met;
+                self.send(rpc::notification("initialized", "{}"), out);
+                if let Some(only) = self.only.clone() {
+                    self.join(&only, out);
+                } else {
+                    self.ask(Ours::List(0), "thread/loaded/list", &json!({}), out);
+                }
+            }
+            Ours::List(page) => self.listed(result, page, now, out),
+            Ours::Join(id) => self.joined(&id, result, now, out),
+            Ours::Last(id) => {
+                let turns = result.get("data").and_then(Value::as_array);
+                let last = turns
+                    .and_then(|turns| turns.first())
+                    .and_then(Value::as_object);
+                self.caught_up(&id, last, true, now, out);
+                self.tell_reason(&id, out);
+            }
+            Ours::Prompt | Ours::Add(..) => self.unanswered = self.unanswered.saturating_sub(1),
+            Ours::Stop(_) => {}
+        }
+    }
+
+    pub(super) fn listed(
+        &mut self,
+        result: &Map<String, Value>,
+        page: usize,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let ids = result.get("data").and_then(Value::as_array);
+        let ids: Vec<String> = ids
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
+        for id in &ids {
+            self.join(id, out);
+        }
+        if let Some(cursor) = text(result, "nextCursor").filter(|_| page < MOST_PAGES) {
+            let params = json!({"cursor": cursor});
+            return self.ask(Ours::List(page + 1), "thread/loaded/list", &params, out);
+        }
+        // What was told of a thread that is loaded no more is to come to an end.
+        let open = self
+            .threads
+            .values()
+            .filter(|it| it.in_turn() && it.joined == Joined::Not);
+        let open: Vec<String> = open.map(|thread| thread.id.clone()).collect();
+        for id in open {
+            self.catch_up(&id, now, out);
+        }
+        if !std::mem::replace(&mut self.list_told, true) {
+            out.push(Out::Tell(match self.threads.len() {
+                0 => Phrase::new("codex.no_thread"),
+                n => Phrase::new("codex.attached").with("n", Word::Own(n.to_string())),
+            }));
+        }
+    }
+
+    /// Asks for what was missed of a thread.
+    pub(super) fn catch_up(&mut self, id: &str, now: Now, out: &mut Vec<Out>) {
+        let params =
+            json!({"threadId": id, "limit": 1, "sortDirection": "desc", "itemsView": "full"});
+        if let Some(thread) = self.threads.get_mut(id) {
+            thread.joined = Joined::CatchingUp {
+                held: Vec::new(),
+                until: now.monotonic + CATCH_UP,
+                joined: thread.joined != Joined::Not,
+            };
+            self.ask(Ours::Last(id.to_owned()), "thread/turns/list", &params, out);
+        }
+    }
+
+    /// Takes the word that a thread is joined.
+    pub(super) fn joined(
+        &mut self,
+        id: &str,
+        result: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let Some(thread) = self.threads.get_mut(id) else {
+            return;
+        };
+        let about = result.get("thread").and_then(Value::as_object);
+        let folder = text(result, "cwd").or_else(|| about.and_then(|it| text(it, "cwd")));
+        thread.teller.folder = written::cut(folder.unwrap_or_default(), 4096);
+        thread.teller.writer.model(text(result, "model"));
+        let status = about
+            .and_then(|it| it.get("status"))
+            .and_then(Value::as_object);
+        thread.status(status, now, out);
+        let active = status.and_then(|status| text(status, "type")) == Some("active");
+        if active || thread.in_turn() {
+            self.catch_up(id, now, out);
+        } else {
+            thread.joined = Joined::Yes;
+        }
+    }
+
+    /// Takes the refusal of a request of ours.
+    pub(super) fn refused(&mut self, what: Ours, message: &str, now: Now, out: &mut Vec<Out>) {
+        let words = Word::Agent(written::short(message));
+        if let Ours::Prompt | Ours::Add(..) = what {
+            self.unanswered = self.unanswered.saturating_sub(1);
+        }
+        match what {
+            Ours::Greeting => {
+                self.phase = Phase::Over;
+                out.push(Out::Close(Fault::Rejected {
+                    reason: Phrase::new("acp.no_start").with("words", words),
+                    retry_after: None,
+                    again: false,
+                }));
+            }
+            Ours::Join(id) => {
+                let Some(thread) = self.threads.get_mut(&id) else {
+                    return;
+                };
+                // Nothing of its first turn is written yet.
+                if message.contains("no rollout found") {
+                    let wait = if thread.active { AGAIN } else { AGAIN_IDLE };
+                    thread.joined = Joined::Later(now.monotonic + wait);
+                    return;
+                }
+                thread.joined = Joined::Not;
+                if self.is_new(&id) {
+                    out.push(Out::Tell(
+                        Phrase::new("codex.not_joined").with("words", words),
+                    ));
+                }
+            }
+            Ours::Last(id) => self.caught_up(&id, None, true, now, out),
+            Ours::Add(thread, prompt) => {
+                // The turn was over before it came.
+                self.begin_turn(&thread, &prompt, out);
+            }
+            Ours::Stop(id) => {
+                out.push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
+                // What it asks is asked again, and it can be stopped again.
+                if let Some(thread) = self.threads.get_mut(&id) {
+                    thread.joined = Joined::Not;
+                    if let Some((turn, _)) = thread.told() {
+                        turn.stopping = false;
+                    }
+                }
+                self.join(&id, out);
+            }
+            Ours::List(_) | Ours::Prompt => {
+                out.push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
+            }
+        }
+    }
+}

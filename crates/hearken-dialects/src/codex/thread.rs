@@ -1,0 +1,586 @@
+//! One thread of the server on its way into AAEP: its turns, each a session.
+//!
+//! Responsibilities: which turn a message belongs to, what of it was told already, catching up where it was joined in the
+//! middle or again. Not here: its questions (`answering`), what goes out (`client`), the events themselves (`acp`).
+//!
+//! Mental model: a turn begins to be told with the first of its items, because that is what the person or somebody else
+//! asked for. Text is told as it comes, and what is missing of it when it is whole; of what was told nothing is told
+//! again, however often the server says it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::acp::call;
+use crate::acp::call::{GRACE, Stage};
+use crate::acp::ending::End;
+use crate::acp::read::{CallNews, Status, Update, text};
+use crate::acp::turn::{Teller, Turn};
+use crate::link::{Phrase, Word};
+use crate::protocol::Now;
+use crate::rpc::{Id, Message};
+use crate::{Out, written};
+
+use super::answering::Answering;
+use super::form::Form;
+use super::items::{self, Item};
+
+/// How many texts are remembered as said, so that what is missing of them can be said.
+const MOST_TEXTS: usize = 32;
+/// Of how many earlier texts the names are remembered, so that they are not said again after a loss.
+const MOST_SPOKEN: usize = 1024;
+/// How much of each is remembered, in bytes; of a longer one nothing is said again, and nothing that is missing.
+const MOST_SAID: usize = 64 * 1024;
+/// How many turns that are over are remembered: a command may outlive the turn that began it.
+const MOST_OVER: usize = 64;
+/// How many messages wait while a thread is caught up with; the answer to one request comes meanwhile.
+pub const MOST_HELD: usize = 1024;
+/// How long a turn that is over waits for the word that what it asked is over, too: the server says both at once.
+const LAST_WORD: Duration = Duration::from_secs(2);
+/// The beginning of the names that we give to what the person writes.
+pub const OURS: &str = "hearken-";
+
+/// Says how far a thread is joined.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Joined {
+    /// Nothing of it comes.
+    Not,
+    /// The server was asked.
+    Asked,
+    /// The server is asked again then: it has nothing written of it yet.
+    Later(Duration),
+    /// What was missed is asked for; what comes meanwhile waits, until then at the longest.
+    CatchingUp {
+        /// What waits.
+        held: Vec<Message>,
+        /// Until when.
+        until: Duration,
+        /// Whether everything of it comes afterwards.
+        joined: bool,
+    },
+    /// Everything of it comes.
+    Yes,
+}
+
+/// Holds the turn that runs.
+#[derive(Debug)]
+pub struct Run {
+    /// The server's name for it.
+    pub id: String,
+    /// How it is told; absent until its first item.
+    pub turn: Option<Turn>,
+    /// What of its texts was said, by item.
+    said: VecDeque<(String, String)>,
+    /// The texts before those, of which nothing is said any more.
+    spoken: VecDeque<String>,
+    /// Its calls to servers of tools that are not over: item, server and tool.
+    pub tools: Vec<(String, String)>,
+    /// Until when its last words are waited for.
+    pub last_word: Option<Duration>,
+}
+
+/// Holds one thread.
+#[derive(Debug)]
+pub struct Thread {
+    /// The server's name for it.
+    pub id: String,
+    /// Writes its events.
+    pub teller: Teller,
+    /// How far it is joined.
+    pub joined: Joined,
+    /// The turn that runs.
+    pub run: Option<Run>,
+    /// The turns that are over.
+    over: VecDeque<String>,
+    /// What is asked for in words, by the server's id.
+    pub forms: BTreeMap<Id, Form>,
+    /// The answer of the person that is under way.
+    pub answering: Option<Answering>,
+    /// Whether what is asked was asked over a connection that is gone.
+    pub away: bool,
+    /// Until when it is waited for to be asked again.
+    pub away_until: Option<Duration>,
+    /// Whether an answer was taken for delivered that perhaps was not.
+    pub doubted: bool,
+    /// Whether the server says that it waits for a person.
+    pub waits: bool,
+    /// Whether the server says that something happens in it.
+    pub active: bool,
+    /// Why the person rejected something, which the agent is yet to be told.
+    pub reason: Option<String>,
+}
+
+impl Thread {
+    /// Begins to know a thread.
+    pub fn new(id: &str, teller: Teller) -> Self {
+        Self {
+            id: id.to_owned(),
+            teller,
+            joined: Joined::Not,
+            run: None,
+            over: VecDeque::new(),
+            forms: BTreeMap::new(),
+            answering: None,
+            away: false,
+            away_until: None,
+            doubted: false,
+            waits: false,
+            active: false,
+            reason: None,
+        }
+    }
+
+    /// Tells whether a turn of it runs.
+    pub fn in_turn(&self) -> bool {
+        self.run.is_some()
+    }
+
+    /// Gives the turn that is told, where it began to be.
+    pub fn told(&mut self) -> Option<(&mut Turn, &mut Teller)> {
+        let turn = self.run.as_mut()?.turn.as_mut()?;
+        Some((turn, &mut self.teller))
+    }
+
+    /// Gives the turn that is told; what the agent does begins it.
+    pub fn turn(
+        &mut self,
+        prompt: Option<&str>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Option<(&mut Turn, &mut Teller)> {
+        let (run, teller) = (self.run.as_mut()?, &mut self.teller);
+        if run.turn.is_none() {
+            let mut turn = Turn::begin(&self.id, prompt, teller, now, out);
+            // The server will say that it is over, whoever prompted it.
+            turn.will_end();
+            run.turn = Some(turn);
+        }
+        Some((run.turn.as_mut()?, teller))
+    }
+
+    /// Takes note of the turn that a message belongs to; tells whether it is told.
+    pub fn runs(&mut self, id: &str, now: Now, out: &mut Vec<Out>) -> bool {
+        if id.is_empty() || self.over.iter().any(|over| over == id) {
+            return false;
+        }
+        if self.run.as_ref().is_some_and(|run| run.id != id) {
+            // Its end was not heard.
+            self.leave_run(End::Gone, now, out);
+        }
+        self.run.get_or_insert_with(|| Run {
+            id: written::cut(id, 256),
+            turn: None,
+            said: VecDeque::new(),
+            spoken: VecDeque::new(),
+            tools: Vec::new(),
+            last_word: None,
+        });
+        true
+    }
+
+    /// Takes a message of the server about this thread; tells whether it is known.
+    pub fn notified(
+        &mut self,
+        method: &str,
+        params: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        let turn_map = params.get("turn").and_then(Value::as_object);
+        let turn = turn_map.and_then(|turn| text(turn, "id"));
+        let turn = turn.or_else(|| text(params, "turnId")).unwrap_or_default();
+        let item = params.get("item").and_then(Value::as_object);
+        match method {
+            "turn/started" => {
+                self.runs(turn, now, out);
+            }
+            "turn/completed" => {
+                if let Some(map) = turn_map
+                    && self.runs(turn, now, out)
+                {
+                    self.completed(map, now, out);
+                }
+            }
+            "item/started" | "item/completed" => {
+                if let Some(item) = item
+                    && self.runs(turn, now, out)
+                {
+                    return self.item(item, method == "item/completed", now, out);
+                }
+            }
+            "item/agentMessage/delta" | "item/plan/delta" => {
+                let of = text(params, "itemId").unwrap_or_default();
+                if self.runs(turn, now, out) {
+                    self.says(of, text(params, "delta").unwrap_or_default(), now, out);
+                }
+            }
+            "item/commandExecution/outputDelta" => {
+                // What writes runs: it was allowed, whoever allowed it.
+                let key = call::key(text(params, "itemId").unwrap_or_default());
+                if let Some((turn, teller)) = self.told()
+                    && turn
+                        .calls
+                        .get(&key)
+                        .is_some_and(|it| it.stage == Stage::Allowed)
+                {
+                    let news = CallNews {
+                        id: text(params, "itemId").unwrap_or_default().to_owned(),
+                        status: Some(Status::InProgress),
+                        ..CallNews::default()
+                    };
+                    turn.update(Update::Calls(Box::new(news)), teller, now, out);
+                }
+            }
+            "item/fileChange/patchUpdated" => {
+                if self.runs(turn, now, out) {
+                    let news = CallNews {
+                        id: text(params, "itemId").unwrap_or_default().to_owned(),
+                        ..CallNews::default()
+                    };
+                    let (folder, words) = (self.teller.folder.clone(), self.teller.words.clone());
+                    let news = items::changed(params.get("changes"), news, &folder, &words);
+                    self.update(Update::Calls(Box::new(news)), now, out);
+                }
+            }
+            "turn/plan/updated" => {
+                if self.runs(turn, now, out) {
+                    self.update(Update::Plans(items::plan(params)), now, out);
+                }
+            }
+            "item/reasoning/summaryTextDelta"
+            | "item/reasoning/summaryPartAdded"
+            | "item/reasoning/textDelta" => {
+                if self.runs(turn, now, out) {
+                    self.update(Update::Thinks, now, out);
+                }
+            }
+            "error" => self.trouble(params, out),
+            "thread/status/changed" => {
+                let status = params.get("status").and_then(Value::as_object);
+                self.status(status, now, out);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Takes how the server says that the thread is.
+    pub fn status(&mut self, status: Option<&Map<String, Value>>, now: Now, out: &mut Vec<Out>) {
+        self.active = status.and_then(|status| text(status, "type")) == Some("active");
+        let flags = status.and_then(|status| status.get("activeFlags"));
+        let flags = flags.and_then(Value::as_array);
+        self.waits = flags.is_some_and(|flags| !flags.is_empty());
+        if !self.waits && self.away && self.joined == Joined::Yes {
+            self.lose_question(now, out);
+        }
+    }
+
+    fn update(&mut self, update: Update, now: Now, out: &mut Vec<Out>) {
+        if let Some((turn, teller)) = self.turn(None, now, out) {
+            turn.update(update, teller, now, out);
+        }
+    }
+
+    /// Takes an item; tells whether it is of a kind that is known.
+    fn item(
+        &mut self,
+        item: &Map<String, Value>,
+        over: bool,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        let (folder, words) = (self.teller.folder.clone(), self.teller.words.clone());
+        let Some((id, what)) = items::read(item, over, &folder, &words) else {
+            return false;
+        };
+        match what {
+            Item::Prompt { words, client } => {
+                if !over {
+                    self.prompted(&words, client.as_deref(), now, out);
+                } else if self.run.as_ref().is_some_and(|run| run.turn.is_none()) {
+                    self.turn(Some(&words), now, out);
+                }
+            }
+            Item::Says(text) => self.said(&id, &text, now, out),
+            Item::Thinks => self.update(Update::Thinks, now, out),
+            Item::Calls { news, declined } => {
+                self.note_tool(&id, news.kind.as_deref(), over);
+                match declined {
+                    true => self.declined(*news, now, out),
+                    false => self.update(Update::Calls(news), now, out),
+                }
+            }
+            Item::Shows(kind) => self.update(Update::Shows(kind.to_owned()), now, out),
+            Item::Quiet => {}
+            Item::Unknown(_) => return false,
+        }
+        true
+    }
+
+    /// Takes what somebody wrote to the agent: it begins the turn, or is added to it.
+    fn prompted(&mut self, words: &str, client: Option<&str>, now: Now, out: &mut Vec<Out>) {
+        let begins = self.run.as_ref().is_some_and(|run| run.turn.is_none());
+        if begins {
+            self.turn(Some(words), now, out);
+        } else if !client.is_some_and(|client| client.starts_with(OURS)) {
+            let words = Word::Agent(written::short(words));
+            out.push(Out::Tell(Phrase::new("codex.added").with("words", words)));
+        }
+    }
+
+    fn note_tool(&mut self, id: &str, tool: Option<&str>, over: bool) {
+        if let (Some(run), Some(tool)) = (&mut self.run, tool) {
+            run.tools.retain(|(known, _)| known != id);
+            if !over && run.tools.len() < MOST_TEXTS {
+                run.tools.push((id.to_owned(), tool.to_owned()));
+            }
+        }
+    }
+
+    /// Takes a piece of a text.
+    fn says(&mut self, item: &str, piece: &str, now: Now, out: &mut Vec<Out>) {
+        let Some(said) = self.said_of(item) else {
+            return;
+        };
+        if said.len() <= MOST_SAID {
+            said.push_str(piece);
+        }
+        self.tell_text(item, piece, now, out);
+    }
+
+    /// Takes a whole text: what of it was not said yet is said now.
+    fn said(&mut self, item: &str, whole: &str, now: Now, out: &mut Vec<Out>) {
+        let Some(said) = self.said_of(item).filter(|said| said.len() <= MOST_SAID) else {
+            return;
+        };
+        // What was heard from its middle on was heard to its end.
+        let rest = whole
+            .strip_prefix(said.as_str())
+            .unwrap_or_default()
+            .to_owned();
+        if whole.len() >= said.len() {
+            said.clear();
+            said.push_str(whole);
+        }
+        self.tell_text(item, &rest, now, out);
+    }
+
+    fn tell_text(&mut self, item: &str, piece: &str, now: Now, out: &mut Vec<Out>) {
+        if !piece.is_empty() {
+            let update = Update::Says {
+                message: Some(item.to_owned()),
+                text: piece.to_owned(),
+            };
+            self.update(update, now, out);
+        }
+    }
+
+    fn said_of(&mut self, item: &str) -> Option<&mut String> {
+        let Run { said, spoken, .. } = self.run.as_mut()?;
+        if !said.iter().any(|(known, _)| known == item) {
+            if spoken.iter().any(|known| known == item) {
+                return None;
+            }
+            if said.len() >= MOST_TEXTS {
+                spoken.extend(said.pop_front().map(|(known, _)| known));
+            }
+            if spoken.len() > MOST_SPOKEN {
+                spoken.pop_front();
+            }
+            said.push_back((item.to_owned(), String::new()));
+        }
+        said.iter_mut()
+            .find(|(known, _)| known == item)
+            .map(|(_, text)| text)
+    }
+
+    fn trouble(&mut self, params: &Map<String, Value>, out: &mut Vec<Out>) {
+        let error = params.get("error").and_then(Value::as_object);
+        let words = error
+            .and_then(|error| text(error, "message"))
+            .unwrap_or_default();
+        // Why a turn failed stands in its end, too.
+        if params.get("willRetry") == Some(&Value::Bool(true)) {
+            let words = Word::Agent(written::short(words));
+            out.push(Out::Detail(
+                Phrase::new("codex.retries").with("words", words),
+            ));
+        }
+    }
+
+    /// Takes the end of the turn that runs.
+    fn completed(&mut self, turn: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        let items = turn.get("items").and_then(Value::as_array);
+        for item in items.into_iter().flatten().filter_map(Value::as_object) {
+            self.item(item, true, now, out);
+        }
+        let error = turn.get("error").and_then(Value::as_object);
+        let error = error.and_then(|error| text(error, "message"));
+        let status = text(turn, "status").map(str::to_owned);
+        let error = error.unwrap_or_default().to_owned();
+        if let Some((told, _)) = self.turn(None, now, out) {
+            let end = match status.as_deref() {
+                Some("completed") => End::Done,
+                Some("interrupted") => End::Stopped {
+                    wanted: told.stopping,
+                },
+                Some("failed") => End::Failed(error),
+                Some(_) | None => End::Short("acp.end.other"),
+            };
+            told.end(end);
+        }
+        if let Some(run) = &mut self.run {
+            run.last_word = Some(now.monotonic + LAST_WORD);
+        }
+        self.go_on(now, out);
+    }
+
+    /// Ends the turn that runs, where it is over.
+    pub fn go_on(&mut self, now: Now, out: &mut Vec<Out>) {
+        let over = |run: &mut Run| run.turn.as_ref().is_some_and(Turn::is_over);
+        let Some(run) = self.run.take_if(over) else {
+            return;
+        };
+        if let Some(turn) = run.turn {
+            turn.finish(&mut self.teller, now, out);
+        }
+        self.is_over(run.id);
+    }
+
+    fn is_over(&mut self, id: String) {
+        self.over.push_back(id);
+        if self.over.len() > MOST_OVER {
+            self.over.pop_front();
+        }
+        self.forms.clear();
+        (self.away, self.away_until, self.doubted) = (false, None, false);
+    }
+
+    /// Ends the turn that runs, whatever it still asks.
+    pub fn leave_run(&mut self, end: End, now: Now, out: &mut Vec<Out>) {
+        self.settle_lost(out);
+        let Some(run) = self.run.take() else {
+            return;
+        };
+        if let Some(mut turn) = run.turn {
+            turn.end(end);
+            turn.finish(&mut self.teller, now, out);
+        }
+        self.is_over(run.id);
+    }
+
+    /// Catches up: takes the last turn as the server has it written.
+    pub fn caught_up(&mut self, last: Option<&Map<String, Value>>, now: Now, out: &mut Vec<Out>) {
+        let id = last.and_then(|last| text(last, "id"));
+        let known = self
+            .run
+            .as_ref()
+            .is_some_and(|run| Some(run.id.as_str()) == id);
+        if self.run.is_some() && !known {
+            self.leave_run(End::Gone, now, out);
+        }
+        let runs = last.and_then(|last| text(last, "status")) == Some("inProgress");
+        if let (Some(last), Some(id)) = (last, id)
+            && (known || runs)
+            && self.runs(id, now, out)
+        {
+            let items = last.get("items").and_then(Value::as_array);
+            let begun = items.is_some_and(|items| !items.is_empty());
+            for item in items.into_iter().flatten().filter_map(Value::as_object) {
+                let over = item.get("completedAtMs").is_some_and(Value::is_number);
+                match known {
+                    true => {
+                        self.item(item, over, now, out);
+                    }
+                    false => self.was(item, over, now, out),
+                }
+            }
+            // Whoever joins in the middle hears that there is something; one that has just begun says itself what for.
+            if begun {
+                self.turn(None, now, out);
+            }
+            if !runs {
+                self.completed(last, now, out);
+            }
+        }
+    }
+
+    /// Takes an item of before we joined: it is known, and not told.
+    fn was(&mut self, item: &Map<String, Value>, over: bool, now: Now, out: &mut Vec<Out>) {
+        let (folder, words) = (self.teller.folder.clone(), self.teller.words.clone());
+        match items::read(item, over, &folder, &words) {
+            Some((id, Item::Says(text))) => {
+                if let Some(said) = self.said_of(&id) {
+                    *said = text;
+                }
+            }
+            Some((id, Item::Calls { .. })) if over => {
+                if let Some((turn, _)) = self.turn(None, now, out) {
+                    turn.forget(&call::key(&id));
+                }
+            }
+            // Only the first one begins it.
+            Some((_, Item::Prompt { words, .. })) => {
+                let begins = self.run.as_ref().is_some_and(|run| run.turn.is_none());
+                let words = begins.then_some(words);
+                self.turn(words.as_deref(), now, out);
+            }
+            Some(_) => {
+                self.item(item, over, now, out);
+            }
+            None => {}
+        }
+    }
+
+    /// Says when time does something.
+    pub fn deadline(&self) -> Option<Duration> {
+        let joined = match &self.joined {
+            Joined::Later(at) | Joined::CatchingUp { until: at, .. } => Some(*at),
+            Joined::Not | Joined::Asked | Joined::Yes => None,
+        };
+        let run = self.run.as_ref();
+        let turn = run.and_then(|run| run.turn.as_ref());
+        [
+            joined,
+            self.away_until,
+            self.answering.as_ref().and_then(Answering::deadline),
+            run.and_then(|run| run.last_word),
+            turn.and_then(Turn::deadline),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Takes the passing of time.
+    pub fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        let due = |at: Duration| at <= now.monotonic;
+        if self.away_until.is_some_and(due) {
+            self.lose_question(now, out);
+        }
+        self.tick_answer(now, out);
+        if let Some((turn, teller)) = self.told() {
+            turn.tick(teller, now, out);
+        }
+        let last = self
+            .run
+            .as_mut()
+            .and_then(|run| run.last_word.take_if(|at| due(*at)));
+        if last.is_some() {
+            self.lose_question(now, out);
+        }
+        self.go_on(now, out);
+    }
+
+    /// Waits a little before a call is told as running that somebody else decided.
+    pub fn wait_for_call(&mut self, key: &str, now: Now) {
+        if let Some((turn, _)) = self.told()
+            && let Some(call) = turn.calls.get_mut(key)
+            && call.stage == Stage::Asked
+            && call.status == Status::InProgress
+        {
+            call.stage = Stage::Waiting(now.monotonic + GRACE);
+        }
+    }
+}

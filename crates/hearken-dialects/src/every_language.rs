@@ -1,0 +1,32 @@
+//! The phrase files for the tests of the dialects.
+//!
+//! The crate that words phrases depends on this one, so what it has is a wording for the dialects that it was built with: what
+//! it says is carried over.
+
+use hearken_core::app::EveryLanguage as Words;
+use hearken_core::dialect::Wording as _;
+
+use crate::{Said, Wording};
+
+/// Words phrases in every language that is built in.
+#[derive(Debug)]
+pub(crate) struct EveryLanguage(Words);
+
+impl EveryLanguage {
+    pub(crate) fn best_for(languages: &[String]) -> Self {
+        Self(Words::best_for(languages))
+    }
+}
+
+impl Wording for EveryLanguage {
+    fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<Said> {
+        let said = self.0.say(key, args).into_iter();
+        said.map(|said| Said {
+            language: said.language,
+            terse: said.terse,
+            normal: said.normal,
+            detailed: said.detailed,
+        })
+        .collect()
+    }
+}

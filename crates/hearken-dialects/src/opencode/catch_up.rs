@@ -1,0 +1,305 @@
+//! What is asked for after each connection: the stream says nothing of before.
+//!
+//! Responsibilities: which requests are made, and what their answers together mean for what is open. Not here: sending
+//! them (`client`).
+//!
+//! Mental model: the stream is open before the first of these is asked, so what changes meanwhile is heard there, and is
+//! newer than any answer. An answer closes only what was open before it was asked for, and rests only what nothing was
+//! heard of since. What an idle conversation still has in its list of questions is left over from a turn that was stopped:
+//! nobody waits for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::acp::ending::End;
+use crate::link::{Call, Fault, HttpAnswer, Phrase};
+use crate::protocol::{Now, object};
+use crate::rpc::Id;
+use crate::{Out, Standing};
+
+use super::asking::segment;
+use super::client::{Asked, Opencode};
+use super::read::{self, About, Does, Message, Part};
+use super::requests::{self, Wants, Wonders};
+
+/// How many conversations of which nothing is known are asked about.
+const MOST_ABOUT: usize = 32;
+/// Of how many conversations that work what they wrote is asked for.
+const MOST_READ: usize = 16;
+/// How many of its last messages are read.
+const MESSAGES: usize = 50;
+/// How large they may be, in bytes.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+/// Names one of the requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// What the conversations do.
+    Does,
+    /// Which permissions are asked for.
+    Wants,
+    /// What is asked in words.
+    Wonders,
+    /// What one of them is.
+    About(String),
+    /// What one of them wrote.
+    Messages(String),
+}
+
+/// Holds what was answered so far.
+#[derive(Debug, Default)]
+pub(super) struct CatchUp {
+    waits: BTreeSet<u64>,
+    /// What was open before anything was asked for.
+    judged: Vec<(String, String)>,
+    /// Which turns were under way then.
+    turns: Vec<String>,
+    /// What was heard of meanwhile.
+    stirred: BTreeSet<String>,
+    does: Option<Vec<(String, Does)>>,
+    wants: Option<Vec<Wants>>,
+    wonders: Option<Vec<Wonders>>,
+    abouts: Vec<About>,
+    messages: BTreeMap<String, Vec<(Message, Vec<Part>)>>,
+    is_second: bool,
+    missed: bool,
+    /// Whether something is asked that can't be read.
+    unread: bool,
+}
+
+impl CatchUp {
+    /// Takes note that something was heard of a conversation.
+    pub(super) fn stirs(&mut self, id: &str) {
+        if self.stirred.len() < 1024 {
+            self.stirred.insert(id.to_owned());
+        }
+    }
+
+    /// Takes what of a list can be read, and notes whether that is all.
+    fn take<T>(&mut self, (known, unread): (Vec<T>, usize)) -> Vec<T> {
+        self.unread |= unread > 0;
+        known
+    }
+
+    fn works(&self, id: &str) -> bool {
+        let does = self.does.as_deref();
+        does.is_none_or(|all| all.iter().any(|(it, _)| it == id)) || self.stirred.contains(id)
+    }
+}
+
+impl Opencode {
+    /// Asks for what was missed.
+    pub(super) fn begin_to_catch_up(&mut self, out: &mut Vec<Out>) {
+        if self.listens {
+            return;
+        }
+        let mut catch_up = CatchUp::default();
+        for (id, conversation) in &self.conversations {
+            if let Some(turn) = &conversation.turn {
+                let open = turn.requests().filter_map(Id::name);
+                catch_up.judged.extend(open.map(|name| (id.clone(), name)));
+                catch_up.turns.push(id.clone());
+            }
+        }
+        for (piece, path) in [
+            (Piece::Does, "/session/status"),
+            (Piece::Wants, "/permission"),
+            (Piece::Wonders, "/question"),
+        ] {
+            let asked = self.call(Asked::Missed(piece), Call::get(path), out);
+            catch_up.waits.extend(asked);
+        }
+        self.catch_up = Some(catch_up);
+    }
+
+    /// Takes one of the answers.
+    pub(super) fn caught(
+        &mut self,
+        request: u64,
+        piece: Piece,
+        outcome: &Result<HttpAnswer, Fault>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let Some(catch_up) = &mut self.catch_up else {
+            return;
+        };
+        // One of an earlier connection.
+        if !catch_up.waits.remove(&request) {
+            return;
+        }
+        let answer = outcome.as_ref().ok().filter(|it| it.status == 200);
+        let body = answer.map_or("", |answer| answer.body.as_str());
+        let read = match piece {
+            Piece::Does => {
+                catch_up.does = read::all_does(body);
+                catch_up.does.is_some()
+            }
+            Piece::Wants => {
+                let all = requests::each(body, requests::wants);
+                catch_up.wants = all.map(|all| catch_up.take(all));
+                catch_up.wants.is_some()
+            }
+            Piece::Wonders => {
+                let all = requests::each(body, requests::wonders);
+                catch_up.wonders = all.map(|all| catch_up.take(all));
+                catch_up.wonders.is_some()
+            }
+            Piece::About(_) => {
+                let about = object(body).and_then(|map| read::about(&map));
+                let is_there = about.is_some();
+                catch_up.abouts.extend(about);
+                is_there
+            }
+            Piece::Messages(id) => match read::messages(body) {
+                Some(messages) => {
+                    catch_up.messages.insert(id, messages);
+                    true
+                }
+                None => false,
+            },
+        };
+        catch_up.missed |= !read;
+        if !catch_up.waits.is_empty() {
+            return;
+        }
+        if !std::mem::replace(&mut catch_up.is_second, true) {
+            self.ask_further(out);
+        }
+        if let Some(catch_up) = self.catch_up.take_if(|it| it.waits.is_empty()) {
+            self.apply(catch_up, now, out);
+        }
+    }
+
+    /// Asks about what is not known, and for what was written meanwhile.
+    fn ask_further(&mut self, out: &mut Vec<Out>) {
+        let Some(mut catch_up) = self.catch_up.take() else {
+            return;
+        };
+        let works = catch_up.does.iter().flatten().map(|(id, _)| id);
+        let wants = catch_up.wants.iter().flatten().map(|it| &it.conversation);
+        let wonders = catch_up.wonders.iter().flatten().map(|it| &it.conversation);
+        let all: BTreeSet<&String> = works.clone().chain(wants).chain(wonders).collect();
+        let unknown = all.into_iter().filter(|id| !self.knows(id));
+        let about: Vec<String> = unknown.take(MOST_ABOUT).cloned().collect();
+        let helps = |id: &&String| self.parents.contains_key(*id);
+        let write: BTreeSet<&String> = works
+            .filter(|id| !helps(id))
+            .chain(&catch_up.turns)
+            .collect();
+        let write: Vec<String> = write.into_iter().take(MOST_READ).cloned().collect();
+        for id in about {
+            let call = Call::get(format!("/session/{}", segment(&id)));
+            let asked = self.call(Asked::Missed(Piece::About(id)), call, out);
+            catch_up.waits.extend(asked);
+        }
+        for id in write {
+            let path = format!("/session/{}/message?limit={MESSAGES}", segment(&id));
+            let call = Call {
+                most: MOST_BYTES,
+                ..Call::get(path)
+            };
+            let asked = self.call(Asked::Missed(Piece::Messages(id)), call, out);
+            catch_up.waits.extend(asked);
+        }
+        self.catch_up = Some(catch_up);
+    }
+
+    /// Does what all the answers together say.
+    fn apply(&mut self, mut catch_up: CatchUp, now: Now, out: &mut Vec<Out>) {
+        for about in std::mem::take(&mut catch_up.abouts) {
+            self.about(about);
+        }
+        let mut messages = std::mem::take(&mut catch_up.messages);
+        for (id, does) in catch_up.does.clone().unwrap_or_default() {
+            if self.parents.contains_key(&id) || catch_up.stirred.contains(&id) {
+                continue;
+            }
+            let written = messages.remove(&id).unwrap_or_default();
+            let Some(conversation) = self.conversation(&id, out) else {
+                continue;
+            };
+            match conversation.turn.is_some() {
+                true => conversation.goes_on(written, now, out),
+                false => conversation.joins(written, now, out),
+            }
+            conversation.does(&does, &id, now, out);
+        }
+        self.close_what_is_over(&catch_up, now, out);
+        for id in &catch_up.turns {
+            let written = messages.remove(id).unwrap_or_default();
+            if catch_up.works(id) {
+                continue;
+            }
+            let Some(conversation) = self
+                .conversations
+                .get_mut(id)
+                .filter(|it| it.turn.is_some())
+            else {
+                continue;
+            };
+            let broken = written.last().is_some_and(|(last, _)| {
+                !last.is_persons && !last.is_whole && last.failure.is_none()
+            });
+            conversation.goes_on(written, now, out);
+            match broken {
+                true => conversation.end(End::Gone, now, out),
+                false => conversation.does(&Does::Nothing, id, now, out),
+            }
+            self.send_held(id, out);
+        }
+        let mut stale = 0;
+        for wants in catch_up.wants.take().unwrap_or_default() {
+            match catch_up.works(&wants.conversation) {
+                true => self.wants(wants, now, out),
+                false => stale += 1,
+            }
+        }
+        for wonders in catch_up.wonders.take().unwrap_or_default() {
+            match catch_up.works(&wonders.conversation) {
+                true => self.wonders(wonders, now, out),
+                false => stale += 1,
+            }
+        }
+        if stale > 0 {
+            out.push(Out::Detail(Phrase::new("opencode.stale")));
+        }
+        let all: Vec<String> = self.conversations.keys().cloned().collect();
+        if self.was_lost {
+            for id in &all {
+                self.send_held(id, out);
+            }
+        }
+        if catch_up.missed {
+            out.push(Out::Tell(Phrase::new("opencode.missed")));
+        }
+        if catch_up.unread {
+            out.push(Out::Tell(Phrase::new("opencode.unread")));
+        }
+        let asks = self
+            .conversations
+            .values()
+            .filter_map(|it| it.turn.as_ref());
+        if std::mem::take(&mut self.was_lost)
+            && asks.into_iter().any(|turn| turn.asks())
+            && !catch_up.missed
+        {
+            out.push(Out::Standing(Standing::Back));
+        }
+    }
+
+    /// Closes what was open and is not asked any more.
+    fn close_what_is_over(&mut self, catch_up: &CatchUp, now: Now, out: &mut Vec<Out>) {
+        let (Some(wants), Some(wonders)) = (&catch_up.wants, &catch_up.wonders) else {
+            return;
+        };
+        let wanted = wants.iter().map(|it| &it.id);
+        let asked: BTreeSet<&String> = wanted.chain(wonders.iter().map(|it| &it.id)).collect();
+        let over = catch_up
+            .judged
+            .iter()
+            .filter(|(_, request)| !asked.contains(request));
+        for (id, request) in over {
+            self.decided(id, request, None, now, out);
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! The machine: what the stream and the answers say, and which conversation each is about.
+//!
+//! Responsibilities: finding the conversation of each event, the agents that work for one, what is bounded and told. Not
+//! here: one conversation (`conversation`), what is asked for after connecting (`catch_up`), answers (`deciding`), prompts
+//! and stops (`prompting`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::acp::ending::End;
+use crate::acp::turn::{Teller, Turn};
+use crate::link::{Address, Call, Fault, HttpAnswer, LinkEvent, Phrase, Stream, Way, Word};
+use crate::protocol::{Now, Reply};
+use crate::written::{self, Agent, Writer};
+use crate::{
+    Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish, Words,
+};
+
+use super::catch_up::{CatchUp, Piece};
+use super::conversation::Conversation;
+use super::read::{self, About, Failure, News};
+
+/// The name of this dialect, and of whom it speaks with.
+const NAME: &str = "opencode";
+/// Where its events are.
+const EVENTS: &str = "/event";
+/// How many conversations are followed at once.
+const MOST: usize = 64;
+/// How many agents that work for a conversation are known.
+const MOST_HELPERS: usize = 512;
+/// How far an agent may be from the conversation for which it works.
+const DEEPEST: usize = 8;
+/// How many kinds of events that are not known are told, each once.
+const MOST_UNKNOWN: usize = 64;
+/// How long the stream may take to be there. It comes at once; but a server that is only starting takes a request for it
+/// and may never answer that one.
+const MEETS: Duration = Duration::from_secs(5);
+/// How many requests may be under way.
+const MOST_CALLS: usize = 256;
+
+/// Gives where a server is that was named by its own address or by that of its events.
+fn base(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.strip_suffix(EVENTS).unwrap_or(path)
+}
+
+/// Gives the name of the agent as which a conversation is heard.
+pub(super) fn agent(conversation: &str) -> String {
+    written::id("opencode_", conversation)
+}
+
+/// Gives the stream of events of the server at a path.
+pub fn events(path: &str) -> Stream {
+    Stream::at(Address::GivenAt(format!("{}{EVENTS}", base(path))))
+}
+
+/// Says what a request of ours was for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// What was missed.
+    Missed(Piece),
+    /// An answer of the person, in this conversation, to the request of this name.
+    Answer(String, String),
+    /// A conversation, for this prompt.
+    Opening(String),
+    /// This prompt, in this conversation.
+    Prompt(String, String),
+    /// The end of the turn of this conversation.
+    Stop(String),
+}
+
+/// Speaks with one server.
+#[derive(Debug)]
+pub struct Opencode {
+    pub(super) numbers: Numbers,
+    pub(super) words: Words,
+    pub(super) listens: bool,
+    pub(super) conversations: BTreeMap<String, Conversation>,
+    /// For whom the agents work that are no conversations of their own.
+    pub(super) parents: BTreeMap<String, String>,
+    pub(super) asked: BTreeMap<u64, Asked>,
+    pub(super) catch_up: Option<CatchUp>,
+    /// Whether the connection was lost since it was last known what is asked.
+    pub(super) was_lost: bool,
+    pub(super) is_over: bool,
+    /// Until when the stream is to be there.
+    unmet: Option<Duration>,
+    seed: u64,
+    made: u64,
+    heard: u64,
+    base: String,
+    unknown: BTreeSet<String>,
+    told_full: bool,
+}
+
+impl Opencode {
+    /// Makes the machine.
+    pub fn new(start: Start) -> Self {
+        Self {
+            numbers: start.numbers,
+            words: start.words,
+            listens: start.carrier != Carrier::EventStream,
+            conversations: BTreeMap::new(),
+            parents: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            catch_up: None,
+            was_lost: false,
+            is_over: false,
+            unmet: None,
+            seed: start.seed,
+            made: 0,
+            heard: 0,
+            base: base(&start.path).to_owned(),
+            unknown: BTreeSet::new(),
+            told_full: false,
+        }
+    }
+
+    /// Makes a request of our own.
+    pub(super) fn call(&mut self, what: Asked, call: Call, out: &mut Vec<Out>) -> Option<u64> {
+        if self.listens || self.asked.len() >= MOST_CALLS {
+            return None;
+        }
+        let request = self.numbers.fresh();
+        self.request(request, what, call, out);
+        Some(request)
+    }
+
+    /// Makes a request under a number.
+    pub(super) fn request(&mut self, request: u64, what: Asked, call: Call, out: &mut Vec<Out>) {
+        self.asked.insert(request, what);
+        let path = format!("{}{}", self.base, call.path);
+        let call = Call { path, ..call };
+        out.push(Out::Call { request, call });
+    }
+
+    /// Gives the conversation that somebody works for, who may be an agent of its own.
+    pub(super) fn root(&self, id: &str) -> String {
+        let mut root = id;
+        for _ in 0..DEEPEST {
+            match self.parents.get(root) {
+                Some(parent) => root = parent,
+                None => break,
+            }
+        }
+        root.to_owned()
+    }
+
+    /// Tells whether anything is known of somebody.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.conversations.contains_key(id) || self.parents.contains_key(id)
+    }
+
+    /// Gives a conversation; one that is new takes the place of one that is done, and none where all are at work.
+    pub(super) fn conversation(
+        &mut self,
+        id: &str,
+        out: &mut Vec<Out>,
+    ) -> Option<&mut Conversation> {
+        let root = self.root(id);
+        self.heard += 1;
+        if !self.conversations.contains_key(&root) {
+            if self.conversations.len() >= MOST {
+                let idle = self.conversations.values().filter(|it| it.is_idle());
+                let oldest = idle.min_by_key(|it| it.heard).map(|it| it.id.clone());
+                let Some(oldest) = oldest else {
+                    if !std::mem::replace(&mut self.told_full, true) {
+                        out.push(Out::Tell(Phrase::new("opencode.too_many_conversations")));
+                    }
+                    return None;
+                };
+                self.conversations.remove(&oldest);
+            }
+            self.made += 1;
+            let agent = Agent {
+                id: agent(&root),
+                name: NAME.to_owned(),
+                model: None,
+            };
+            let seed = self
+                .seed
+                .wrapping_add(self.made.wrapping_mul(0xa076_1d64_78bd_642f));
+            let teller = Teller {
+                writer: Writer::new(NAME, agent, seed),
+                words: self.words.clone(),
+                folder: String::new(),
+                answerable: !self.listens,
+            };
+            let conversation = Conversation::new(&root, teller);
+            self.conversations.insert(root.clone(), conversation);
+        }
+        let conversation = self.conversations.get_mut(&root)?;
+        conversation.heard = self.heard;
+        Some(conversation)
+    }
+
+    fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+        let Some(news) = read::event(frame) else {
+            return out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
+        };
+        match news {
+            News::Hello => self.begin_to_catch_up(out),
+            News::About(about) => self.about(about),
+            News::Deleted(id) => self.deleted(&id, now, out),
+            News::Does(id, does) => {
+                if let Some(catch_up) = &mut self.catch_up {
+                    catch_up.stirs(&id);
+                }
+                if let Some(conversation) = self.conversation(&id, out) {
+                    conversation.does(&does, &id, now, out);
+                }
+                self.send_held(&id, out);
+            }
+            News::Message(id, message) => {
+                let own = self.root(&id) == id;
+                if let Some(conversation) = self.conversation(&id, out).filter(|_| own) {
+                    conversation.message(&message);
+                }
+            }
+            News::Part(id, part) => {
+                if let Some(conversation) = self.conversation(&id, out) {
+                    conversation.part(part, &id, now, out);
+                }
+            }
+            News::More {
+                conversation: id,
+                part,
+                text,
+            } => {
+                if let Some(conversation) = self.conversation(&id, out) {
+                    conversation.more(&part, text, &id, now, out);
+                }
+            }
+            News::Plans(id, plan) => {
+                let own = self.root(&id) == id;
+                if let Some(conversation) = self.conversation(&id, out).filter(|_| own) {
+                    let plan = crate::acp::read::Update::Plans(plan);
+                    conversation.update(plan, now, out);
+                }
+            }
+            News::Failed(Some(id), failure) => {
+                let own = self.root(&id) == id;
+                if let Some(conversation) = self.conversation(&id, out).filter(|_| own) {
+                    conversation.failed(failure, out);
+                    self.send_held(&id, out);
+                }
+            }
+            News::Failed(None, failure) => {
+                if let Failure::Words(words) = failure {
+                    let words = Word::Agent(words);
+                    out.push(Out::Tell(
+                        Phrase::new("opencode.complaint").with("words", words),
+                    ));
+                }
+            }
+            News::Asks(wants) => self.wants(*wants, now, out),
+            News::Wonders(wonders) => self.wonders(wonders, now, out),
+            News::AsksUnread => out.push(Out::Tell(Phrase::new("opencode.unread"))),
+            News::Decided(id, request, allowed) => self.decided(&id, &request, allowed, now, out),
+            News::Quiet => {}
+            News::Unknown(kind) => {
+                if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(kind.clone()) {
+                    let kind = Word::Name(kind);
+                    out.push(Out::Detail(Phrase::new("acp.unknown").with("kind", kind)));
+                }
+            }
+        }
+    }
+
+    /// Takes what is said of a conversation: for whom it works, and where.
+    pub(super) fn about(&mut self, about: About) {
+        match about.parent {
+            Some(parent) if parent != about.id => {
+                if self.parents.len() < MOST_HELPERS || self.parents.contains_key(&about.id) {
+                    self.parents.insert(about.id, parent);
+                }
+            }
+            Some(_) | None => {
+                let mut out = Vec::new();
+                if let Some(conversation) = self.conversation(&about.id, &mut out) {
+                    conversation.teller.folder = about.folder;
+                }
+            }
+        }
+    }
+
+    fn deleted(&mut self, id: &str, now: Now, out: &mut Vec<Out>) {
+        self.parents.remove(id);
+        if let Some(mut conversation) = self.conversations.remove(id) {
+            conversation.end(End::Stopped { wanted: false }, now, out);
+        }
+    }
+
+    fn answered(
+        &mut self,
+        request: u64,
+        outcome: &Result<HttpAnswer, Fault>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        match self.asked.remove(&request) {
+            Some(Asked::Missed(piece)) => self.caught(request, piece, outcome, now, out),
+            Some(Asked::Answer(id, name)) => {
+                self.answer_went(request, (&id, &name), outcome, now, out)
+            }
+            Some(Asked::Opening(prompt)) => self.opened(prompt, outcome, out),
+            Some(Asked::Prompt(id, prompt)) => self.prompt_went(&id, &prompt, outcome, now, out),
+            Some(Asked::Stop(id)) => self.stop_went(&id, outcome, now, out),
+            None => {}
+        }
+    }
+
+    /// Ends what can't be followed any more.
+    fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+        self.is_over = true;
+        self.unmet = None;
+        let mut unsent = 0;
+        for conversation in self.conversations.values_mut() {
+            conversation.end(End::Gone, now, out);
+            unsent += std::mem::take(&mut conversation.held).len();
+        }
+        if unsent > 0 {
+            let n = Word::Own(unsent.to_string());
+            out.push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+        }
+    }
+}
+
+impl Dialect for Opencode {
+    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+        match event {
+            LinkEvent::Connecting { .. } => {
+                out.push(Out::Follow(events(&self.base)));
+                self.unmet = Some(now.monotonic + MEETS).filter(|_| !self.listens);
+            }
+            LinkEvent::Connected => self.unmet = None,
+            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
+            LinkEvent::Answered { request, outcome } => self.answered(*request, outcome, now, out),
+            LinkEvent::Lost { .. } => {
+                self.was_lost = true;
+                self.unmet = None;
+                self.catch_up = None;
+                for conversation in self.conversations.values_mut() {
+                    conversation.is_lost();
+                }
+            }
+            LinkEvent::Dropped { .. } => {
+                for conversation in self.conversations.values_mut() {
+                    conversation.interrupt();
+                }
+                self.begin_to_catch_up(out);
+            }
+            LinkEvent::Failed { fault } => {
+                self.gone(now, out);
+                if let Fault::Status { status: 401, .. } = fault {
+                    out.push(Out::Close(Fault::Rejected {
+                        reason: Phrase::new("opencode.password"),
+                        retry_after: None,
+                        again: false,
+                    }));
+                }
+            }
+            LinkEvent::Ended => self.gone(now, out),
+            LinkEvent::Resumed
+            | LinkEvent::Replied { .. }
+            | LinkEvent::Silent { .. }
+            | LinkEvent::Remark { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::Strangers { .. }
+            | LinkEvent::Piece { .. }
+            | LinkEvent::StreamEnded => {}
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+        self.answer(request, reply, now, out);
+    }
+
+    fn wish(&mut self, wish: &Wish, _now: Now, out: &mut Vec<Out>) {
+        match wish {
+            Wish::Prompt(prompt) => self.prompt(prompt, out),
+            Wish::Stop => self.stop(out),
+            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Of(agent, wish) => self.wish_of(agent, wish, out),
+            // It has no words for how somebody wants to hear it.
+            Wish::Terms(_) => {}
+        }
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        if self.unmet.take_if(|at| *at <= now.monotonic).is_some() {
+            // It is asked for anew.
+            out.push(Out::ChangeWay(Way::AsGiven));
+        }
+        for conversation in self.conversations.values_mut() {
+            if let Some(turn) = &mut conversation.turn {
+                turn.tick(&mut conversation.teller, now, out);
+            }
+        }
+        let over_time: Vec<String> = (self.conversations.iter_mut())
+            .filter_map(|(id, it)| it.is_over_time(now, out).then(|| id.clone()))
+            .collect();
+        for id in over_time {
+            self.send_held(&id, out);
+        }
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        let turns = self
+            .conversations
+            .values()
+            .filter_map(|it| it.turn.as_ref());
+        let begin = self
+            .conversations
+            .values()
+            .filter_map(Conversation::begins_by);
+        (turns.filter_map(Turn::deadline).chain(begin))
+            .chain(self.unmet)
+            .min()
+    }
+
+    fn connection(&self) -> Connection {
+        Connection {
+            takes_prompts: !self.listens && !self.is_over,
+            converses: true,
+            when_left: WhenLeft::Open,
+            in_turn: self.conversations.values().any(|it| it.turn.is_some()),
+            ..Connection::default()
+        }
+    }
+}

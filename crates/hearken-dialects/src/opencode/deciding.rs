@@ -1,0 +1,267 @@
+//! What is asked, what the person answers, and who was faster.
+//!
+//! Responsibilities: asking each request once, answers on their way, requests that others decide. Not here: what a request
+//! becomes (`asking`).
+
+use crate::Out;
+use crate::acp::permission::Sending;
+use crate::link::{Call, Fault, HttpAnswer, Phrase, Receipt, Undelivered, Word};
+use crate::protocol::{Answer, Now, Reply, Response};
+
+use super::asking::{self, Answered, Form};
+use super::client::{Asked, Opencode};
+use super::requests::{Wants, Wonders};
+
+/// The status of a request that is not open any more.
+const GONE: u16 = 404;
+
+/// Says what an answer of the person comes to.
+enum Step {
+    /// It goes out.
+    Goes(String, Call),
+    /// It is kept, and the next question is asked.
+    Stays(String),
+    /// It can't be taken.
+    Unfit(Fault),
+}
+
+impl Opencode {
+    /// Takes a request for a permission.
+    pub(super) fn wants(&mut self, mut wants: Wants, now: Now, out: &mut Vec<Out>) {
+        let words = self.words.clone();
+        let Some(conversation) = self.conversation(&wants.conversation.clone(), out) else {
+            return;
+        };
+        if !conversation.is_new(&wants.id) {
+            return;
+        }
+        wants.call.id = conversation.call_name(&wants.conversation, &wants.call.id);
+        let given = conversation.inputs.get(&wants.call.id);
+        let (permission, news, left_out) = asking::permission(wants, given, &words);
+        if left_out > 0 {
+            let n = Word::Own(left_out.to_string());
+            out.push(Out::Tell(Phrase::new("opencode.left_out").with("n", n)));
+        }
+        let (turn, teller) = conversation.turn(now, out);
+        if !turn.request(permission, news, teller, now, out) {
+            out.push(Out::Tell(Phrase::new("opencode.too_many")));
+        }
+    }
+
+    /// Takes a request for answers in words.
+    pub(super) fn wonders(&mut self, wonders: Wonders, now: Now, out: &mut Vec<Out>) {
+        let words = self.words.clone();
+        let Some(conversation) = self.conversation(&wonders.conversation.clone(), out) else {
+            return;
+        };
+        if !conversation.is_new(&wonders.id) {
+            return;
+        }
+        let (request, left_out) = (wonders.id.clone(), wonders.left_out);
+        let form = Form::new(wonders);
+        let Some(first) = form.next(&request, &words) else {
+            return;
+        };
+        let (turn, teller) = conversation.turn(now, out);
+        if left_out > 0 || !turn.clarify(first, false, teller, now, out) {
+            // What is not asked whole can't be answered.
+            out.push(Out::Tell(Phrase::new("opencode.too_many")));
+            return;
+        }
+        conversation.forms.insert(request, form);
+    }
+
+    /// Takes the word that a request is decided.
+    pub(super) fn decided(
+        &mut self,
+        id: &str,
+        request: &str,
+        allowed: Option<bool>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let root = self.root(id);
+        let Some(conversation) = self.conversations.get_mut(&root) else {
+            return;
+        };
+        let Some(turn) = &mut conversation.turn else {
+            return conversation.is_done(request);
+        };
+        let asked = turn.is_asked(request);
+        let was_open = turn.decided_elsewhere(request, allowed, &mut conversation.teller, now, out);
+        if was_open && !asked {
+            // The person never heard of it.
+            out.push(Out::Detail(Phrase::new("opencode.decided_unasked")));
+        }
+        if was_open || !turn.is_asked(request) {
+            conversation.is_done(request);
+        }
+    }
+
+    /// Takes an answer of the person.
+    pub(super) fn answer(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+        let token = reply.token.reveal();
+        let mut found = None;
+        for (id, conversation) in &mut self.conversations {
+            let turn = conversation.turn.as_mut();
+            if turn.is_some_and(|turn| turn.asked_under(token).is_some()) {
+                found = Some(id.clone());
+            }
+        }
+        let step = match found.as_ref().and_then(|id| self.conversations.get_mut(id)) {
+            Some(conversation) if !self.listens => conversation.answer(request, reply),
+            Some(_) | None => Step::Unfit(Fault::OneWay),
+        };
+        let id = found.unwrap_or_default();
+        match step {
+            Step::Goes(name, call) => self.request(request, Asked::Answer(id, name), call, out),
+            Step::Stays(name) => {
+                out.push(Out::Settled {
+                    request,
+                    outcome: Ok(Receipt::Here),
+                });
+                self.is_kept(&id, request, &name, now, out);
+            }
+            Step::Unfit(fault) => out.push(Out::Settled {
+                request,
+                outcome: Err(Undelivered::Kept(fault)),
+            }),
+        }
+    }
+
+    /// Asks the next question of a request of which one was answered.
+    fn is_kept(&mut self, id: &str, request: u64, name: &str, now: Now, out: &mut Vec<Out>) {
+        let words = self.words.clone();
+        let Some(conversation) = self.conversations.get_mut(id) else {
+            return;
+        };
+        let next = conversation
+            .forms
+            .get(name)
+            .and_then(|form| form.next(name, &words));
+        if let (Some(turn), Some(next)) = (&mut conversation.turn, next) {
+            turn.clarify(next, true, &mut conversation.teller, now, out);
+            out.push(Out::Tell(Phrase::new("opencode.kept")));
+            turn.answered(request, &mut conversation.teller, now, out);
+        }
+    }
+
+    /// Takes what became of an answer of the person.
+    pub(super) fn answer_went(
+        &mut self,
+        request: u64,
+        (id, name): (&str, &str),
+        outcome: &Result<HttpAnswer, Fault>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let status = outcome.as_ref().map(|answer| answer.status);
+        let outcome = delivered(outcome);
+        let taken = outcome.is_ok();
+        out.push(Out::Settled { request, outcome });
+        let Some(conversation) = self.conversations.get_mut(id) else {
+            return;
+        };
+        if taken || status == Ok(GONE) {
+            conversation.is_done(name);
+        }
+        let Some(turn) = &mut conversation.turn else {
+            return;
+        };
+        let teller = &mut conversation.teller;
+        if taken {
+            turn.answered(request, teller, now, out);
+        } else if status == Ok(GONE) {
+            turn.too_late(request, teller, now, out);
+        } else {
+            turn.unanswered(request, teller, now, out);
+        }
+    }
+}
+
+impl super::conversation::Conversation {
+    /// Tells whether a request was never asked, and no turn is being stopped in which it would be.
+    fn is_new(&self, request: &str) -> bool {
+        let open = self
+            .turn
+            .as_ref()
+            .is_some_and(|turn| turn.stopping || turn.requests().any(|id| id.is_name(request)));
+        !open && !self.done.iter().any(|done| done == request)
+    }
+
+    /// Finds out what an answer comes to.
+    fn answer(&mut self, request: u64, reply: &Reply) -> Step {
+        let unfit = || {
+            Step::Unfit(Fault::Rejected {
+                reason: Phrase::new("opencode.no_answer"),
+                retry_after: None,
+                again: false,
+            })
+        };
+        let turn = self.turn.as_mut();
+        let Some(asked) = turn.and_then(|turn| turn.asked_under(reply.token.reveal())) else {
+            return Step::Unfit(Fault::OneWay);
+        };
+        let Some(name) = asked.id.name() else {
+            return unfit();
+        };
+        let mut allows = false;
+        let step = match (&reply.answer, self.forms.get_mut(&name)) {
+            (
+                Answer::Decision {
+                    decision,
+                    rationale,
+                },
+                None,
+            ) => {
+                let choice = asked
+                    .offered
+                    .iter()
+                    .find(|it| it.decision == decision.as_str());
+                let Some(choice) = choice else {
+                    return unfit();
+                };
+                allows = choice.allows;
+                let call = asking::decided(&name, choice, rationale.as_deref());
+                Step::Goes(name, call)
+            }
+            (Answer::Response(Response::Text(text)), Some(form)) => {
+                match form.answer(&name, text) {
+                    Answered::Sent(call) => Step::Goes(name, call),
+                    Answered::Kept => Step::Stays(name),
+                    Answered::Unfit => return unfit(),
+                }
+            }
+            (Answer::Response(_), _) | (Answer::Decision { .. }, Some(_)) => return unfit(),
+        };
+        asked.sending = Some(Sending {
+            request,
+            allows,
+            reason: None,
+        });
+        step
+    }
+}
+
+/// Reads what became of a request that carries something.
+pub fn delivered(outcome: &Result<HttpAnswer, Fault>) -> Result<Receipt, Undelivered> {
+    match outcome {
+        Ok(answer) if (200..300).contains(&answer.status) => Ok(Receipt::Taken),
+        Ok(answer) => {
+            let fault = Fault::Status {
+                status: answer.status,
+                retry_after: answer.retry_after,
+            };
+            Err(Undelivered::by_status(answer.status, fault))
+        }
+        // Nobody was there, so nothing of it has left.
+        Err(
+            fault @ (Fault::Refused
+            | Fault::UnknownHost
+            | Fault::Tls(_)
+            | Fault::Unusable(_)
+            | Fault::OneWay),
+        ) => Err(Undelivered::Kept(fault.clone())),
+        Err(fault) => Err(Undelivered::Unknown(fault.clone())),
+    }
+}

@@ -1,0 +1,208 @@
+//! Telling a conversation what to do, and stopping it.
+//!
+//! Responsibilities: which conversation is meant, prompts that wait, what became of what was sent. Not here: turns
+//! (`conversation`).
+
+use serde_json::json;
+
+use crate::acp::ending;
+use crate::link::{Body, Call, Fault, HttpAnswer, Phrase, Undelivered, Word};
+use crate::protocol::{AgentId, Now, object};
+use crate::{Out, Wish};
+
+use super::asking::segment;
+use super::client::{Asked, Opencode, agent};
+use super::conversation::MOST_HELD;
+use super::deciding::delivered;
+use super::read;
+
+impl Opencode {
+    /// Tells a conversation what to do: the one that something was heard of last, else a new one.
+    pub(super) fn prompt(&mut self, prompt: &str, out: &mut Vec<Out>) {
+        if self.listens || self.is_over {
+            return out.push(Out::Tell(Phrase::new("prompt.nobody")));
+        }
+        let last = self.conversations.values().max_by_key(|it| it.heard);
+        match last.map(|it| it.id.clone()) {
+            Some(id) => self.prompt_in(&id, prompt, out),
+            None => self.prompt_new(prompt, out),
+        }
+    }
+
+    /// Does what is wished of one of the conversations.
+    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, out: &mut Vec<Out>) {
+        let mut all = self.conversations.keys();
+        let id = all.find(|id| agent(id) == whom.as_str()).cloned();
+        let id = id.unwrap_or_default();
+        match wish {
+            Wish::Prompt(prompt) => self.prompt_in(&id, prompt, out),
+            Wish::Stop => self.stop_in(&id, out),
+            Wish::Of(whom, wish) => self.wish_of(whom, wish, out),
+            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Terms(_) => {}
+        }
+    }
+
+    /// Begins a conversation with a prompt.
+    fn prompt_new(&mut self, prompt: &str, out: &mut Vec<Out>) {
+        let call = Call::post("/session", Body::json("{}"));
+        self.call(Asked::Opening(prompt.to_owned()), call, out);
+    }
+
+    fn prompt_in(&mut self, id: &str, prompt: &str, out: &mut Vec<Out>) {
+        let Some(conversation) = self.conversations.get_mut(id) else {
+            return out.push(Out::Tell(Phrase::new("prompt.nobody")));
+        };
+        if conversation.held.len() >= MOST_HELD {
+            return out.push(Out::Tell(Phrase::new("prompt.too_many")));
+        }
+        conversation.held.push_back(prompt.to_owned());
+        let key = match &conversation.turn {
+            Some(turn) if turn.stopping => Some("prompt.after_stop"),
+            Some(_) => Some("prompt.held"),
+            None if conversation.ours.is_empty() => None,
+            None => Some("prompt.held"),
+        };
+        out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
+        self.send_held(id, out);
+    }
+
+    /// Sends what waits for a conversation to be done.
+    pub(super) fn send_held(&mut self, id: &str, out: &mut Vec<Out>) {
+        let Some(conversation) = self.conversations.get_mut(id) else {
+            return;
+        };
+        if conversation.turn.is_some() || !conversation.ours.is_empty() {
+            return;
+        }
+        let Some(prompt) = conversation.held.pop_front() else {
+            return;
+        };
+        conversation.sends(&prompt);
+        let body = json!({"parts": [{"type": "text", "text": prompt}]}).to_string();
+        let path = format!("/session/{}/prompt_async", segment(id));
+        let asked = Asked::Prompt(id.to_owned(), prompt);
+        self.call(asked, Call::post(path, Body::json(body)), out);
+    }
+
+    /// Takes a conversation that was begun.
+    pub(super) fn opened(
+        &mut self,
+        prompt: String,
+        outcome: &Result<HttpAnswer, Fault>,
+        out: &mut Vec<Out>,
+    ) {
+        let about = match delivered(outcome) {
+            Ok(_) => outcome
+                .as_ref()
+                .ok()
+                .and_then(|it| read::about(&object(&it.body)?)),
+            Err(undelivered) => return prompt_failed(&undelivered, out),
+        };
+        let Some(about) = about else {
+            let fault = Fault::Rejected {
+                reason: Phrase::new("acp.no_session"),
+                retry_after: None,
+                again: false,
+            };
+            return prompt_failed(&Undelivered::Refused(fault), out);
+        };
+        let id = about.id.clone();
+        self.about(about);
+        self.prompt_in(&id, &prompt, out);
+    }
+
+    /// Takes what became of a prompt.
+    pub(super) fn prompt_went(
+        &mut self,
+        id: &str,
+        prompt: &str,
+        outcome: &Result<HttpAnswer, Fault>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let conversation = self.conversations.get_mut(id);
+        let Err(undelivered) = delivered(outcome) else {
+            if let Some(conversation) = conversation {
+                conversation.accepts(now);
+            }
+            return;
+        };
+        if let Some(conversation) = conversation {
+            conversation.declines(prompt);
+        }
+        prompt_failed(&undelivered, out);
+        self.send_held(id, out);
+    }
+
+    /// Stops the conversation that works, the one that something was heard of last where several do.
+    pub(super) fn stop(&mut self, out: &mut Vec<Out>) {
+        let work = self.conversations.values().filter(|it| it.turn.is_some());
+        let last = work.max_by_key(|it| it.heard).map(|it| it.id.clone());
+        match last {
+            Some(id) => self.stop_in(&id, out),
+            None => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
+        }
+    }
+
+    fn stop_in(&mut self, id: &str, out: &mut Vec<Out>) {
+        let conversation = self.conversations.get_mut(id);
+        let found = conversation.and_then(|it| Some((it.turn.as_mut()?, it.held.is_empty())));
+        let Some((turn, nothing_waits)) = found else {
+            return out.push(Out::Tell(Phrase::new("stop_turn.none")));
+        };
+        if std::mem::replace(&mut turn.stopping, true) {
+            return out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
+        }
+        out.push(Out::Tell(ending::asked_to_stop(nothing_waits)));
+        let path = format!("/session/{}/abort", segment(id));
+        self.call(
+            Asked::Stop(id.to_owned()),
+            Call::post(path, Body::json("{}")),
+            out,
+        );
+    }
+
+    /// Takes what became of a stop; that it has stopped is told when it says so.
+    pub(super) fn stop_went(
+        &mut self,
+        id: &str,
+        outcome: &Result<HttpAnswer, Fault>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let Some(conversation) = self.conversations.get_mut(id) else {
+            return;
+        };
+        let Some(turn) = conversation.turn.as_mut().filter(|turn| turn.stopping) else {
+            return;
+        };
+        match delivered(outcome) {
+            Ok(_) => {
+                let open = turn.stop(&mut conversation.teller, now, out);
+                let names: Vec<String> = open.iter().filter_map(|it| it.id.name()).collect();
+                for name in names {
+                    conversation.is_done(&name);
+                }
+            }
+            Err(undelivered) => {
+                turn.stopping = false;
+                let fault = Word::Fault(undelivered.fault().clone());
+                out.push(Out::Tell(
+                    Phrase::new("opencode.stop_failed").with("reason", fault),
+                ));
+                // What it asked meanwhile was not asked here.
+                self.begin_to_catch_up(out);
+            }
+        }
+    }
+}
+
+fn prompt_failed(undelivered: &Undelivered, out: &mut Vec<Out>) {
+    let key = match undelivered {
+        Undelivered::Kept(_) | Undelivered::Refused(_) => "prompt.not_taken",
+        Undelivered::Unknown(_) => "prompt.perhaps_taken",
+    };
+    let fault = Word::Fault(undelivered.fault().clone());
+    out.push(Out::Tell(Phrase::new(key).with("reason", fault)));
+}

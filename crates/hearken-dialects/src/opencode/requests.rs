@@ -1,0 +1,180 @@
+//! What opencode asks, read leniently: requests for a permission, and for answers in words.
+//!
+//! Responsibilities: both, within bounds, and whether anything was shortened: that can't be allowed. Not here: the events
+//! that carry them (`read`), what becomes of them (`asking`).
+
+use serde_json::{Map, Value, json};
+
+use crate::acp::read::{self as acp, CallNews, text};
+use crate::changes;
+use crate::written::cut;
+
+use super::read::{LONGEST_WORDS, edits, member, name, places};
+
+/// How many patterns of a permission are read, and how many questions of one request.
+const MOST: usize = 64;
+/// How many answers to a question are offered: AAEP takes 32, and one of them is to decline.
+const MOST_OPTIONS: usize = 31;
+
+/// Is a request for a permission.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wants {
+    /// Its name.
+    pub id: String,
+    /// The conversation.
+    pub conversation: String,
+    /// The call that it is for, as far as that is known.
+    pub call: CallNews,
+    /// Whether it is for the call itself, and not for something that the call needs.
+    pub is_for_call: bool,
+    /// What is said of it by name.
+    pub inputs: Map<String, Value>,
+    /// What it is for, in full.
+    pub title: String,
+    /// Whether what is known of its call says all of that.
+    pub is_whole: bool,
+    /// What is allowed from now on where it is allowed for good; absent where that can't be read to its end.
+    pub always: Option<Vec<String>>,
+}
+
+/// Is a request for answers in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wonders {
+    /// Its name.
+    pub id: String,
+    /// The conversation.
+    pub conversation: String,
+    /// What is asked, one thing after the other.
+    pub questions: Vec<Question>,
+    /// How many more questions and answers there are than are asked.
+    pub left_out: usize,
+}
+
+/// Is one of the things that are asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Question {
+    /// The question.
+    pub words: String,
+    /// The answers that are offered: the label, and what is said of it.
+    pub options: Vec<(String, String)>,
+    /// Whether several of them may be chosen.
+    pub several: bool,
+    /// Whether it may be answered in other words.
+    pub free: bool,
+}
+
+/// Reads a request for a permission; nothing where it has no name.
+pub fn wants(what: &Map<String, Value>) -> Option<Wants> {
+    let id = name(what, "id")?;
+    let kind = text(what, "permission").unwrap_or_default();
+    let empty = Map::new();
+    let metadata = member(what, "metadata").unwrap_or(&empty);
+    let call = member(what, "tool").and_then(|tool| name(tool, "callID"));
+    let patterns = list(what, "patterns");
+    let title = match (&patterns, what.get("patterns")) {
+        (Some(patterns), _) if patterns.is_empty() => kind.to_owned(),
+        (Some(patterns), _) => format!("{kind}: {}", patterns.join(", ")),
+        (None, written) => format!("{kind}: {}", written.unwrap_or(&Value::Null)),
+    };
+    let mut form = json!({"toolCallId": call.as_deref().unwrap_or(&id), "title": title});
+    if call.is_none() {
+        form["kind"] = kind.into();
+    }
+    let mut inputs = metadata.clone();
+    inputs.remove("diff");
+    form["locations"] = places(&inputs);
+    let mut news = acp::call(form.as_object()?)?;
+    news.edits = edits(metadata, None);
+    let is_whole = match &news.edits {
+        Some(edits) => edits.len() < changes::MOST_FILES,
+        None => {
+            let place = form["locations"].pointer("/0/path").and_then(Value::as_str);
+            let said = news.places.iter().flatten().next().map(String::as_str);
+            patterns.is_some() && news.title.as_ref() == Some(&title) && said == place
+        }
+    };
+    if news.edits.is_some() {
+        // Which files they are is said with what changes in them.
+        news.places = Some(Vec::new());
+    }
+    let is_for_call = call.is_some() && !matches!(kind, "external_directory" | "doom_loop");
+    if !is_for_call {
+        // Whatever else its call does is not what is asked.
+        news.edits.get_or_insert_default();
+        news.places.get_or_insert_default();
+    }
+    Some(Wants {
+        is_for_call,
+        id,
+        title,
+        is_whole,
+        conversation: name(what, "sessionID")?,
+        call: news,
+        inputs,
+        always: list(what, "always"),
+    })
+}
+
+/// Reads what a call is given, of which only the whole is known: the command in it, and everything by its name. Tells
+/// whether nothing of it was shortened.
+pub fn given(inputs: &Map<String, Value>, news: &mut CallNews) -> bool {
+    let form = json!({"toolCallId": news.id, "rawInput": inputs});
+    if let Some(read) = form.as_object().and_then(acp::call) {
+        (news.command, news.inputs, news.said) = (read.command, read.inputs, read.said);
+    }
+    let kept = news.inputs.as_deref().unwrap_or_default();
+    kept.len() == inputs.len() && kept.iter().all(|input| !input.is_cut)
+}
+
+/// Gives a list of texts to the letter; nothing where there are more than are read, or anything else stands in it.
+fn list(what: &Map<String, Value>, key: &str) -> Option<Vec<String>> {
+    match what.get(key) {
+        None | Some(Value::Null) => Some(Vec::new()),
+        Some(Value::Array(all)) if all.len() <= MOST => {
+            let texts = all.iter().map(|it| it.as_str().map(str::to_owned));
+            texts.collect()
+        }
+        Some(_) => None,
+    }
+}
+
+/// Reads a request for answers in words; nothing where nothing is asked.
+pub fn wonders(what: &Map<String, Value>) -> Option<Wonders> {
+    let all = what.get("questions")?.as_array()?;
+    let mut unsaid = 0;
+    let questions = all.iter().filter_map(Value::as_object).map(|it| {
+        let written = it.get("options").and_then(Value::as_array);
+        let options = written.into_iter().flatten().filter_map(Value::as_object);
+        let option = |option: &Map<String, Value>| {
+            let said = text(option, "description").unwrap_or_default();
+            Some((text(option, "label")?.to_owned(), said.to_owned()))
+        };
+        let options: Vec<_> = options.filter_map(option).take(MOST_OPTIONS).collect();
+        unsaid += written.map_or(0, Vec::len) - options.len();
+        Question {
+            words: cut(text(it, "question").unwrap_or_default(), LONGEST_WORDS),
+            options,
+            several: it.get("multiple") == Some(&Value::Bool(true)),
+            free: it.get("custom") != Some(&Value::Bool(false)),
+        }
+    });
+    let questions: Vec<Question> = questions.take(MOST).collect();
+    Some(Wonders {
+        id: name(what, "id")?,
+        conversation: name(what, "sessionID")?,
+        left_out: all.len() - questions.len() + unsaid,
+        questions,
+    })
+    .filter(|it| !it.questions.is_empty())
+}
+
+/// Reads a list of requests of one kind; the second value counts those that can't be read.
+pub fn each<T>(
+    answer: &str,
+    read: fn(&Map<String, Value>) -> Option<T>,
+) -> Option<(Vec<T>, usize)> {
+    let all: Vec<Value> = serde_json::from_str(answer).ok()?;
+    let known: Vec<T> = all.iter().filter_map(|it| read(it.as_object()?)).collect();
+    let unread = all.len() - known.len();
+    Some((known, unread))
+}

@@ -1,0 +1,143 @@
+//! Tests of the dialect.
+
+mod document;
+mod permissions;
+mod properties;
+mod translate;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::link::{Frame, LinkEvent};
+use crate::protocol::Now;
+
+use super::super::{Carrier, Dialect, Out, Start};
+use super::Sage;
+
+/// The place of Sage's own examples, and of what it was seen to write.
+const FIXTURES: &str = "../../tests/fixtures/sage";
+
+/// A dialect with a clock.
+struct Bench {
+    sage: Sage,
+    now: Duration,
+}
+
+impl Bench {
+    fn new(carrier: Carrier) -> Self {
+        let mut bench = Self {
+            sage: Sage::new(start(carrier)),
+            now: Duration::ZERO,
+        };
+        bench.news(&LinkEvent::Connecting { attempt: 1 });
+        bench.news(&LinkEvent::Connected);
+        bench
+    }
+
+    fn at(&self) -> Now {
+        Now {
+            monotonic: Duration::ZERO,
+            wall: "2026-06-30T00:00:00Z".parse().unwrap(),
+        }
+        .after(self.now)
+    }
+
+    fn news(&mut self, event: &LinkEvent) -> Vec<Out> {
+        let mut out = Vec::new();
+        self.sage.news(event, self.at(), &mut out);
+        out
+    }
+
+    fn frame(&mut self, text: &str) -> Vec<Out> {
+        let text = text.to_owned();
+        self.news(&LinkEvent::Frame(Frame { event: None, text }))
+    }
+
+    /// Lets time pass, as whoever drives a dialect does.
+    fn wait(&mut self, ms: u64) -> Vec<Out> {
+        let until = self.now + Duration::from_millis(ms);
+        let mut out = Vec::new();
+        while let Some(due) = self.sage.deadline().filter(|due| *due <= until) {
+            self.now = self.now.max(due);
+            self.sage.tick(self.at(), &mut out);
+        }
+        self.now = until;
+        out
+    }
+
+    fn fixture(&mut self, name: &str) -> Vec<Out> {
+        let text = std::fs::read_to_string(format!("{FIXTURES}/{name}")).unwrap();
+        let lines = text
+            .lines()
+            .filter(|line| !line.is_empty() || name.ends_with("txt"));
+        lines.flat_map(|line| self.frame(line)).collect()
+    }
+}
+
+fn start(carrier: Carrier) -> Start {
+    Start {
+        carrier,
+        ..Start::unattended()
+    }
+}
+
+/// Gives the events among what came out.
+fn events(out: &[Out]) -> Vec<Value> {
+    let texts = out.iter().filter_map(|one| match one {
+        Out::Event(text) | Out::ViewOnly(text) => Some(text),
+        _ => None,
+    });
+    texts
+        .map(|text| serde_json::from_str(text).unwrap())
+        .collect()
+}
+
+/// Puts an event into one line: its type and what it says, without what every event has.
+fn brief(event: &Value) -> String {
+    let kind = event["type"]
+        .as_str()
+        .unwrap()
+        .trim_start_matches("aaep:agent.");
+    let mut line = kind.to_owned();
+    let mut fields: Vec<_> = event.as_object().unwrap().iter().collect();
+    fields.sort_by_key(|(name, _)| name.as_str());
+    for (name, value) in fields {
+        let common = [
+            "@context",
+            "type",
+            "event_id",
+            "session_id",
+            "timestamp",
+            "producer",
+            "aaep_version",
+            "sequence_number",
+            "localization_hints",
+            "extensions",
+            "urgency",
+            "reply_token",
+            "tool_call_id",
+            "output_id",
+            "position",
+        ];
+        if !common.contains(&name.as_str()) {
+            line.push_str(&format!(" {name}={value}"));
+        }
+    }
+    line
+}
+
+fn briefs(out: &[Out]) -> Vec<String> {
+    events(out).iter().map(brief).collect()
+}
+
+/// Gives what was told in phrases.
+fn told(out: &[Out]) -> Vec<String> {
+    let phrases = out.iter().filter_map(|one| match one {
+        Out::Tell(phrase) => Some(phrase.key.to_owned()),
+        Out::Detail(phrase) => Some(format!("detail {}", phrase.key)),
+        Out::Unread(..) => Some("unread".to_owned()),
+        _ => None,
+    });
+    phrases.collect()
+}

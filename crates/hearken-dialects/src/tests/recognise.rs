@@ -1,0 +1,308 @@
+//! Tests of recognising, and of what is handed on to whoever was recognised.
+
+use super::*;
+use crate::Terms;
+use crate::config::{HandshakeConfig, Load, Verbosity};
+use crate::protocol::KeyRing;
+
+fn start() -> Start {
+    Start {
+        stream: crate::link::Stream::at(crate::link::Address::Given),
+        words: Default::default(),
+        identity: None,
+        folder: String::new(),
+        prompt: None,
+        prompts_at: None,
+        earlier: Default::default(),
+        handler: false,
+        conversation: None,
+        carrier: Carrier::OneWay,
+        path: String::new(),
+        origin: String::new(),
+        plain: false,
+        handshake: HandshakeConfig::default(),
+        keys: KeyRing::default(),
+        terms: Terms {
+            verbosity: Verbosity::Normal,
+            load: Load::Medium,
+            languages: vec!["en".to_owned()],
+            rate: None,
+        },
+        seed: 1,
+        numbers: Numbers::default(),
+    }
+}
+
+const NOW: Now = Now {
+    monotonic: Duration::from_secs(1),
+    wall: jiff::Timestamp::UNIX_EPOCH,
+};
+
+fn frame(machine: &mut Undecided, text: &str) -> Vec<Out> {
+    let mut out = Vec::new();
+    machine.news(&LinkEvent::Frame(Frame::of(text)), NOW, &mut out);
+    out
+}
+
+const EVENT: &str = r#"{"type":"aaep:agent.state.changed"}"#;
+
+#[test]
+fn what_is_nobodys_is_judged_at_once_and_nothing_is_lost_or_told_twice() {
+    let mut machine = Undecided::new(start());
+    let mut heard = Vec::new();
+    for text in ["Loading the model", "50%", EVENT, "done"] {
+        heard.extend(frame(&mut machine, text));
+    }
+    let texts = ["Loading the model", "50%", EVENT, "done"];
+    assert_eq!(heard, texts.map(|text| Out::Event(text.to_owned())));
+    assert!(machine.open.is_none(), "an event of AAEP decides");
+}
+
+#[test]
+fn what_is_recognised_is_handed_on_as_it_stands_and_not_before() {
+    let mut machine = Undecided::new(start());
+    assert!(!machine.passes(EVENT), "it is to be recognised by it");
+    frame(&mut machine, EVENT);
+    assert!(machine.passes(EVENT));
+    let around = format!(" {EVENT}");
+    assert!(!machine.passes(&around), "something is to be taken off");
+}
+
+#[test]
+fn a_list_is_recognised_by_the_first_thing_in_it() {
+    for text in [format!("[{EVENT},{EVENT}]"), format!("\u{feff} {EVENT}")] {
+        let mut machine = Undecided::new(start());
+        assert_eq!(frame(&mut machine, &text).len(), 1);
+        assert!(machine.open.is_none(), "{text}");
+    }
+}
+
+#[test]
+fn a_question_behind_something_else_in_a_frame_does_not_wait() {
+    let mut machine = Undecided::new(start());
+    let frames = frame(&mut machine, &format!(r#"[{{"type":"pong"}},{EVENT}]"#));
+    assert_eq!(frames.len(), 1, "it is handed on at once");
+    assert!(machine.open.is_none());
+}
+
+/// Lines for people are counted once, or a source that greets at length would be left.
+#[test]
+fn what_was_judged_is_not_told_again_when_another_dialect_is_recognised() {
+    let mut machine = Undecided::new(start());
+    for _ in 0..40 {
+        assert_eq!(frame(&mut machine, "Loading").len(), 1);
+    }
+    let held = frame(&mut machine, r#"{"type":"pong"}"#);
+    assert_eq!(held, []);
+    let out = frame(
+        &mut machine,
+        r#"{"performative":"QUERY","messageId":"m","sender":"agent://a.example/b"}"#,
+    );
+    let unread = |wish: &&Out| matches!(wish, Out::Unread(..));
+    assert_eq!(out.iter().filter(unread).count(), 0, "{out:?}");
+    let events = |wish: &&Out| matches!(wish, Out::Event(_));
+    assert_eq!(out.iter().filter(events).count(), 1, "{out:?}");
+}
+
+#[test]
+fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
+    let mut machine = Undecided::new(start());
+    for _ in 0..MOST_FRAMES {
+        assert_eq!(frame(&mut machine, "x").len(), 1);
+        assert!(machine.open.is_some());
+    }
+    assert_eq!(frame(&mut machine, "x").len(), 1);
+    assert!(machine.open.is_none());
+    let mut machine = Undecided::new(start());
+    assert_eq!(frame(&mut machine, &"x".repeat(MOST_BYTES + 1)).len(), 1);
+    assert!(machine.open.is_none());
+}
+
+/// What a source of each dialect may send: something that proves nothing, and then what surely is its own.
+const SPOKEN: [(Kind, &[&str]); 9] = [
+    (Kind::Aaep, &[EVENT, EVENT]),
+    (
+        Kind::Asp,
+        &[
+            r#"{"type":"auth_ok","sessionId":"s1"}"#,
+            r#"{"version":"asp/0.1","messageId":"m1","sessionId":"s1","sequenceNumber":0,"sender":{"agentId":"agent://a.example/a"},"performative":"PROPOSE","content":{"mimeType":"application/json","body":{"type":"session-invitation"}}}"#,
+            r#"{"version":"asp/0.1","messageId":"m2","sessionId":"s1","sequenceNumber":0,"sender":{"agentId":"agent://b.example/b"},"performative":"ACCEPT","content":{"mimeType":"application/json","body":{}}}"#,
+        ],
+    ),
+    (
+        Kind::Sage,
+        &[
+            "\u{1b}[K\u{23fa} Good morning.",
+            r#"{"type":"system","message":"Sage Agent starting","timestamp":"2026-06-30T00:00:00Z"}"#,
+            r#"{"type":"system","message":"Task: Run the tests","timestamp":"2026-06-30T00:00:00.100Z"}"#,
+        ],
+    ),
+    (
+        Kind::Acp,
+        &[
+            r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Good morning."}}}}"#,
+        ],
+    ),
+    (
+        Kind::Opencode,
+        &[
+            r#"{"id":"evt_1","type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}"#,
+            r#"{"id":"evt_2","type":"message.part.updated","properties":{"part":{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"Good morning."}}}"#,
+        ],
+    ),
+    (
+        Kind::Codex,
+        &[
+            r#"{"method":"item/agentMessage/delta","params":{"threadId":"t1","turnId":"u1","itemId":"m1","delta":"Good morning."},"emittedAtMs":1}"#,
+        ],
+    ),
+    (
+        Kind::Claude,
+        &[
+            r#"{"session_id":"s1","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"Good morning."}"#,
+        ],
+    ),
+    (
+        Kind::Agui,
+        &[
+            r#"{"type":"RUN_STARTED","threadId":"t1","runId":"r1"}"#,
+            r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Good morning."}"#,
+        ],
+    ),
+    (
+        Kind::A2a,
+        &[
+            r#"{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}"#,
+        ],
+    ),
+];
+
+/// A program that was started, and is connected.
+fn program() -> (Undecided, Vec<Out>) {
+    let mut machine = Undecided::new(Start {
+        carrier: Carrier::Lines,
+        ..start()
+    });
+    let mut out = Vec::new();
+    machine.news(&LinkEvent::Connected, NOW, &mut out);
+    (machine, out)
+}
+
+fn spoken_to(out: &[Out]) -> bool {
+    out.iter()
+        .any(|out| matches!(out, Out::Send { frame, .. } if frame.contains("aaep") || frame.contains("subscription.request")))
+}
+
+#[test]
+fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
+    let kinds: Vec<Kind> = SPOKEN.iter().map(|(kind, _)| *kind).collect();
+    assert_eq!(kinds, Kind::ALL);
+    for (kind, texts) in SPOKEN {
+        for carrier in [Carrier::OneWay, Carrier::Lines] {
+            let start = || Start { carrier, ..start() };
+            let mut undecided = Undecided::new(start());
+            let mut alone = kind.machine(Start {
+                numbers: match kind {
+                    Kind::Aaep => Numbers::default(),
+                    Kind::Asp
+                    | Kind::Sage
+                    | Kind::Acp
+                    | Kind::Opencode
+                    | Kind::Codex
+                    | Kind::Claude
+                    | Kind::Agui
+                    | Kind::A2a => Numbers::of_another(),
+                },
+                ..start()
+            });
+            let (mut heard, mut wanted) = (Vec::new(), Vec::new());
+            let events = std::iter::once(LinkEvent::Connected)
+                .chain(texts.iter().map(|text| LinkEvent::Frame(Frame::of(*text))));
+            for event in events {
+                undecided.news(&event, NOW, &mut heard);
+                alone.news(&event, NOW, &mut wanted);
+            }
+            // What AAEP's machine wished to leave behind is taken back, and it wished nothing else.
+            heard.retain(|out| *out != Out::LastWords(None));
+            wanted.retain(|out| *out != Out::LastWords(None));
+            assert_eq!(heard, wanted, "{kind:?} over {carrier:?}");
+            assert!(undecided.open.is_none(), "{kind:?} is recognised");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_speaks_another_protocol_is_never_spoken_to_in_aaep() {
+    for (kind, texts) in SPOKEN.iter().filter(|(kind, _)| *kind != Kind::Aaep) {
+        let (mut machine, out) = program();
+        assert_eq!(out, [], "nothing is said before it is known to whom");
+        assert_eq!(machine.connection(), Connection::default());
+        for text in *texts {
+            assert!(!spoken_to(&frame(&mut machine, text)), "{kind:?}: {text}");
+        }
+        let mut out = Vec::new();
+        machine.tick(NOW.after(COURTESY * 10), &mut out);
+        assert!(!spoken_to(&out), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_program_that_waits_to_be_spoken_to_is_spoken_to_soon_and_once() {
+    // A greeting for people says nothing about who waits for whom.
+    for greeting in [None, Some("Loading the model")] {
+        let (mut machine, _) = program();
+        if let Some(greeting) = greeting {
+            assert!(!spoken_to(&frame(&mut machine, greeting)));
+        }
+        assert_eq!(machine.deadline(), Some(NOW.monotonic + COURTESY));
+        let mut out = Vec::new();
+        machine.tick(NOW.after(COURTESY), &mut out);
+        let said = out.iter().filter(
+            |out| matches!(out, Out::Send { frame, .. } if frame.contains("aaep.subscribe")),
+        );
+        assert_eq!(said.count(), 1, "{out:?}");
+        assert_eq!(machine.deadline(), None);
+    }
+}
+
+#[test]
+fn a_program_that_ends_within_the_courtesy_is_not_spoken_to() {
+    let (mut machine, _) = program();
+    let mut out = Vec::new();
+    machine.news(&LinkEvent::Ended, NOW, &mut out);
+    machine.tick(NOW.after(COURTESY), &mut out);
+    assert!(!spoken_to(&out), "{out:?}");
+}
+
+#[test]
+fn only_a_started_program_is_waited_for() {
+    for (carrier, plain, speaks) in [
+        (Carrier::Socket, false, true),
+        (Carrier::WebSocket, false, true),
+        (Carrier::Lines, true, false),
+    ] {
+        let mut machine = Undecided::new(Start {
+            carrier,
+            plain,
+            ..start()
+        });
+        let mut out = Vec::new();
+        machine.news(&LinkEvent::Connected, NOW, &mut out);
+        assert_eq!(spoken_to(&out), speaks, "{carrier:?}");
+        assert_eq!(machine.deadline(), None, "{carrier:?}");
+    }
+}
+
+#[test]
+fn what_came_over_a_connection_that_is_lost_is_not_told_to_whoever_is_recognised_later() {
+    let mut machine = Undecided::new(start());
+    frame(&mut machine, "Loading the model");
+    let lost = LinkEvent::Lost {
+        fault: crate::link::Fault::Closed,
+        retry_in: Duration::ZERO,
+    };
+    machine.news(&lost, NOW, &mut Vec::new());
+    let open = machine.open.as_ref().unwrap();
+    assert!(open.kept.is_empty());
+    assert_eq!((open.bytes, open.judged), (0, 0));
+}

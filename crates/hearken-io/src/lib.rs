@@ -1,0 +1,13 @@
+//! How hearken reaches the world: links, speech engines, hooks, the proxy, and what differs between systems.
+//!
+//! Responsibilities: one task for each link, one engine for speech, the small commands that agents' hooks run, the process
+//! between an editor and its agent, files, programs and terminals. Not here: what anything of it means (`hearken_core`).
+
+pub mod hooks;
+pub mod platform;
+pub mod proxy;
+pub mod transport;
+pub mod voice;
+
+use hearken_core::{announce, keys};
+use hearken_link::{config, link};

@@ -1,0 +1,142 @@
+//! Where programs are looked for: along `PATH`, and behind it where people's own programs are put.
+//!
+//! Mental model: what a terminal starts has the person's whole `PATH`, but what a desktop, a dock or an editor starts has often only
+//! the system's own (on macOS `/usr/bin:/bin:/usr/sbin:/sbin`). So the folders into which installers put agents are looked through
+//! as well, behind all that `PATH` names: what it finds is never another program for that. What is started gets the same `PATH`,
+//! because an agent may be a script that calls another program beside it.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::files;
+
+/// Names a system by where programs are put there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "each system is one of them")]
+pub enum System {
+    /// With Homebrew or MacPorts, whose folders the system does not name by itself.
+    Mac,
+    /// Where installers see to `PATH`, but for those that put something into a person's own folder.
+    Windows,
+    /// Where the system names the folders that are for all.
+    Other,
+}
+
+/// Which one this is.
+const HERE: System = if cfg!(windows) {
+    System::Windows
+} else if cfg!(target_os = "macos") {
+    System::Mac
+} else {
+    System::Other
+};
+
+/// Into what packages of macOS are put that are not the system's: Homebrew on its two kinds of machines, MacPorts.
+const MAC: [&str; 3] = ["/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin"];
+
+/// Into what a person's own programs are put, below the person's folder: by installers of agents and by pip, by npm as its manual
+/// says, by Bun, Volta and Cargo.
+const OWN: [&[&str]; 6] = [
+    &[".local", "bin"],
+    &[".opencode", "bin"],
+    &[".npm-global", "bin"],
+    &[".bun", "bin"],
+    &[".volta", "bin"],
+    &[".cargo", "bin"],
+];
+
+/// Gives the folders in which programs are looked for that `PATH` does not find.
+fn behind(system: System, home: Option<&Path>) -> Vec<PathBuf> {
+    let own = home.filter(|home| home.is_absolute()).into_iter();
+    let own = own.flat_map(|home| {
+        let below = |parts: &&[&str]| parts.iter().fold(home.to_owned(), |at, part| at.join(part));
+        OWN.iter().map(below).collect::<Vec<_>>()
+    });
+    let of_all: &[&str] = match system {
+        System::Mac => &MAC,
+        System::Windows | System::Other => &[],
+    };
+    own.chain(of_all.iter().map(PathBuf::from)).collect()
+}
+
+/// Puts these folders behind a `PATH`, but for those that it names already.
+fn whole(path: &OsStr, system: System, home: Option<&Path>) -> OsString {
+    let mut folders: Vec<PathBuf> = std::env::split_paths(path).collect();
+    for folder in behind(system, home) {
+        // One with a mark in it that parts folders can't be named.
+        if !folders.contains(&folder) && std::env::join_paths([&folder]).is_ok() {
+            folders.push(folder);
+        }
+    }
+    std::env::join_paths(folders).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Gives where programs are looked for here, as `PATH` says it; absent where there is none, and the system looks by itself.
+pub fn path() -> Option<OsString> {
+    let path = std::env::var_os("PATH")?;
+    Some(whole(&path, HERE, files::home().as_deref()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn own(home: &str) -> Vec<PathBuf> {
+        behind(System::Other, Some(Path::new(home)))
+    }
+
+    const HOME: &str = if cfg!(windows) {
+        r"C:\users\me"
+    } else {
+        "/Users/me"
+    };
+
+    #[test]
+    fn what_installers_use_is_looked_through_on_each_system() {
+        let mac = behind(System::Mac, Some(Path::new(HOME)));
+        let own = own(HOME);
+        assert_eq!(mac[..own.len()], own);
+        assert_eq!(mac[own.len()..], MAC.map(PathBuf::from));
+        assert_eq!(own[0], Path::new(HOME).join(".local").join("bin"));
+        assert!(own.contains(&Path::new(HOME).join(".npm-global").join("bin")));
+        assert_eq!(behind(System::Windows, Some(Path::new(HOME))), own);
+        assert_eq!(behind(System::Mac, None), MAC.map(PathBuf::from));
+    }
+
+    #[test]
+    fn nothing_of_it_is_below_a_folder_that_depends_on_where_one_is() {
+        assert!(own("").is_empty() && own("me").is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_path_names_comes_first_and_once() {
+        let short = OsStr::new("/usr/bin:/bin:/usr/sbin:/sbin");
+        let text = whole(short, System::Mac, None).into_string().unwrap();
+        assert_eq!(
+            text,
+            "/usr/bin:/bin:/usr/sbin:/sbin:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin"
+        );
+        let own = OsStr::new("/usr/local/bin:/usr/bin:/opt/homebrew/bin");
+        let text = whole(own, System::Mac, None).into_string().unwrap();
+        assert_eq!(
+            text,
+            "/usr/local/bin:/usr/bin:/opt/homebrew/bin:/opt/local/bin"
+        );
+        // A home that can't be named in a PATH spoils nothing.
+        let odd = whole(short, System::Other, Some(Path::new("/Users/a:b")));
+        assert_eq!(odd, short);
+    }
+
+    #[test]
+    fn a_program_stays_the_one_that_path_finds() {
+        let folder = tempfile::tempdir().unwrap();
+        let all = whole(
+            folder.path().as_os_str(),
+            System::Other,
+            Some(Path::new(HOME)),
+        );
+        assert_eq!(std::env::split_paths(&all).next().unwrap(), folder.path());
+    }
+}

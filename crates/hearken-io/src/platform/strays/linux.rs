@@ -1,0 +1,212 @@
+//! Strays as Linux shows them below `/proc`.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::sync::LazyLock;
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::super::processes::Tree;
+
+/// How many processes of one program are ended at once; the next look finds the others.
+const MOST: usize = 1024;
+
+/// How often a process is looked at that is another program each time.
+const MOST_READS: usize = 8;
+
+/// Is one process, held so that its number can't become another's.
+#[derive(Debug)]
+pub struct One(OwnedFd);
+
+impl One {
+    fn signal(&self, signal: Signal) {
+        // It fails where the process has ended by itself, or is not ours to end.
+        let _ = pidfd_send_signal(&self.0, signal);
+    }
+
+    /// Asks it to end.
+    pub fn ask_to_end(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Ends it.
+    pub fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+/// Is what a look at all processes gave.
+#[derive(Debug, Default)]
+pub struct Looked {
+    pub found: Vec<One>,
+    /// One of them was just becoming another program, and has no environment for that moment.
+    pub is_unsure: bool,
+}
+
+/// Finds the processes that have a mark in a variable of their environment.
+pub fn marked(variable: &str, mark: &str) -> Looked {
+    let mut looked = Looked::default();
+    for pid in processes() {
+        let Some(one) = hold(pid) else { continue };
+        match is_marked(pid, variable, mark) {
+            // It may have become one since.
+            Some(true) if is_spared(pid) => {}
+            Some(true) => looked.found.push(one),
+            Some(false) => {}
+            None => looked.is_unsure = true,
+        }
+        if looked.found.len() == MOST {
+            break;
+        }
+    }
+    looked
+}
+
+/// Finds the processes below a program.
+pub fn below(program: &Tree) -> Vec<One> {
+    let program = program.0.as_raw_pid();
+    let parents: BTreeMap<i32, i32> = processes()
+        .filter_map(|pid| Some((pid, parent(pid)?)))
+        .collect();
+    let is_below = |pid: i32| {
+        let mut at = pid;
+        // No chain is longer than there are processes.
+        for _ in 0..parents.len() {
+            match parents.get(&at) {
+                Some(parent) if *parent == program => return true,
+                Some(parent) => at = *parent,
+                None => return false,
+            }
+        }
+        false
+    };
+    parents
+        .keys()
+        .filter(|pid| is_below(**pid))
+        .filter_map(|pid| hold(*pid))
+        .take(MOST)
+        .collect()
+}
+
+fn processes() -> impl Iterator<Item = i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ours = i32::try_from(std::process::id()).unwrap_or(0);
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(move |pid| *pid != ours)
+}
+
+fn read(pid: i32, file: &str) -> Option<Vec<u8>> {
+    // What belongs to somebody else can't be read, and is none of ours.
+    std::fs::read(format!("/proc/{pid}/{file}")).ok()
+}
+
+/// Takes hold of a process that may be ended.
+fn hold(pid: i32) -> Option<One> {
+    let held = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
+    (!is_spared(pid)).then_some(One(held))
+}
+
+/// Tells whether a process is never ended: a speech-dispatcher, and what has no name any more.
+fn is_spared(pid: i32) -> bool {
+    // The name is cut to 15 characters; its modules begin with "sd_".
+    read(pid, "comm")
+        .is_none_or(|name| name.starts_with(b"speech-dispatch") || name.starts_with(b"sd_"))
+}
+
+fn has(environment: &[u8], variable: &str, mark: &str) -> bool {
+    environment
+        .split(|byte| *byte == 0)
+        .filter_map(|entry| entry.strip_prefix(variable.as_bytes())?.strip_prefix(b"="))
+        .flat_map(|marks| marks.split(|byte| *byte == b','))
+        .any(|one| one == mark.as_bytes())
+}
+
+/// Tells whether a process has a mark in its environment; nothing while it becomes another program, whose environment is not
+/// there yet, or was read in part.
+fn is_marked(pid: i32, variable: &str, mark: &str) -> Option<bool> {
+    // Not every system that has these files tells there where a program begins.
+    static SHOWN: LazyLock<bool> =
+        LazyLock::new(|| i32::try_from(std::process::id()).is_ok_and(|pid| program(pid).is_some()));
+    for _ in 0..MOST_READS {
+        let before = program(pid);
+        if has(&read(pid, "environ").unwrap_or_default(), variable, mark) {
+            return Some(true);
+        }
+        if !*SHOWN {
+            return Some(false);
+        }
+        if before.is_some() && before == program(pid) {
+            return Some(false);
+        }
+        // What has ended and what belongs to the kernel has no program; what belongs to somebody else does not show it.
+        if std::fs::read_link(format!("/proc/{pid}/exe")).is_err() {
+            return Some(false);
+        }
+    }
+    None
+}
+
+/// Reads where a process's data and its stack begin (the 45th and 28th field): both are known once it has become a program,
+/// and the second is elsewhere for each.
+fn program(pid: i32) -> Option<(u64, u64)> {
+    let fields = fields(pid)?;
+    let place = |field: usize| {
+        fields
+            .get(field - FIRST_FIELD)?
+            .parse()
+            .ok()
+            .filter(|at| *at > 0)
+    };
+    Some((place(45)?, place(28)?))
+}
+
+/// Reads a process's parent: the fourth field.
+fn parent(pid: i32) -> Option<i32> {
+    fields(pid)?.get(4 - FIRST_FIELD)?.parse().ok()
+}
+
+/// The number of the first of the fields that are read.
+const FIRST_FIELD: usize = 3;
+
+/// Reads what the system says of a process from the third field on: the second is its name, which may hold anything.
+fn fields(pid: i32) -> Option<Vec<String>> {
+    let line = String::from_utf8_lossy(&read(pid, "stat")?).into_owned();
+    let (_, rest) = line.rsplit_once(')')?;
+    Some(rest.split_whitespace().map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    use super::marked;
+
+    #[test]
+    fn a_process_that_becomes_another_all_the_time_is_never_overlooked() {
+        let again = "exec /bin/sh -c \"$0\" \"$0\"";
+        let mark = format!("becoming-{}", std::process::id());
+        let mut one = Command::new("/bin/sh")
+            .args(["-c", again, again])
+            .env("HEARKEN_TEST_MARK", &mark)
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let until = Instant::now() + Duration::from_secs(2);
+        let (mut found, mut overlooked) = (0, 0);
+        while Instant::now() < until {
+            let looked = marked("HEARKEN_TEST_MARK", &mark);
+            found += looked.found.len();
+            overlooked += usize::from(looked.found.is_empty() && !looked.is_unsure);
+        }
+        one.kill().unwrap();
+        one.wait().unwrap();
+        assert!(found > 0, "to be unsure is not to find");
+        assert_eq!(overlooked, 0);
+        let looked = marked("HEARKEN_TEST_MARK", &mark);
+        assert!(looked.found.is_empty() && !looked.is_unsure);
+    }
+}

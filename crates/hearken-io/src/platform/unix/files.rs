@@ -1,0 +1,166 @@
+//! Files and folders for their owner alone, programs among the files, and where the person's own files are.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _,
+    PermissionsExt as _,
+};
+use std::path::{Path, PathBuf};
+
+/// Opens a file to read it.
+///
+/// # Errors
+/// What the system says.
+pub fn open_to_read(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Gives the whole path of what is there, with no link in it.
+///
+/// # Errors
+/// What the system says.
+pub fn in_full(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}
+
+/// Makes a file to be written that was not there, for its owner alone; it follows no link, not even one that leads nowhere.
+///
+/// # Errors
+/// What the system says; that it is there already.
+pub fn create_for_owner(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Has a new file have the rights of the one that it takes the place of, or be its owner's alone where there is none.
+pub fn with_rights_of<'a>(options: &'a mut OpenOptions, before: &Path) -> &'a mut OpenOptions {
+    let mode = std::fs::metadata(before).map_or(0o600, |about| about.permissions().mode());
+    options.mode(mode & 0o777)
+}
+
+/// Makes a folder with all above it, for their owner alone.
+///
+/// # Errors
+/// What the system says.
+pub fn folder_for_owner(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Takes everybody's rights but the owner's from what is there.
+///
+/// # Errors
+/// What the system says.
+pub fn keep_for_owner(path: &Path) -> io::Result<()> {
+    let mode = if path.is_dir() { 0o700 } else { 0o600 };
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+}
+
+/// Has what a folder holds by now last.
+pub fn settle_folder(folder: &Path) -> io::Result<()> {
+    std::fs::File::open(folder)?.sync_all()
+}
+
+/// Tells whether a file can be called.
+pub fn is_program(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+}
+
+/// Gives the files that a call of `path` may mean: it alone.
+pub fn callable(path: &Path) -> Option<PathBuf> {
+    is_program(path).then(|| path.to_owned())
+}
+
+/// Gives what a program is started by: its name as it was given, which the system looks for by itself.
+pub fn to_start(program: &OsStr) -> OsString {
+    program.to_owned()
+}
+
+/// Tells whether something is a socket.
+pub fn is_socket(about: &Metadata) -> bool {
+    about.file_type().is_socket()
+}
+
+/// Returns the phrase that says why others can decide what a file holds, if they can. A pipe or a device is whoever opened
+/// it.
+pub fn untrusted(about: &Metadata) -> Option<&'static str> {
+    let own = rustix::process::geteuid().as_raw();
+    if !about.is_file() {
+        return None;
+    }
+    if about.uid() != own && about.uid() != 0 {
+        return Some("call.file.owner");
+    }
+    let mode = about.permissions().mode();
+    // A group with the user's own number has no other member.
+    let by_group = mode & 0o020 != 0 && about.gid() != own;
+    (by_group || mode & 0o002 != 0).then_some("call.file.writable")
+}
+
+/// Tells whether others could put something of their own into a folder in the place of what is there.
+pub fn is_shared(folder: &Path) -> bool {
+    let Ok(about) = folder.metadata() else {
+        return false;
+    };
+    let own = rustix::process::geteuid().as_raw();
+    let mode = about.permissions().mode();
+    let is_sticky = mode & 0o1000 != 0;
+    let by_group = mode & 0o020 != 0 && about.gid() != own;
+    let of_another = about.uid() != own && about.uid() != 0;
+    of_another || (!is_sticky && (by_group || mode & 0o002 != 0))
+}
+
+/// Returns how many names a file has.
+pub fn names(about: &Metadata) -> u64 {
+    about.nlink()
+}
+
+/// Swaps two files, so that each has the name of the other at once; `false` where the system or the folder can't do that.
+///
+/// # Errors
+/// What the system says.
+pub fn swap(one: &Path, other: &Path) -> io::Result<bool> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
+            Ok(()) => Ok(true),
+            Err(
+                rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP,
+            ) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+    {
+        let _ = (one, other);
+        Ok(false)
+    }
+}
+
+/// Tells whether two looks were at the same file.
+pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    one.dev() == other.dev() && one.ino() == other.ino()
+}
+
+/// Gives the folder of the person's own files.
+pub fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from)
+}
+
+/// Gives the folder in which programs have their settings, a folder each.
+pub fn settings() -> Option<PathBuf> {
+    absolute("XDG_CONFIG_HOME").or_else(|| home().map(|home| home.join(".config")))
+}
+
+/// Gives the folder in which programs write down what they know by themselves, a folder each.
+pub fn state() -> Option<PathBuf> {
+    absolute("XDG_STATE_HOME").or_else(|| home().map(|home| home.join(".local/state")))
+}
+
+fn absolute(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::var_os(name)?);
+    path.is_absolute().then_some(path)
+}

@@ -1,0 +1,40 @@
+//! Sockets of this machine, and who is behind them.
+
+pub use std::os::unix::net::{UnixListener as BlockingListener, UnixStream as BlockingStream};
+
+pub use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+pub use tokio::net::{UnixListener, UnixStream};
+
+/// Whether this system has them as it is reached here.
+pub const THERE: bool = true;
+
+/// Gives the number of the user whose this program is.
+pub fn user() -> u32 {
+    rustix::process::getuid().as_raw()
+}
+
+/// Gives the number of the user who is at the other end.
+///
+/// # Errors
+/// When the system does not say.
+pub fn peer(stream: &UnixStream) -> std::io::Result<u32> {
+    stream.peer_cred().map(|peer| peer.uid())
+}
+
+/// Connects to a socket that has a name and no file.
+///
+/// # Errors
+/// What the system says; that there are none such.
+pub fn connect_abstract(name: &str) -> std::io::Result<BlockingStream> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::linux::net::SocketAddrExt as _;
+        let address = std::os::unix::net::SocketAddr::from_abstract_name(name.as_bytes())?;
+        BlockingStream::connect_addr(&address)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = name;
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+}

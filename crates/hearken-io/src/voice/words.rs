@@ -1,0 +1,117 @@
+//! A command line to its words, without a shell.
+//!
+//! Responsibilities: blanks, quotes and backslashes. Not here: variables, globs, pipes and all else
+//! that a shell does: no shell ever sees the command.
+
+use crate::announce::Reason;
+
+/// Says why a command line can't be cut into words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfinished {
+    /// A quote has no end.
+    Quote,
+    /// A backslash stands at the end.
+    Backslash,
+    /// There is no word at all.
+    Empty,
+}
+
+impl Unfinished {
+    /// Names it for a person.
+    pub fn reason(self) -> Reason {
+        Reason::new(match self {
+            Self::Quote => "voice.cause.command.quote",
+            Self::Backslash => "voice.cause.command.backslash",
+            Self::Empty => "voice.cause.command.empty",
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Nothing,
+    Word,
+    Single,
+    Double,
+}
+
+/// Cuts a command line into words: blanks part them, quotes and backslashes keep them together.
+///
+/// Between single quotes everything is as it stands; between double quotes a backslash protects a
+/// quote or a backslash; elsewhere it protects any character.
+pub fn split(line: &str) -> Result<Vec<String>, Unfinished> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut inside = Inside::Nothing;
+    let mut signs = line.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match (inside, sign) {
+            (Inside::Single, '\'') | (Inside::Double, '"') => inside = Inside::Word,
+            (Inside::Double, '\\') if matches!(signs.peek(), Some('"' | '\\')) => {
+                word.extend(signs.next());
+            }
+            (Inside::Single | Inside::Double, other) => word.push(other),
+            (Inside::Nothing | Inside::Word, '\'') => inside = Inside::Single,
+            (Inside::Nothing | Inside::Word, '"') => inside = Inside::Double,
+            (Inside::Nothing | Inside::Word, '\\') => {
+                word.push(signs.next().ok_or(Unfinished::Backslash)?);
+                inside = Inside::Word;
+            }
+            (Inside::Word, blank) if blank.is_whitespace() => {
+                words.push(std::mem::take(&mut word));
+                inside = Inside::Nothing;
+            }
+            (Inside::Nothing, blank) if blank.is_whitespace() => {}
+            (Inside::Nothing | Inside::Word, other) => {
+                word.push(other);
+                inside = Inside::Word;
+            }
+        }
+    }
+    match inside {
+        Inside::Single | Inside::Double => return Err(Unfinished::Quote),
+        Inside::Word => words.push(word),
+        Inside::Nothing => {}
+    }
+    if words.is_empty() {
+        return Err(Unfinished::Empty);
+    }
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn quotes_and_backslashes_keep_words_together() {
+        for (line, words) in [
+            ("espeak-ng", vec!["espeak-ng"]),
+            ("  say  -v\tAlex {} ", vec!["say", "-v", "Alex", "{}"]),
+            ("say 'a b' \"c d\"", vec!["say", "a b", "c d"]),
+            (
+                r#"say "a \"b\" \c" 'x\'"#,
+                vec!["say", r#"a "b" \c"#, r"x\"],
+            ),
+            (r"a\ b \'c", vec!["a b", "'c"]),
+            ("a'b'\"c\"d", vec!["abcd"]),
+            ("say ''", vec!["say", ""]),
+            (
+                "say $(id) ; ls | cat",
+                vec!["say", "$(id)", ";", "ls", "|", "cat"],
+            ),
+        ] {
+            assert_eq!(split(line).unwrap(), words, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_unfinished_is_named() {
+        assert_eq!(split("say 'a"), Err(Unfinished::Quote));
+        assert_eq!(split("say \"a"), Err(Unfinished::Quote));
+        assert_eq!(split("say \\"), Err(Unfinished::Backslash));
+        assert_eq!(split("  "), Err(Unfinished::Empty));
+    }
+}

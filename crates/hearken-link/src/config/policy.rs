@@ -1,0 +1,116 @@
+//! Rules by which confirmations are decided without asking: none, unless the person wrote them.
+//!
+//! Responsibilities: the shape of `[[policy]]` in the settings and what is wrong with one. Not here:
+//! which question a rule is about and what is done then (`app::policy`).
+
+use serde::{Deserialize, Serialize};
+
+use super::PolicyFault;
+
+/// How many rules there may be: they are all told at the start.
+const MOST_RULES: usize = 32;
+/// How long a rule's name may be: it goes out in `decided_by` and is said with every decision.
+const LONGEST_NAME: usize = 40;
+
+/// Says what becomes of a confirmation that a rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PolicyDecision {
+    /// It is rejected.
+    Reject,
+    /// It is not answered and rings no bell; the person can still answer it.
+    Leave,
+    /// It is accepted where the event itself says that the risk is low and that it can be undone;
+    /// everywhere else the rule is about nothing.
+    Accept,
+}
+
+/// Names a risk as a rule may name it (`risk_level` of 4.4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PolicyRisk {
+    /// `low`
+    Low,
+    /// `medium`
+    Medium,
+    /// `high`
+    High,
+    /// The event does not say it, or in a word that is not known.
+    Unknown,
+}
+
+/// Holds one rule; the first one that is about a question decides it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyRule {
+    /// Its name: letters, digits, `_` and `-`. Replies carry it as `decided_by: auto:NAME` (6.3.2).
+    pub name: String,
+    /// What it does.
+    pub decision: PolicyDecision,
+    /// The agents it is about, by id or name; empty means every agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<String>,
+    /// The tools it is about; empty means every question, also one that is about no known tool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// The risks it is about; empty means every risk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub risks: Vec<PolicyRisk>,
+    /// Whether it accepts what silence would accept, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silence: bool,
+}
+
+/// Finds what is wrong with a list of rules.
+pub(super) fn fault(rules: &[PolicyRule]) -> Option<PolicyFault> {
+    if rules.len() > MOST_RULES {
+        return Some(PolicyFault::TooMany(MOST_RULES));
+    }
+    for (at, rule) in rules.iter().enumerate() {
+        if let Some(fault) = name_fault(at, &rule.name) {
+            return Some(fault);
+        }
+        if rules[..at].iter().any(|other| other.name == rule.name) {
+            return Some(PolicyFault::Twice(rule.name.clone()));
+        }
+        let low_only = rule.risks.iter().all(|risk| *risk == PolicyRisk::Low);
+        if rule.decision == PolicyDecision::Accept && !low_only {
+            return Some(PolicyFault::Accepts(rule.name.clone()));
+        }
+        let blank = |texts: &[String]| texts.iter().any(|text| text.trim().is_empty());
+        if blank(&rule.agents) || blank(&rule.tools) {
+            return Some(PolicyFault::Empty(rule.name.clone()));
+        }
+    }
+    None
+}
+
+/// Finds what is wrong with the name of the rule at a place, from 0.
+pub(super) fn name_fault(at: usize, name: &str) -> Option<PolicyFault> {
+    let proper = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let fits = !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(proper);
+    (!fits).then_some(PolicyFault::Name {
+        number: at + 1,
+        most: LONGEST_NAME,
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use crate::config::Config;
+
+    use super::*;
+
+    #[test]
+    fn a_rule_is_read_with_what_it_leaves_out() {
+        let config = Config::from_toml(
+            "[[policy]]\nname = \"no_mail\"\ndecision = \"reject\"\ntools = [\"send_email\"]\nrisks = [\"high\", \"unknown\"]\n",
+        )
+        .unwrap();
+        let rule = &config.policy[0];
+        assert_eq!(rule.decision, PolicyDecision::Reject);
+        assert!(rule.agents.is_empty());
+        assert_eq!(rule.risks, [PolicyRisk::High, PolicyRisk::Unknown]);
+    }
+}

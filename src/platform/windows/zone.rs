@@ -1,8 +1,0 @@
-//! The time zone of this machine.
-
-use jiff::tz::TimeZone;
-
-/// Gives the zone in which times are told here: the one of `TZ`, or of the system; UTC where neither tells.
-pub(crate) fn here() -> TimeZone {
-    TimeZone::system()
-}
