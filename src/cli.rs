@@ -43,7 +43,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Says what to do.
+/// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Try everything with an agent inside the program
@@ -290,7 +290,7 @@ pub enum Command {
     },
 }
 
-/// Says how to show and say what agents do.
+/// How to show and say what agents do.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Options {
     /// How to show it: full screen, plain lines, or JSON
@@ -449,7 +449,7 @@ const SETTINGS: [(&str, &str); 15] = [
     ("client_key", "links.client_key"),
 ];
 
-/// Gives the settings that a command line or the environment sets, each with the flag or the variable.
+/// Returns the settings that a command line or the environment sets, each with the flag or the variable.
 ///
 /// A command line that can't be used gives none.
 pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, SetBy)> {
@@ -484,7 +484,7 @@ pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, SetBy
     said
 }
 
-/// Gives the settings file and the languages that a call names, also where it can't be used as it is: whoever
+/// Returns the settings file and the languages that a call names, also where it can't be used as it is: whoever
 /// has to mend it must be able to read what is wrong.
 pub fn asked(arguments: &[OsString]) -> (Option<PathBuf>, Vec<String>) {
     let words = arguments.iter().map_while(|word| {

@@ -46,7 +46,7 @@ use rows::{Label, Onward, isolated, put};
 /// or come back to the newest row from elsewhere.
 const SAME_BREATH: Duration = Duration::from_secs(30);
 
-/// Says what lines are written on.
+/// What lines are written on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     /// The width in columns; 0 leaves wrapping to whoever shows it.
@@ -56,7 +56,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Gives a page on which nothing is put in, such as a pipe.
+    /// Returns a page on which nothing is put in, such as a pipe.
     pub fn plain(width: u16) -> Self {
         Self {
             width,
@@ -65,7 +65,7 @@ impl Page {
     }
 }
 
-/// Says who brings words from right to left into their order.
+/// Who brings words from right to left into their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// Nobody, or somebody who reads letter by letter: nothing is put in.
@@ -86,14 +86,14 @@ pub struct Lines {
     ours: Ours,
 }
 
-/// Holds who spoke in the line before, and when.
+/// Who spoke in the line before, and when.
 #[derive(Debug)]
 struct Before {
     speaker: Speaker,
     at: Duration,
 }
 
-/// Says whose words an announcement is, where others may follow it without a label.
+/// Whose words an announcement is, where others may follow it without a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Speaker {
     /// Hearken, in an answer with nothing of anybody else's in it.
@@ -226,7 +226,7 @@ impl Lines {
         timed
     }
 
-    /// Tells whether an announcement follows what was written before without a label of its own.
+    /// Returns whether an announcement follows what was written before without a label of its own.
     fn goes_on(
         &self,
         app: &App,
@@ -249,7 +249,7 @@ impl Lines {
         soon && alone && before.speaker == *speaker
     }
 
-    /// Gives the time as it is to be written behind an announcement, if it is.
+    /// Returns the time as it is to be written behind an announcement, if it is.
     fn time(&mut self, times: TimesChoice, told: &Announcement) -> Option<String> {
         let time = match times {
             TimesChoice::Always => &self.clock.of(told.at.wall).second,
@@ -278,12 +278,12 @@ fn speaker(told: &Announcement, label: &Label<'_>) -> Speaker {
     }
 }
 
-/// Tells whether nothing in it is anybody else's.
+/// Returns whether nothing in it is anybody else's.
 fn is_ours(told: &Announcement) -> bool {
     told.segments.iter().all(|part| part.mark == Mark::Own)
 }
 
-/// Says how rows begin that go on in an announcement.
+/// Returns how rows begin that go on in an announcement.
 fn onward(told: &Announcement, speaker: &Speaker, could_be_ours: bool) -> Onward {
     match speaker {
         Speaker::Hearken { .. } => Onward::AtEdge,

@@ -358,7 +358,7 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-/// Holds what effects act upon.
+/// What effects act upon.
 struct Shell {
     recorder: Option<Recorder>,
     voice: Option<VoiceHandle>,
@@ -424,7 +424,7 @@ impl Shell {
         }
     }
 
-    /// Tells whether nothing came up that is to be taken before the next news of a link.
+    /// Returns whether nothing came up that is to be taken before the next news of a link.
     fn goes_on(&self) -> bool {
         self.exit.is_none() && self.happened.is_empty() && self.edit.is_none()
     }
@@ -540,7 +540,7 @@ impl Shell {
     }
 }
 
-/// Holds an open source.
+/// An open source.
 struct Open {
     id: LinkId,
     news: LinkNews,

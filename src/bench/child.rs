@@ -16,13 +16,13 @@ pub(super) const LOOK: Duration = Duration::from_millis(20);
 /// How long a program may take for anything, on a machine that has much to do.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Is a call of this very program.
+/// A call of this very program.
 pub(super) struct Child {
     arguments: Vec<String>,
     over: Arc<AtomicBool>,
 }
 
-/// Holds what became of it.
+/// What became of it.
 #[derive(Debug, Clone)]
 pub(super) struct Ran {
     /// When it had ended.
@@ -114,7 +114,7 @@ impl Child {
     }
 }
 
-/// Is a call of this very program that goes on until this goes.
+/// A call of this very program that goes on until this goes.
 pub(super) struct Program(pub(super) std::process::Child);
 
 impl Program {

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use crate::platform::sockets::{BlockingListener, BlockingStream};
 
-/// Says what was heard of the voice.
+/// What was heard of the voice.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Heard {
     /// Words were begun.
@@ -44,7 +44,7 @@ impl Daemon {
     }
 }
 
-/// Holds what a client is having said.
+/// What a client is having said.
 #[derive(Debug, Default)]
 struct Client {
     /// How many messages there were.
@@ -61,7 +61,7 @@ impl Client {
         format!("{code}-{number}\r\n{code}-1\r\n{code} {name}\r\n")
     }
 
-    /// Gives what is replied to a line.
+    /// Returns what is replied to a line.
     fn reply(&mut self, line: &str, at: Instant, tell: &Sender<Heard>) -> String {
         if let Some(text) = &mut self.text {
             if line != "." {

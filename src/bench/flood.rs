@@ -91,7 +91,7 @@ impl Flood {
         Self { apart, ..self }
     }
 
-    /// Gives an event before anything goes on: of which session, its number in there, its name and the fields that say it.
+    /// Returns an event before anything goes on: of which session, its number in there, its name and the fields that say it.
     fn open(&self, at: usize) -> (usize, usize, &'static str, String) {
         let sessions = self.said.len();
         let Some(asked) = at.checked_sub(sessions + self.asking) else {
@@ -113,7 +113,7 @@ impl Flood {
         }
     }
 
-    /// Gives the name of what a session does at one of its turns, and the fields that say it.
+    /// Returns the name of what a session does at one of its turns, and the fields that say it.
     fn turn(&mut self, session: usize, nth: usize) -> (&'static str, String) {
         let (call, file) = (nth / 10, nth % 50);
         match nth % 10 {
@@ -187,14 +187,14 @@ impl Iterator for Flood {
     }
 }
 
-/// Gives a tool's result with a mark in its words; nothing where an event is none.
+/// Returns a tool's result with a mark in its words; nothing where an event is none.
 pub fn marked(event: &str, mark: usize) -> Option<String> {
     event
         .contains(LINES)
         .then(|| event.replace(LINES, &format!(" has {mark} lines.")))
 }
 
-/// Gives the mark in a line that was written of such a result. The first line of a minute has the time at its end.
+/// Returns the mark in a line that was written of such a result. The first line of a minute has the time at its end.
 pub fn mark_in(line: &str) -> Option<usize> {
     let (_, rest) = line.split_once(" has ")?;
     let (mark, _) = rest.split_once(" lines.")?;

@@ -39,7 +39,7 @@ use served::Server;
 /// How the child shows what it hears: as plain lines, without a voice and without the person's own settings.
 const FACE: [&str; 4] = ["--face", "linear", "--voice", "none"];
 
-/// Holds what is to be measured.
+/// What is to be measured.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// How many sessions take turns.
@@ -64,7 +64,7 @@ impl Request {
     }
 }
 
-/// Says how it ended.
+/// How it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// Everything was measured.
@@ -75,7 +75,7 @@ pub enum Ended {
     Terminated,
 }
 
-/// Says why it could not be measured.
+/// Why it could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum Unmeasured {
     /// The system refused a file, a socket or a program.
@@ -127,7 +127,7 @@ pub async fn run(request: Request, words: Phrases) -> Result<Ended, Unmeasured> 
     })
 }
 
-/// Is a folder for what is measured with, which goes when this does.
+/// A folder for what is measured with, which goes when this does.
 struct Place(PathBuf);
 
 impl Place {

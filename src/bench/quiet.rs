@@ -65,7 +65,7 @@ pub(super) fn measure(
     })
 }
 
-/// Gives how long the program takes from its start to its end when it has next to nothing to do, at the median.
+/// Returns how long the program takes from its start to its end when it has next to nothing to do, at the median.
 fn start() -> Result<Duration, Unmeasured> {
     let mut times = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {

@@ -39,7 +39,7 @@ impl Way {
     }
 }
 
-/// Holds what a flood cost.
+/// What a flood cost.
 #[derive(Debug, Clone)]
 pub(super) struct Cost {
     pub(super) way: Way,
@@ -49,18 +49,18 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Gives how many events there were in a second.
+    /// Returns how many events there were in a second.
     fn rate(&self) -> f64 {
         self.events as f64 / self.ran.took.as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// Gives the processor time of an event, in microseconds.
+    /// Returns the processor time of an event, in microseconds.
     fn each(&self) -> Option<f64> {
         let processor = self.ran.spent.processor?;
         Some(processor.as_secs_f64() * 1e6 / self.events.max(1) as f64)
     }
 
-    /// Gives it as one line.
+    /// Returns it as one line.
     pub(super) fn text(&self, words: &Phrases) -> String {
         let mut args = vec![
             ("way", Arg::Own(words.text(self.way.label(), &[]))),
@@ -83,7 +83,7 @@ impl Cost {
         words.text("bench.cost", &args)
     }
 
-    /// Gives it as one JSON object.
+    /// Returns it as one JSON object.
     pub(super) fn json(&self) -> String {
         json!({
             "part": self.way.name(),
@@ -101,7 +101,7 @@ impl Cost {
     }
 }
 
-/// Holds how long events were on their way.
+/// How long events were on their way.
 #[derive(Debug, Clone)]
 pub(super) struct Latency {
     /// How many events came in a second.
@@ -113,14 +113,14 @@ pub(super) struct Latency {
     pub(super) ran: Ran,
 }
 
-/// Gives the time that so many of a hundred did not go beyond, of some in order, in milliseconds.
+/// Returns the time that so many of a hundred did not go beyond, of some in order, in milliseconds.
 fn of_hundred(times: &[Duration], so_many: usize) -> Option<f64> {
     let at = (times.len() * so_many).div_ceil(100).saturating_sub(1);
     times.get(at).map(|time| time.as_secs_f64() * 1e3)
 }
 
 impl Latency {
-    /// Gives it as one line.
+    /// Returns it as one line.
     pub(super) fn text(&self, words: &Phrases) -> String {
         let number = |n: usize| Arg::Own(n.to_string());
         let rate = ("rate", Arg::Own(self.rate.to_string()));
@@ -143,7 +143,7 @@ impl Latency {
         words.text("bench.latency", &args)
     }
 
-    /// Gives it as one JSON object.
+    /// Returns it as one JSON object.
     pub(super) fn json(&self) -> String {
         json!({
             "part": "latency",
@@ -159,7 +159,7 @@ impl Latency {
     }
 }
 
-/// Holds how long what was typed took, each in order and at least one.
+/// How long what was typed took, each in order and at least one.
 #[derive(Debug, Clone)]
 pub(super) struct Typed {
     /// How many events came in a second.
@@ -171,7 +171,7 @@ pub(super) struct Typed {
 }
 
 impl Typed {
-    /// Gives it as one line, which stands behind that of as many events a second.
+    /// Returns it as one line, which stands behind that of as many events a second.
     pub(super) fn text(&self, words: &Phrases) -> String {
         let mut args = Vec::new();
         let stops = self.stops.as_ref();
@@ -190,7 +190,7 @@ impl Typed {
         words.text("bench.typed", &args)
     }
 
-    /// Gives it as one JSON object.
+    /// Returns it as one JSON object.
     pub(super) fn json(&self) -> String {
         let figures = |times: &Vec<Duration>| {
             json!({
@@ -210,7 +210,7 @@ impl Typed {
     }
 }
 
-/// Holds what is taken when nothing comes.
+/// What is taken when nothing comes.
 #[derive(Debug, Clone)]
 pub(super) struct Quiet {
     /// From a start to its end, where there is next to nothing to do.
@@ -226,7 +226,7 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    /// Gives it as one line.
+    /// Returns it as one line.
     pub(super) fn text(&self, words: &Phrases) -> String {
         let start = format!("{:.1}", self.start.as_secs_f64() * 1e3);
         let mut args = vec![
@@ -245,7 +245,7 @@ impl Quiet {
         words.text("bench.quiet", &args)
     }
 
-    /// Gives it as one JSON object.
+    /// Returns it as one JSON object.
     pub(super) fn json(&self) -> String {
         json!({
             "part": "quiet",

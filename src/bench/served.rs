@@ -73,7 +73,7 @@ impl Server {
         Ok(Self { url, began, over })
     }
 
-    /// Gives when the stream began.
+    /// Returns when the stream began.
     ///
     /// # Errors
     /// When nobody asked for it.

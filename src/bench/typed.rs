@@ -157,7 +157,7 @@ fn stream(out: &mut TcpStream, asked: &Receiver<String>) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives an event of the one who asks.
+/// Returns an event of the one who asks.
 fn event(kind: &str, id: &str, fields: Value) -> String {
     let mut event = json!({
         "@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{kind}"),

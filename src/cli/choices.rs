@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-/// Says what is done with hooks.
+/// What is done with hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum HookAction {
     /// Write them

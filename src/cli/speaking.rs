@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::config::{Load, Verbosity, VoiceChoice};
 
-/// Says how what an editor's agent does is spoken.
+/// How what an editor's agent does is spoken.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Speaking {
     /// How to say it: auto, speech-dispatcher, system, nvda:LIBRARY, command:PROGRAM or none
@@ -29,7 +29,7 @@ pub struct Speaking {
 }
 
 impl Speaking {
-    /// Gives the flags that say the same to another command.
+    /// Returns the flags that say the same to another command.
     pub fn arguments(&self) -> Vec<OsString> {
         let named = |value: Option<PossibleValue>| value.map(|it| it.get_name().into());
         let voice = self.voice.clone().map(|voice| String::from(voice).into());
@@ -50,7 +50,7 @@ impl Speaking {
             .collect()
     }
 
-    /// Tells whether nothing is spoken.
+    /// Returns whether nothing is spoken.
     pub fn is_silent(&self) -> bool {
         self.voice == Some(VoiceChoice::None)
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::app::Until;
 
-/// Says why a value can't be used.
+/// Why a value can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadValue {
     /// It says no end of a run.

@@ -102,12 +102,12 @@ impl Subscriptions {
         Ok(())
     }
 
-    /// Gives the terms of a subscription.
+    /// Returns the terms of a subscription.
     pub(super) fn terms(&self, id: &str) -> Option<SharedTerms> {
         self.known.get(id).cloned()
     }
 
-    /// Tells whether any of the subscriptions can answer such a question.
+    /// Returns whether any of the subscriptions can answer such a question.
     pub(super) fn any_answers(&self, kind: Kind) -> bool {
         self.known.values().any(|terms| lock(terms).answers(kind))
     }
@@ -154,7 +154,7 @@ impl Subscriptions {
     }
 }
 
-/// Gives the demo's manifest (5.10.1).
+/// Returns the demo's manifest (5.10.1).
 pub(super) fn manifest(places: &[Entrance]) -> Value {
     let mut transports = Vec::new();
     for place in places {

@@ -16,7 +16,7 @@ const MAX_ECHO_CHARS: usize = 200;
 /// The longest `timeout_seconds` the schemas allow: a day.
 const MAX_TIMEOUT_SECONDS: u64 = 86_400;
 
-/// Holds the terms of a question.
+/// The terms of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Asked {
     Confirmation {
@@ -38,14 +38,14 @@ pub(super) enum ResponseKind {
     Numeric,
 }
 
-/// Holds one thing to choose.
+/// One thing to choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) value: String,
     pub(super) label: String,
 }
 
-/// Says how a question ended.
+/// How a question ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// A confirmation was answered with one of its allowed replies.
@@ -61,7 +61,7 @@ pub(super) enum Outcome {
     TimedOut { words: Option<String> },
 }
 
-/// Says why a well-formed reply is not an answer to its question.
+/// Why a well-formed reply is not an answer to its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// A decision for a clarification, or a response for a confirmation.
@@ -191,7 +191,7 @@ impl Asked {
         }
     }
 
-    /// Gives the outcome of a timeout.
+    /// Returns the outcome of a timeout.
     pub(super) fn timed_out(&self) -> Outcome {
         let words = match self {
             Self::Confirmation { .. } => None,

@@ -28,7 +28,7 @@ const MAX_JOINED_BYTES: usize = 16 * 1024;
 /// How many sessions' numbers are kept for one subscriber; a demo has a handful at once.
 const MAX_NUMBERED: usize = 256;
 
-/// Holds one event, read as far as it is one.
+/// One event, read as far as it is one.
 #[derive(Debug)]
 pub(super) struct Parcel {
     frame: Arc<Frame>,
@@ -48,12 +48,12 @@ impl Parcel {
         self.event.as_ref()?.get(field)?.as_str()
     }
 
-    /// Gives the `type`; none for what is no event.
+    /// Returns the `type`; none for what is no event.
     pub(super) fn kind(&self) -> Option<&str> {
         self.text("type")
     }
 
-    /// Gives the `coalesce_hint` of a chunk of text; one without it says `none`.
+    /// Returns the `coalesce_hint` of a chunk of text; one without it says `none`.
     pub(super) fn hint(&self) -> &str {
         self.text("coalesce_hint").unwrap_or("none")
     }
@@ -71,7 +71,7 @@ impl Parcel {
         self.event.as_ref().is_some_and(complete)
     }
 
-    /// Tells whether a chunk goes on where another one ended.
+    /// Returns whether a chunk goes on where another one ended.
     fn follows(&self, other: &Parcel) -> bool {
         let number = |parcel: &Parcel| parcel.event.as_ref()?.get("position")?.as_u64();
         let length = |parcel: &Parcel| Some(parcel.text("chunk")?.chars().count() as u64);
@@ -99,7 +99,7 @@ impl Parcel {
     }
 }
 
-/// Says how a slot may grow.
+/// How a slot may grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Growth {
     Never,
@@ -159,7 +159,7 @@ impl Slot {
     }
 }
 
-/// Holds what waits for one subscriber, in order.
+/// What waits for one subscriber, in order.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     slots: VecDeque<Slot>,
@@ -171,7 +171,7 @@ impl Backlog {
         self.slots.is_empty()
     }
 
-    /// Tells whether no more may be taken in.
+    /// Returns whether no more may be taken in.
     pub(super) fn is_full(&self) -> bool {
         self.slots.len() >= QUEUE_EVENTS
     }
@@ -216,7 +216,7 @@ impl Backlog {
             .flatten()
     }
 
-    /// Gives what has waited longest.
+    /// Returns what has waited longest.
     pub(super) fn next(&mut self) -> Option<Arc<Frame>> {
         let slot = self.slots.pop_front()?;
         let resumable = self
@@ -261,7 +261,7 @@ struct Given {
 }
 
 impl Numbers {
-    /// Gives the number of a session's next event; none where the session has no numbers.
+    /// Returns the number of a session's next event; none where the session has no numbers.
     fn give(&mut self, session: &str, parcel: &Parcel) -> Option<u64> {
         let own = parcel.event.as_ref()?.get("sequence_number")?.as_u64()?;
         let number = *self.next.get(session).unwrap_or(&own);

@@ -35,7 +35,7 @@ const SCRIPTS: [(&str, &str); 2] = [
     ("sage", include_str!("../../assets/demo/sage.jsonl")),
 ];
 
-/// Gives the names of all scenarios, those in other protocols last.
+/// Returns the names of all scenarios, those in other protocols last.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().chain(&SCRIPTS).map(|(name, _)| *name)
 }
@@ -67,7 +67,7 @@ pub fn script(name: &str) -> Option<&'static Script> {
     in_file(&SCRIPTS, &READ, name, |text| Script::parse(text).ok())
 }
 
-/// Gives what stands in the file of a name; it is read once.
+/// Returns what stands in the file of a name; it is read once.
 fn in_file<T>(
     files: &[(&str, &str)],
     read: &'static [OnceLock<Option<T>>],

@@ -20,7 +20,7 @@ use super::terms::Refusal;
 /// How long a connection may be there without asking for a subscription.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
-/// Is what came over a connection.
+/// What came over a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Heard {
     /// A message, and the number of the request that carried it.
@@ -36,7 +36,7 @@ pub(super) enum Heard {
     Over,
 }
 
-/// Says what a message is that goes out.
+/// What a message is that goes out.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Saying {
     Event,
@@ -47,7 +47,7 @@ pub(super) enum Saying {
     Bare,
 }
 
-/// Says why a connection is left.
+/// Why a connection is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Farewell {
     /// In good order.
@@ -70,7 +70,7 @@ pub(super) trait Wire: Send {
     fn leave(&mut self, farewell: Farewell) -> impl Future<Output = ()> + Send;
 }
 
-/// Holds the subscription of a connection; dropping it closes the subscription.
+/// The subscription of a connection; dropping it closes the subscription.
 struct Held {
     producer: Producer,
     id: String,
@@ -85,7 +85,7 @@ impl Drop for Held {
     }
 }
 
-/// Says what follows from a message.
+/// What follows from a message.
 enum Next {
     Nothing,
     Answer(Value),

@@ -39,7 +39,7 @@ impl fmt::Display for Entrance {
     }
 }
 
-/// Is a place that is listened at.
+/// A place that is listened at.
 pub(super) enum Door {
     Tcp(TcpListener),
     Unix {
@@ -62,7 +62,7 @@ impl Drop for SocketFile {
     }
 }
 
-/// Is somebody who came in.
+/// Somebody who came in.
 pub(super) enum Caller {
     Tcp(TcpStream),
     Unix(UnixStream),

@@ -21,7 +21,7 @@ const LENGTH_BYTES: usize = 4;
 /// JSON-RPC's code for a method that is not there.
 const NO_SUCH_METHOD: i64 = -32601;
 
-/// Says how the subscriber speaks.
+/// How the subscriber speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speech {
     Unknown,

@@ -12,7 +12,7 @@ pub(super) struct Gate {
     held: watch::Sender<Held>,
 }
 
-/// Holds what agents are told, and the how-manieth order that is.
+/// What agents are told, and the how-manieth order that is.
 #[derive(Debug, Clone)]
 struct Order {
     number: u64,

@@ -34,7 +34,7 @@ pub(super) enum Listener {
     Agreed(String),
 }
 
-/// Says how much a new subscriber was given of what it missed.
+/// How much a new subscriber was given of what it missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resumed {
     /// It asked for nothing.

@@ -38,7 +38,7 @@ impl Kind {
         Kind::HandoffRequested,
     ];
 
-    /// Gives the compact name that stands in `type`.
+    /// Returns the compact name that stands in `type`.
     pub(super) const fn wire(self) -> &'static str {
         match self {
             Kind::SessionStarted => "aaep:agent.session.started",
@@ -61,7 +61,7 @@ impl Kind {
         Kind::ALL.into_iter().find(|kind| kind.wire() == name)
     }
 
-    /// Gives the urgency that chapter 3.3.2 recommends (and for four types chapter 4 demands).
+    /// Returns the urgency that chapter 3.3.2 recommends (and for four types chapter 4 demands).
     pub(super) const fn urgency(self) -> &'static str {
         match self {
             Kind::SessionErrored
@@ -100,7 +100,7 @@ impl Kind {
         }
     }
 
-    /// Tells whether the type ends its session.
+    /// Returns whether the type ends its session.
     pub(super) const fn ends_session(self) -> bool {
         match self {
             Kind::SessionCompleted | Kind::SessionErrored | Kind::SessionCancelled => true,

@@ -22,7 +22,7 @@ const LARGEST: usize = 256 * 1024;
 /// Takes an answer; it must not wait for anything.
 pub type Answers = Arc<dyn Fn(Reply) + Send + Sync>;
 
-/// Says whose events are published in the place of scenarios.
+/// Whose events are published in the place of scenarios.
 #[derive(Clone)]
 pub struct Host {
     /// Its lasting name.
@@ -76,7 +76,7 @@ impl Host {
     }
 }
 
-/// Holds what a session came to: what a subscriber needs that was not there.
+/// What a session came to: what a subscriber needs that was not there.
 #[derive(Debug, Default)]
 struct Going {
     started: Option<Arc<Frame>>,
@@ -127,7 +127,7 @@ impl Standing {
         frame
     }
 
-    /// Gives what who comes now is told first.
+    /// Returns what who comes now is told first.
     pub(super) fn frames(&self) -> impl Iterator<Item = &Arc<Frame>> {
         let all = self.0.values();
         all.flat_map(|it| [&it.started, &it.state, &it.question])
@@ -135,7 +135,7 @@ impl Standing {
     }
 }
 
-/// Gives a change of state as the first that somebody hears: what came before it was not for them.
+/// Returns a change of state as the first that somebody hears: what came before it was not for them.
 fn from_idle(event: &Value) -> Option<Arc<Frame>> {
     let mut event = event.clone();
     event

@@ -12,7 +12,7 @@ use super::verdict::Verdict;
 /// Hears what happens; it must not wait for anything.
 pub type Hearer = Arc<dyn Fn(News) + Send + Sync>;
 
-/// Says what happened at the demo's door.
+/// What happened at the demo's door.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
     /// Somebody listens now.
@@ -45,7 +45,7 @@ pub enum News {
     },
 }
 
-/// Says what kind of answer came, and nothing of what was written in it.
+/// What kind of answer came, and nothing of what was written in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// A confirmation was accepted.

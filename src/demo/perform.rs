@@ -37,7 +37,7 @@ pub(super) struct Performance {
     sessions: Vec<String>,
 }
 
-/// Holds how far one agent has come.
+/// How far one agent has come.
 struct Part {
     /// The index of the next step to take.
     cursor: usize,
@@ -59,7 +59,7 @@ enum Stance {
     Done,
 }
 
-/// Says what happens next.
+/// What happens next.
 enum Turn {
     Act(usize),
     Resolved(usize, Outcome),
@@ -191,7 +191,7 @@ impl Performance {
         }
     }
 
-    /// Gives how long a question stays open, none when no clock ends it.
+    /// Returns how long a question stays open, none when no clock ends it.
     fn timeout(&self, written: Duration) -> Option<Duration> {
         match self.shared.settings.timeouts {
             Timeouts::AsWritten => Some(written),
@@ -253,7 +253,7 @@ impl Part {
         }
     }
 
-    /// Gives the latest answer as it may be repeated.
+    /// Returns the latest answer as it may be repeated.
     fn answer(&self) -> Option<&str> {
         match &self.outcome {
             Some(Outcome::Answered { words, .. }) => Some(words),
@@ -296,7 +296,7 @@ async fn first_time_up(parts: &[Part]) -> String {
     }
 }
 
-/// Holds where a performance is in its own time.
+/// Where a performance is in its own time.
 enum Tempo {
     Real {
         /// When the scenario began, moved on by every hold.

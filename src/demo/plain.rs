@@ -53,7 +53,7 @@ GET  /aaep/v1/ws                       all of that over a WebSocket (aaep.v1)
 /// What every answer is made of.
 pub(super) type Body = UnsyncBoxBody<Bytes, std::io::Error>;
 
-/// Holds what a connection becomes when a request made a WebSocket of it.
+/// What a connection becomes when a request made a WebSocket of it.
 pub(super) type Turned = Arc<Mutex<Option<OnUpgrade>>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Route {
     }
 }
 
-/// Says why a request's body could not be read.
+/// Why a request's body could not be read.
 enum Unread {
     TooLarge,
     TooSlow,

@@ -22,7 +22,7 @@ use super::verdict::{Received, Verdict};
 /// What subscribers are told when the demo ends.
 const STOPPING: &str = "The demo is stopping.";
 
-/// Says why a scenario can't be started.
+/// Why a scenario can't be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
     /// No scenario has that name.
@@ -229,12 +229,12 @@ impl Producer {
         self.shared.change(|stage, _| stage.publish(text));
     }
 
-    /// Gives what of somebody else's events who comes now would be told.
+    /// Returns what of somebody else's events who comes now would be told.
     pub fn standing(&self) -> Vec<String> {
         self.shared.look(Stage::standing)
     }
 
-    /// Gives what is said at the end.
+    /// Returns what is said at the end.
     pub(super) fn farewell(&self) -> &str {
         let host = self.shared.settings.host.as_ref();
         host.map_or(STOPPING, |host| &host.farewell)
@@ -251,7 +251,7 @@ impl Producer {
         verdict
     }
 
-    /// Gives the manifest (5.10.1).
+    /// Returns the manifest (5.10.1).
     pub(super) fn manifest(&self) -> Value {
         self.shared.manifest.clone()
     }
@@ -273,7 +273,7 @@ impl Producer {
             .change(|stage, _| stage.close_subscription(message))
     }
 
-    /// Gives the terms of a subscription.
+    /// Returns the terms of a subscription.
     pub(super) fn terms(&self, id: &str) -> Option<SharedTerms> {
         self.shared.look(|stage| stage.subscriptions().terms(id))
     }
@@ -304,7 +304,7 @@ impl Producer {
 }
 
 impl SessionRef {
-    /// Gives the name of the scenario.
+    /// Returns the name of the scenario.
     pub fn scenario(&self) -> &str {
         &self.scenario
     }

@@ -19,14 +19,14 @@ use super::verdict::Verdict;
 /// How many used tokens are remembered, only to tell "used" from "unknown" in a test's report.
 const REMEMBERED_TOKENS: usize = 1_024;
 
-/// Holds the questions that are open.
+/// The questions that are open.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     open: BTreeMap<String, Question>,
     used: VecDeque<String>,
 }
 
-/// Holds an open question and whom its end concerns.
+/// An open question and whom its end concerns.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) session: String,
@@ -110,7 +110,7 @@ impl Questions {
         }
     }
 
-    /// Gives the events of the open questions.
+    /// Returns the events of the open questions.
     pub(super) fn frames(&self) -> impl Iterator<Item = &Arc<Frame>> {
         self.open.values().map(|question| &question.frame)
     }

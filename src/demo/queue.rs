@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 /// of the fastest stream; a thousand events are about half a megabyte.
 pub(super) const QUEUE_EVENTS: usize = 1_024;
 
-/// Holds one message for subscribers, ready to be framed by any transport.
+/// One message for subscribers, ready to be framed by any transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     /// The `event_id`; a frame without one can't be resumed from.
@@ -45,7 +45,7 @@ enum State {
     Cut,
 }
 
-/// Says what comes next for a subscriber.
+/// What comes next for a subscriber.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Delivery {
     Frame(Arc<Frame>),

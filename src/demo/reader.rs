@@ -70,7 +70,7 @@ enum OneOrMore {
     More(Vec<String>),
 }
 
-/// Holds what must be remembered of an agent's lines while they are read.
+/// What must be remembered of an agent's lines while they are read.
 #[derive(Default)]
 struct Reading {
     asked: Option<Asked>,

@@ -17,7 +17,7 @@ const MAX_DECIDED_BY_CHARS: usize = 256;
 /// The longest part of an id behind its prefix, in characters (chapters 6.2.1 and 5.4.1).
 const MAX_ID_CHARS: usize = 64;
 
-/// Holds a well-formed reply.
+/// A well-formed reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reply {
     pub(super) token: String,
@@ -25,7 +25,7 @@ pub(super) struct Reply {
     pub(super) at: Timestamp,
 }
 
-/// Holds what a reply says.
+/// What a reply says.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Said {
     /// A decision, and whether it came with a modified action.
@@ -34,7 +34,7 @@ pub(super) enum Said {
     Response(Value),
 }
 
-/// Says what is wrong with the form of a message.
+/// What is wrong with the form of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// The body is not JSON.
@@ -58,7 +58,7 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    /// Gives the short code that stands in `error`.
+    /// Returns the short code that stands in `error`.
     pub fn code(self) -> &'static str {
         match self {
             Malformed::NotJson => "invalid_json",

@@ -16,7 +16,7 @@ const MAX_TOKENS_PER_SECOND: u32 = 1_000;
 /// The longest wait between two sentences, in milliseconds.
 const MAX_SENTENCE_MS: u64 = 60_000;
 
-/// Holds a `say` line: one whole output, in one of two manners.
+/// A `say` line: one whole output, in one of two manners.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Say {
@@ -43,7 +43,7 @@ struct Sentences {
     texts: Vec<String>,
 }
 
-/// Holds one chunk and the time since the one before (none for the first).
+/// One chunk and the time since the one before (none for the first).
 pub(super) struct Chunk {
     pub(super) after: Duration,
     pub(super) fields: Map<String, Value>,

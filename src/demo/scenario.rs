@@ -54,7 +54,7 @@ pub struct ScenarioInfo {
     pub description: String,
 }
 
-/// Holds everything that happens in a scenario, checked.
+/// Everything that happens in a scenario, checked.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     pub(super) info: ScenarioInfo,
@@ -63,7 +63,7 @@ pub struct Scenario {
     pub(super) cast: Vec<Role>,
 }
 
-/// Holds one agent and its steps.
+/// One agent and its steps.
 #[derive(Debug, Clone)]
 pub(super) struct Role {
     /// The `producer` object of its events.
@@ -71,7 +71,7 @@ pub(super) struct Role {
     pub(super) beats: Vec<Beat>,
 }
 
-/// Holds one event to come.
+/// One event to come.
 #[derive(Debug, Clone)]
 pub(super) struct Beat {
     pub(super) after: Duration,
@@ -80,7 +80,7 @@ pub(super) struct Beat {
     pub(super) act: Act,
 }
 
-/// Says what an agent does at a beat.
+/// What an agent does at a beat.
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     Emit(Template),
@@ -91,7 +91,7 @@ pub(super) enum Act {
     },
 }
 
-/// Holds an event as the scenario writes it.
+/// An event as the scenario writes it.
 #[derive(Debug, Clone)]
 pub(super) struct Template {
     pub(super) kind: Kind,
@@ -107,7 +107,7 @@ pub(super) enum Label {
     TimedOut,
 }
 
-/// Says which line of a scenario can't be used, and why.
+/// Which line of a scenario can't be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct ScenarioError {
@@ -126,7 +126,7 @@ impl Act {
 }
 
 impl Label {
-    /// Tells whether a question ended as the label says.
+    /// Returns whether a question ended as the label says.
     pub(super) fn fits(&self, outcome: &Outcome) -> bool {
         match (self, outcome) {
             (Label::Decided(label), Outcome::Decided(decision)) => label == decision,
@@ -148,7 +148,7 @@ impl Scenario {
 }
 
 impl Template {
-    /// Gives what pairs a tool's begin with its end: the call's label, else the tool's name.
+    /// Returns what pairs a tool's begin with its end: the call's label, else the tool's name.
     pub(super) fn tool_label(&self) -> Option<&str> {
         self.text("tool_call_id").or_else(|| self.text("tool"))
     }

@@ -29,7 +29,7 @@ use super::settings::Clock;
 /// The longest line that is read from whoever answers; more is no answer to any scenario.
 const LONGEST_LINE: usize = 64 * 1024;
 
-/// Holds a scenario in another protocol.
+/// A scenario in another protocol.
 #[derive(Debug, Clone)]
 pub struct Script {
     info: ScenarioInfo,
@@ -53,7 +53,7 @@ enum Act {
     },
 }
 
-/// Holds what was heard last.
+/// What was heard last.
 #[derive(Debug, Default)]
 struct Heard {
     name: String,
@@ -104,7 +104,7 @@ impl Script {
         &self.info
     }
 
-    /// Gives the name of the protocol that it is in.
+    /// Returns the name of the protocol that it is in.
     pub fn dialect(&self) -> &str {
         &self.dialect
     }
@@ -156,7 +156,7 @@ impl Script {
         }
     }
 
-    /// Gives the frames that are sent where each thing is heard by this name, with what was heard: what a test plays
+    /// Returns the frames that are sent where each thing is heard by this name, with what was heard: what a test plays
     /// without pipes.
     pub fn frames(&self, heard: &str, line: &Value, now: Timestamp) -> Vec<(Duration, String)> {
         let mut name = "";

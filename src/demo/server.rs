@@ -43,7 +43,7 @@ const ACCEPT_REST: Duration = Duration::from_millis(100);
 /// What an agent says whose session the end of the server cuts short.
 const STOPPING: &str = "The demo is stopping.";
 
-/// Holds a running server. Dropping it kills everything at once, as a crash would;
+/// A running server. Dropping it kills everything at once, as a crash would;
 /// [`Running::stop`] ends it in good order.
 pub struct Running {
     places: Vec<Entrance>,
@@ -99,7 +99,7 @@ impl Running {
         &self.places
     }
 
-    /// Gives the first address that is listened on; port 0 of no host when there is none.
+    /// Returns the first address that is listened on; port 0 of no host when there is none.
     pub fn addr(&self) -> SocketAddr {
         self.places
             .iter()
@@ -110,7 +110,7 @@ impl Running {
             .unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)))
     }
 
-    /// Gives the address as a source for `hearken watch`.
+    /// Returns the address as a source for `hearken watch`.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr())
     }
@@ -121,7 +121,7 @@ impl Running {
         let _ = (&mut self.task).await;
     }
 
-    /// Gives the handle on the agents.
+    /// Returns the handle on the agents.
     pub fn producer(&self) -> &Producer {
         &self.producer
     }

@@ -32,7 +32,7 @@ const TEXTS: [&str; 9] = [
     "reason",
 ];
 
-/// Holds a session that has not ended.
+/// A session that has not ended.
 #[derive(Debug)]
 pub(super) struct Session {
     id: String,
@@ -61,7 +61,7 @@ struct Output {
     length: u64,
 }
 
-/// Holds an event as it goes over the wire.
+/// An event as it goes over the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sealed {
     pub(super) event_id: String,
@@ -280,7 +280,7 @@ fn has_text(payload: &Map<String, Value>) -> bool {
     })
 }
 
-/// Gives the whole milliseconds between two moments, never less than none.
+/// Returns the whole milliseconds between two moments, never less than none.
 fn elapsed_ms(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
 }

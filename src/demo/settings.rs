@@ -15,7 +15,7 @@ use super::signing::Signer;
 /// Tells the time; an argument, so that tests can fix it.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Says how fast scenarios run.
+/// How fast scenarios run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
     /// As written, times a speed (2.0 is twice as fast).
@@ -29,7 +29,7 @@ pub enum Pace {
     Stepped,
 }
 
-/// Says what ends a question that nobody answers.
+/// What ends a question that nobody answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Timeouts {
     /// The clock, after `timeout_seconds`.
@@ -40,7 +40,7 @@ pub enum Timeouts {
     OnDemand,
 }
 
-/// Holds what a producer is started with.
+/// What a producer is started with.
 #[derive(Clone)]
 pub struct Settings {
     /// How fast scenarios run.
@@ -60,7 +60,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Gives the settings for people: real time, timeouts as written, the system's clock.
+    /// Returns the settings for people: real time, timeouts as written, the system's clock.
     pub fn live(seed: u64) -> Self {
         Self {
             pace: Pace::RealTime { speed: 1.0 },
@@ -73,7 +73,7 @@ impl Settings {
         }
     }
 
-    /// Gives the settings for tests: stepped, timeouts on demand, the system's clock.
+    /// Returns the settings for tests: stepped, timeouts on demand, the system's clock.
     pub fn stepped(seed: u64) -> Self {
         Self {
             pace: Pace::Stepped,

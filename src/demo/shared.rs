@@ -17,7 +17,7 @@ use super::queue::{Delivery, Queue};
 use super::settings::Settings;
 use super::stage::Stage;
 
-/// Holds what the producer's tasks have in common.
+/// What the producer's tasks have in common.
 pub(super) struct Shared {
     stage: Mutex<Stage>,
     /// Counts the changes of the stage; waiting is watching it.
@@ -77,7 +77,7 @@ impl Shared {
     }
 }
 
-/// Holds one subscriber's place; leaving is dropping it.
+/// One subscriber's place; leaving is dropping it.
 pub(super) struct Subscription {
     shared: Arc<Shared>,
     number: u64,

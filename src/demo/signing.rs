@@ -53,7 +53,7 @@ impl Signer {
         Ok(Self { pair, random })
     }
 
-    /// Gives the public half in PEM, as a folder of keys takes it.
+    /// Returns the public half in PEM, as a folder of keys takes it.
     pub fn public_pem(&self) -> String {
         let mut der = POINT_FOLLOWS.to_vec();
         der.extend_from_slice(self.pair.public_key().as_ref());

@@ -33,7 +33,7 @@ const SUBSCRIPTIONS: u64 = 0x5355_4253;
 /// How many scenarios run at once.
 const MAX_RUNS: usize = 16;
 
-/// Holds the producer's state.
+/// The producer's state.
 #[derive(Debug)]
 pub(super) struct Stage {
     ids: Ids,
@@ -51,7 +51,7 @@ pub(super) struct Stage {
     runs: usize,
 }
 
-/// Holds what a question needs beside its event.
+/// What a question needs beside its event.
 pub(super) struct Asking {
     pub(super) asked: Asked,
     /// When its time is up, counted from the event; none when no clock ends it.
@@ -60,7 +60,7 @@ pub(super) struct Asking {
     pub(super) answers: mpsc::Sender<(usize, Outcome)>,
 }
 
-/// Says what became of a question that an agent wants to ask.
+/// What became of a question that an agent wants to ask.
 pub(super) enum Posed {
     /// It is open, under this token.
     Open(String),
@@ -154,7 +154,7 @@ impl Stage {
         Posed::Open(token)
     }
 
-    /// Tells whether nobody could answer such a question.
+    /// Returns whether nobody could answer such a question.
     fn is_deaf_to(&self, kind: Kind) -> bool {
         self.hub.plain() == 0 && !self.subscriptions.any_answers(kind)
     }
@@ -205,7 +205,7 @@ impl Stage {
         self.emitted += 1;
     }
 
-    /// Gives what of somebody else's events who comes now must know.
+    /// Returns what of somebody else's events who comes now must know.
     pub(super) fn standing(&self) -> Vec<String> {
         self.standing.frames().map(|it| it.text.clone()).collect()
     }
@@ -345,7 +345,7 @@ impl Stage {
         &mut self.questions
     }
 
-    /// Tells whether any of these sessions is still open.
+    /// Returns whether any of these sessions is still open.
     pub(super) fn any_open(&self, sessions: &[String]) -> bool {
         sessions.iter().any(|id| self.sessions.contains_key(id))
     }

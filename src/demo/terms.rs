@@ -25,7 +25,7 @@ const DEFAULT_BOUNDARIES: [&str; 2] = ["sentence", "completion"];
 /// The boundaries at which the scenarios cut their text.
 const BOUNDARIES: [&str; 4] = ["word", "sentence", "paragraph", "completion"];
 
-/// Says why a subscription is not given, in the terms of 5.5.
+/// Why a subscription is not given, in the terms of 5.5.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) status: u16,
@@ -64,7 +64,7 @@ impl Refusal {
         }
     }
 
-    /// Gives the message that says so.
+    /// Returns the message that says so.
     pub(super) fn message(&self) -> Value {
         let mut message = json!({
             "type": "subscription.rejected",
@@ -81,7 +81,7 @@ impl Refusal {
 /// When a subscriber that found no room should try again, in seconds.
 const BUSY_SECONDS: u64 = 5;
 
-/// Holds what was agreed with one subscriber; its stream reads it at every event.
+/// What was agreed with one subscriber; its stream reads it at every event.
 #[derive(Debug, Default)]
 pub(super) struct Terms {
     pub(super) honored: Map<String, Value>,
@@ -92,12 +92,12 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// Gives how many events a second may come; none means any.
+    /// Returns how many events a second may come; none means any.
     pub(super) fn rate(&self) -> Option<f64> {
         self.honored.get("max_events_per_second")?.as_f64()
     }
 
-    /// Tells whether an event is for this subscriber. A question that it can't answer is not, urgent or
+    /// Returns whether an event is for this subscriber. A question that it can't answer is not, urgent or
     /// not (5.3.1.4); whatever else is urgent is (5.5.4); for the rest there are its filters.
     pub(super) fn lets_through(&self, parcel: &Parcel) -> bool {
         // What is no event is let through by whoever takes all of the protocol's own.
@@ -108,14 +108,14 @@ impl Terms {
         parcel.critical() || self.wants(kind)
     }
 
-    /// Tells whether a question can be answered by this subscriber; what is no question can.
+    /// Returns whether a question can be answered by this subscriber; what is no question can.
     pub(super) fn answers(&self, kind: Kind) -> bool {
         let asked = QUESTIONS.iter().find(|(question, _)| *question == kind);
         // Who says nothing can't (5.3.1.4, 5.3.1.5).
         asked.is_none_or(|(_, key)| self.honored.get(*key) == Some(&Value::Bool(true)))
     }
 
-    /// Tells whether the subscriber wants text to be cut at such a place.
+    /// Returns whether the subscriber wants text to be cut at such a place.
     pub(super) fn cuts_at(&self, hint: &str) -> bool {
         match self
             .honored
@@ -127,7 +127,7 @@ impl Terms {
         }
     }
 
-    /// Tells whether a type of event is wanted; a star at the end of a pattern stands for anything.
+    /// Returns whether a type of event is wanted; a star at the end of a pattern stands for anything.
     fn wants(&self, kind: &str) -> bool {
         let Some(filters) = self.honored.get("event_filters") else {
             return true;
@@ -255,7 +255,7 @@ fn some_of(value: &Value, offered: &[&str]) -> Option<Value> {
     Some(Value::Array(kept.cloned().collect()))
 }
 
-/// Holds the terms of one subscription; its stream reads them at every event.
+/// The terms of one subscription; its stream reads them at every event.
 pub(super) type SharedTerms = Arc<Mutex<Terms>>;
 
 pub(super) fn lock(terms: &SharedTerms) -> MutexGuard<'_, Terms> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::reply::Malformed;
 
-/// Says what became of a message that was posted.
+/// What became of a message that was posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It answered its question.
@@ -27,7 +27,7 @@ pub enum Verdict {
     Malformed(Malformed),
 }
 
-/// Holds a posted message and what became of it.
+/// A posted message and what became of it.
 #[derive(Clone, PartialEq)]
 pub struct Received {
     /// The message; null when it was not JSON.

@@ -21,7 +21,7 @@ const PASSWORD: &str = "OPENCODE_SERVER_PASSWORD";
 /// Where Codex is told to listen: it has no place of its own.
 const CODEX_AT: &str = "ws://127.0.0.1:8765";
 
-/// Says what is on this machine.
+/// What is on this machine.
 #[derive(Debug, Clone)]
 struct Here {
     known: Vec<Startable>,
@@ -148,7 +148,7 @@ impl Here {
         Vec::new()
     }
 
-    /// Tells how Claude Code is heard; gives what keeps it from that.
+    /// Returns how Claude Code is heard; gives what keeps it from that.
     fn claude(&self, ways: &mut Vec<Phrase>) -> Vec<Finding> {
         let Claude {
             runs,

@@ -32,7 +32,7 @@ use settings::{Origin, Settings};
 use terminal::Terminal;
 use voices::Sentence;
 
-/// Holds what is to be looked at.
+/// What is to be looked at.
 #[derive(Debug, Default)]
 pub struct Request {
     /// The sources, as `hearken watch` takes them.
@@ -174,7 +174,7 @@ impl Report<'_> {
     }
 }
 
-/// Tells whether a screen reader is at work, and what was looked at.
+/// Returns whether a screen reader is at work, and what was looked at.
 fn reader(choice: ReaderChoice, settings: &Settings) -> (bool, Vec<Finding>) {
     let said = |is: bool| {
         let origin = settings.origins.get("screen.reader");
@@ -198,7 +198,7 @@ fn reader(choice: ReaderChoice, settings: &Settings) -> (bool, Vec<Finding>) {
     }
 }
 
-/// Gives what is to be said of the places where readers leave signs.
+/// Returns what is to be said of the places where readers leave signs.
 fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
     let part = Part::ScreenReader;
     let first = match survey.present() {
@@ -240,7 +240,7 @@ fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
     found
 }
 
-/// Tells which face a run would have, and why.
+/// Returns which face a run would have, and why.
 fn face(terminal: &Terminal, config: &Config, sources: &[String], reader: bool) -> Finding {
     let terminals = Terminals {
         output: terminal.output,
@@ -260,7 +260,7 @@ fn face(terminal: &Terminal, config: &Config, sources: &[String], reader: bool) 
     Finding::fine(Part::Face, Phrase::new(key).with("why", why))
 }
 
-/// Tells whether the recording could be written.
+/// Returns whether the recording could be written.
 fn recording(request: &Request) -> Vec<Finding> {
     let Some(path) = &request.record else {
         return Vec::new();
@@ -290,7 +290,7 @@ fn recording(request: &Request) -> Vec<Finding> {
     vec![finding]
 }
 
-/// Gives the test sentence in the person's language.
+/// Returns the test sentence in the person's language.
 fn sentence(config: &Config) -> Result<Sentence, Box<Finding>> {
     let phrases = Phrases::for_languages(&config.announce.languages).map_err(|error| {
         Box::new(Finding::broken(

@@ -46,7 +46,7 @@ const OF_ALL: [(&str, &str); 25] = [
 /// What a source's table holds that is no setting, or nobody else's business.
 const UNTOLD: [&str; 3] = ["name", "url", "command"];
 
-/// Gives what is to be said of the sources that are meant; without any word, of all that the settings
+/// Returns what is to be said of the sources that are meant; without any word, of all that the settings
 /// have.
 pub fn findings(settings: &Settings, words: &[String], all: bool) -> Vec<Finding> {
     let meant = settings

@@ -28,7 +28,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Gives the phrase of the label that begins a line.
+    /// Returns the phrase of the label that begins a line.
     pub fn label(self) -> &'static str {
         match self {
             Self::Terminal => "doctor.part.terminal",
@@ -41,7 +41,7 @@ impl Part {
         }
     }
 
-    /// Gives the name that JSON has for it.
+    /// Returns the name that JSON has for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Terminal => "terminal",
@@ -55,7 +55,7 @@ impl Part {
     }
 }
 
-/// Says how much a finding matters.
+/// How much a finding matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grade {
     /// It is as it should be, or only a fact.
@@ -72,7 +72,7 @@ pub enum Grade {
     },
 }
 
-/// Holds one thing that was found.
+/// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What it is about.
@@ -115,7 +115,7 @@ impl Finding {
         }
     }
 
-    /// Gives the finding as one line, whatever is in it: the label, the message, the remedy.
+    /// Returns the finding as one line, whatever is in it: the label, the message, the remedy.
     pub fn line(&self, words: &Phrases) -> String {
         let text = sentence(&told(words, &self.text));
         let (key, remedy) = match &self.grade {
@@ -133,7 +133,7 @@ impl Finding {
         format!("{head}: {text} {before}: {remedy}\n")
     }
 
-    /// Gives the finding as one JSON object.
+    /// Returns the finding as one JSON object.
     pub fn json(&self, words: &Phrases) -> String {
         let (grade, remedy) = match &self.grade {
             Grade::Fine => ("fine", None),
@@ -208,12 +208,12 @@ impl Tally {
         }
     }
 
-    /// Tells whether nothing prevents work.
+    /// Returns whether nothing prevents work.
     pub fn is_well(self) -> bool {
         self.broken == 0
     }
 
-    /// Gives the last line.
+    /// Returns the last line.
     pub fn line(self, words: &Phrases) -> String {
         let n = |n: usize| Arg::own(n);
         let mut line = match self.broken {
@@ -228,7 +228,7 @@ impl Tally {
         line
     }
 
-    /// Gives the last line as JSON.
+    /// Returns the last line as JSON.
     pub fn json(self) -> String {
         let object = serde_json::json!({
             "part": "result",

@@ -14,7 +14,7 @@ use crate::runtime::{self, Failure, settings};
 /// The longest value that is shown, in characters: a line is to be listened to.
 const LONGEST_VALUE: usize = 80;
 
-/// Says where a setting's value came from.
+/// Where a setting's value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// Nobody said anything else.
@@ -28,7 +28,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Gives it as it stands in a sentence.
+    /// Returns it as it stands in a sentence.
     pub(super) fn word(&self) -> Word {
         let phrase = match self {
             Self::Default => Phrase::new("doctor.origin.default"),
@@ -46,7 +46,7 @@ impl Origin {
     }
 }
 
-/// Is a setting's value as it is told.
+/// A setting's value as it is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// As TOML writes it.
@@ -57,7 +57,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Gives it as it stands in a sentence, and not more of it than is to be listened to.
+    /// Returns it as it stands in a sentence, and not more of it than is to be listened to.
     pub(super) fn word(&self) -> Word {
         let text = match self {
             Self::Entries(n) => {
@@ -73,7 +73,7 @@ impl Value {
     }
 }
 
-/// Holds the settings of a run with the origin of each.
+/// The settings of a run with the origin of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// What a run would have; the defaults where the file can't be read.
@@ -136,7 +136,7 @@ impl Settings {
         }
     }
 
-    /// Gives what is to be said: the file, then each setting that is not its default, or each at all.
+    /// Returns what is to be said: the file, then each setting that is not its default, or each at all.
     pub fn findings(&self, all: bool) -> Vec<Finding> {
         let mut found = vec![self.file.clone()];
         found.extend(self.memory.clone());
@@ -214,7 +214,7 @@ fn origins(
         .collect()
 }
 
-/// Gives each value of a table by its dotted name.
+/// Returns each value of a table by its dotted name.
 pub(super) fn flatten(table: &toml::Table) -> BTreeMap<String, Value> {
     let mut flat = BTreeMap::new();
     for (name, value) in table {

@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(8);
 /// How many news of one source are kept while it is tried; the first says what is wanted.
 const NEWS: usize = 16;
 
-/// Says what came of trying a source.
+/// What came of trying a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reached {
     /// It is open.

@@ -20,7 +20,7 @@ const SMALLEST: (u16, u16) = (40, 10);
 /// How long its reply is waited for.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Holds what of a terminal and its environment can be seen.
+/// What of a terminal and its environment can be seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Terminal {
     /// Whether the input is one.
@@ -88,12 +88,12 @@ impl Terminal {
         }
     }
 
-    /// Tells whether it takes no control sequences.
+    /// Returns whether it takes no control sequences.
     pub fn is_dumb(&self) -> bool {
         self.term.is_empty() || self.term == "dumb"
     }
 
-    /// Gives what is to be said of it.
+    /// Returns what is to be said of it.
     pub fn findings(&self) -> Vec<Finding> {
         let mut found = vec![self.ends()];
         found.extend(self.size());
@@ -105,7 +105,7 @@ impl Terminal {
         found
     }
 
-    /// Tells whether it says when a question is shown.
+    /// Returns whether it says when a question is shown.
     fn shows(&self) -> Option<Finding> {
         Some(match self.replies? {
             true => Finding::fine(Part::Terminal, "doctor.replies.yes"),
@@ -220,7 +220,7 @@ impl Terminal {
         }
     }
 
-    /// Gives `TERM` as it is named in a sentence.
+    /// Returns `TERM` as it is named in a sentence.
     fn shown(&self) -> Word {
         if self.term.is_empty() {
             Word::Phrase(Phrase::new("doctor.term.unset"))
@@ -229,7 +229,7 @@ impl Terminal {
         }
     }
 
-    /// Tells what is known of bell, title and notifications.
+    /// Returns what is known of bell, title and notifications.
     fn signals(&self) -> Finding {
         if !self.output || self.is_dumb() {
             return Finding::fine(Part::Terminal, "doctor.signals.none");
@@ -248,14 +248,14 @@ impl Terminal {
     }
 }
 
-/// Says whether a locale's name ends in UTF-8, in one of its spellings.
+/// Returns whether a locale's name ends in UTF-8, in one of its spellings.
 fn is_utf8(locale: &str) -> bool {
     let code = locale.rsplit('.').next().unwrap_or_default();
     let code = code.split('@').next().unwrap_or_default();
     locale.contains('.') && matches!(code.to_ascii_lowercase().as_str(), "utf-8" | "utf8")
 }
 
-/// Says what a terminal's documents say.
+/// What a terminal's documents say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
     Yes,
@@ -263,7 +263,7 @@ enum Known {
     Unsaid,
 }
 
-/// Tells whether a terminal shows OSC 9, from its makers' documents and not from trying.
+/// Returns whether a terminal shows OSC 9, from its makers' documents and not from trying.
 fn shows_notifications(term: &str, program: &str) -> Known {
     match program {
         "iTerm.app" | "WezTerm" | "ghostty" => return Known::Yes,

@@ -63,7 +63,7 @@ impl Engine {
     }
 }
 
-/// Says what became of the test sentence.
+/// What became of the test sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sound {
     /// It was not to be said.
@@ -80,7 +80,7 @@ pub enum Sound {
     },
 }
 
-/// Holds what came of trying one engine.
+/// What came of trying one engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tried {
     /// It is there.
@@ -99,7 +99,7 @@ pub enum Tried {
     },
 }
 
-/// Holds the sentence that is said, in the person's words.
+/// The sentence that is said, in the person's words.
 #[derive(Debug, Clone)]
 pub struct Sentence(pub Phrases);
 
@@ -149,7 +149,7 @@ pub async fn look(
     }
 }
 
-/// Tells whether the chosen voice was this engine, found or missing.
+/// Returns whether the chosen voice was this engine, found or missing.
 fn taken(chosen: &Tried, choice: &VoiceChoice, name: &str) -> bool {
     let found = match chosen {
         Tried::There { engine, .. } => {
@@ -167,7 +167,7 @@ fn taken(chosen: &Tried, choice: &VoiceChoice, name: &str) -> bool {
     found || named
 }
 
-/// Gives what is to be said of the voice that a run would have.
+/// Returns what is to be said of the voice that a run would have.
 fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Finding> {
     let (engine, notices, sound) = match tried {
         Tried::There {
@@ -223,7 +223,7 @@ fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> Finding {
     }
 }
 
-/// Gives what helps where no voice can be used: one that only lacks a sound device need not be installed.
+/// Returns what helps where no voice can be used: one that only lacks a sound device need not be installed.
 fn remedy(reason: &Reason) -> &'static str {
     if NO_DEVICE.iter().any(|key| reason.comes_of(key)) {
         DEVICE
@@ -234,7 +234,7 @@ fn remedy(reason: &Reason) -> &'static str {
     }
 }
 
-/// Gives what is to be said of an engine that nobody asked for.
+/// Returns what is to be said of an engine that nobody asked for.
 fn of_another(name: &str, tried: &Tried) -> Finding {
     let text = match tried {
         Tried::There { .. } => Phrase::new("doctor.voice.other").with("flag", own(flag(name))),

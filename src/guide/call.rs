@@ -14,7 +14,7 @@ use crate::announce::{Arg as Word, Phrases};
 use crate::cli::{BadValue, Cli};
 use crate::config::NoVoice;
 
-/// Says why a call can't be used. `arguments` are those of the call, the program's name first.
+/// Returns why a call can't be used. `arguments` are those of the call, the program's name first.
 pub fn fault(error: &Error, arguments: &[OsString], words: &Phrases) -> String {
     let call = Call {
         error,
@@ -24,7 +24,7 @@ pub fn fault(error: &Error, arguments: &[OsString], words: &Phrases) -> String {
     call.told()
 }
 
-/// Says where the person finds what there is.
+/// Returns where the person finds what there is.
 fn more(arguments: &[OsString], words: &Phrases) -> String {
     let command = Cli::command();
     let given = arguments.iter().skip(1).find_map(|word| {
@@ -95,7 +95,7 @@ impl Call<'_> {
         }
     }
 
-    /// Says why a value can't be used; what has no words of ours has its own.
+    /// Returns why a value can't be used; what has no words of ours has its own.
     fn why(&self, why: &(dyn std::error::Error + 'static)) -> String {
         let key = match (
             why.downcast_ref::<BadValue>(),
@@ -126,7 +126,7 @@ impl Call<'_> {
         self.words.text(key, &args)
     }
 
-    /// Gives the values of which one would be right.
+    /// Returns the values of which one would be right.
     fn allowed(&self) -> String {
         let values = self.all(ContextKind::ValidValue);
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
@@ -137,7 +137,7 @@ impl Call<'_> {
         self.all(kind).into_iter().next().unwrap_or_default()
     }
 
-    /// Gives what clap knows under a name, as a person writes it: `--face`, `FILE`.
+    /// Returns what clap knows under a name, as a person writes it: `--face`, `FILE`.
     fn all(&self, kind: ContextKind) -> Vec<String> {
         let texts = match self.error.get(kind) {
             Some(ContextValue::String(text)) => vec![text.clone()],
@@ -157,7 +157,7 @@ impl Call<'_> {
     }
 }
 
-/// Gives an option without the name of its value, and an argument without its brackets.
+/// Returns an option without the name of its value, and an argument without its brackets.
 fn written(text: &str) -> String {
     if text.starts_with('-') {
         let end = text.find([' ', '=']).unwrap_or(text.len());

@@ -25,7 +25,7 @@ pub const VARIABLE: &str = "HEARKEN_COMPLETE";
 /// How a voice may be named; the last wants a program behind it.
 const VOICES: [&str; 5] = ["auto", "speech-dispatcher", "system", "none", "command:"];
 
-/// Gives the script that makes a shell ask this program.
+/// Returns the script that makes a shell ask this program.
 ///
 /// # Errors
 /// When the shell is none of those that can ask.
@@ -40,7 +40,7 @@ pub fn script(shell: Shell) -> std::io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Gives the command line with the names that a shell offers. `scenarios` has each with its title; `sources`
+/// Returns the command line with the names that a shell offers. `scenarios` has each with its title; `sources`
 /// gives the names in the settings, which are only read when they are asked for.
 pub fn completable(
     scenarios: Vec<(String, String)>,

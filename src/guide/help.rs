@@ -8,7 +8,7 @@ use clap::{Arg, Command, CommandFactory};
 use crate::announce::{Arg as Word, Phrases};
 use crate::cli::Cli;
 
-/// Gives the command line as the person reads it; it is parsed by the same rules as any other.
+/// Returns the command line as the person reads it; it is parsed by the same rules as any other.
 pub fn worded(words: &Phrases) -> Command {
     let mut command = Cli::command();
     // What clap adds by itself must be there before it can be worded.
@@ -39,7 +39,7 @@ fn of_command(command: Command, words: &Phrases) -> Command {
     command.mut_subcommands(|command| of_command(command, words))
 }
 
-/// Gives a text in the language of the phrases, paragraph by paragraph.
+/// Returns a text in the language of the phrases, paragraph by paragraph.
 pub(super) fn words_of(text: &impl ToString, words: &Phrases) -> String {
     let text = text.to_string();
     let paragraphs: Vec<&str> = text.split("\n\n").map(|text| words.help(text)).collect();
@@ -82,13 +82,13 @@ fn of_arg(arg: Arg, words: &Phrases) -> Arg {
     arg.help(plain)
 }
 
-/// Gives the values that can be taken, without those that nobody should write.
+/// Returns the values that can be taken, without those that nobody should write.
 pub(super) fn values(arg: &Arg) -> Vec<PossibleValue> {
     let all = arg.get_possible_values().into_iter();
     all.filter(|value| !value.is_hide_set()).collect()
 }
 
-/// Gives what stands behind an option's text: the variable that sets it, and its default.
+/// Returns what stands behind an option's text: the variable that sets it, and its default.
 pub(super) fn remarks(arg: &Arg, words: &Phrases) -> Vec<String> {
     let env = arg.get_env().map(|name| {
         let name = Word::Own(name.to_string_lossy().into_owned());

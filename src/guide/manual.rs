@@ -13,7 +13,7 @@ use crate::cli::Cli;
 use crate::config::FaceChoice;
 use crate::keys::{Keymap, LINES};
 
-/// Holds one manual page.
+/// One manual page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sheet {
     /// The name of its file, as `man` looks for it.
@@ -22,7 +22,7 @@ pub struct Sheet {
     pub text: String,
 }
 
-/// Gives every page: the program's first, then one for each command.
+/// Returns every page: the program's first, then one for each command.
 pub fn sheets(words: &Phrases) -> Vec<Sheet> {
     let command = built();
     let mut all = vec![of_program(&command, words)];
@@ -30,7 +30,7 @@ pub fn sheets(words: &Phrases) -> Vec<Sheet> {
     all
 }
 
-/// Gives the page of a command, or that of the program; nothing where there is no such command.
+/// Returns the page of a command, or that of the program; nothing where there is no such command.
 pub fn sheet(name: Option<&str>, words: &Phrases) -> Option<Sheet> {
     let command = built();
     match name {
@@ -47,7 +47,7 @@ fn built() -> Command {
     command
 }
 
-/// Gives the commands that have a page: all that a person may call, but `help`, which is this help.
+/// Returns the commands that have a page: all that a person may call, but `help`, which is this help.
 fn commands(command: &Command) -> impl Iterator<Item = &Command> {
     command
         .get_subcommands()
@@ -121,7 +121,7 @@ fn page_of(command: &Command) -> String {
     format!("hearken-{}(1)", command.get_name())
 }
 
-/// Gives a face's name and what is said of it; the choice of one is none.
+/// Returns a face's name and what is said of it; the choice of one is none.
 fn face(choice: FaceChoice) -> Option<(&'static str, &'static str)> {
     match choice {
         FaceChoice::Auto => None,

@@ -30,7 +30,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Gives the label of an announcement.
+    /// Returns the label of an announcement.
     pub(super) fn of(&mut self, app: &App, told: &Announcement) -> Arc<str> {
         let (key, agent) = app.label_of(told);
         if !(self.phrases.as_ref()).is_some_and(|of| Arc::ptr_eq(of, app.phrases())) {
@@ -76,7 +76,7 @@ impl Labels {
         label
     }
 
-    /// Gives what a phrase has before a name and behind it.
+    /// Returns what a phrase has before a name and behind it.
     fn around(&mut self, app: &App, key: &'static str) -> Option<(&str, &str)> {
         let at = match self.around.iter().position(|(of, _)| *of == key) {
             Some(at) => at,
@@ -114,7 +114,7 @@ impl Clock {
         Self { zone, known: None }
     }
 
-    /// Gives how the second is written in which a time lies.
+    /// Returns how the second is written in which a time lies.
     pub(super) fn of(&mut self, time: Timestamp) -> &Written {
         let second = time.as_microsecond().div_euclid(1_000_000);
         let known = self.known.take().filter(|(of, _)| *of == second);
@@ -131,7 +131,7 @@ impl Clock {
     }
 }
 
-/// Holds what only hearken says, in one language.
+/// What only hearken says, in one language.
 #[derive(Debug, Default)]
 pub(super) struct Ours {
     phrases: Option<Arc<Phrases>>,
@@ -141,7 +141,7 @@ pub(super) struct Ours {
 }
 
 impl Ours {
-    /// Tells whether a row of a text, read by itself and by ear, could be taken for hearken's: it could begin like a
+    /// Returns whether a row of a text, read by itself and by ear, could be taken for hearken's: it could begin like a
     /// label, or it speaks of what hearken speaks of around a question.
     pub(super) fn could_be(&mut self, phrases: &Arc<Phrases>, told: &Announcement) -> bool {
         let text = &mut self.text;
@@ -225,7 +225,7 @@ const OURS: [&str; 7] = [
     "question.risk.unknown",
 ];
 
-/// Tells whether a row of a text could begin like a label: a colon ends a word in it.
+/// Returns whether a row of a text could begin like a label: a colon ends a word in it.
 fn looks_labelled(text: &str) -> bool {
     if text.is_ascii() && !text.contains(':') {
         return false;

@@ -23,7 +23,7 @@ const TIMED_FROM: u16 = 60;
 /// Which part of a line a label may take before it goes on without its name: a third.
 const LABEL_SHARE: usize = 3;
 
-/// Holds a place of one column in a line while it is cut; no line is cut at it.
+/// A place of one column in a line while it is cut; no line is cut at it.
 const FILL: &str = "_";
 
 /// The least room for words beside a label, in columns, whatever width is asked for.
@@ -32,14 +32,14 @@ const NARROWEST: usize = 12;
 /// What stands before a row that goes on and is not hearken's alone.
 const SET_IN: &str = "  ";
 
-/// Holds what stands before the first line of a message, and words what stands before its further ones where there is no
+/// What stands before the first line of a message, and words what stands before its further ones where there is no
 /// room for that.
 pub(super) struct Label<'a> {
     pub(super) first: Arc<str>,
     pub(super) further: &'a dyn Fn() -> String,
 }
 
-/// Says how a row begins that goes on.
+/// How a row begins that goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Onward {
     /// With its label.

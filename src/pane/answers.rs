@@ -8,7 +8,7 @@ use crate::keys::Mode;
 use super::rows::Row;
 use super::{View, transcript};
 
-/// Gives its rows; none where there is nothing to show that is not in sight elsewhere.
+/// Returns its rows; none where there is nothing to show that is not in sight elsewhere.
 pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<Row> {
     let shown = view.app.shown().map(|(shown, _)| shown.prompt);
     let has_a_place = |told: &Announcement| match told.about {

@@ -7,7 +7,7 @@ use crate::session::Prompt;
 use super::View;
 use super::rows::{self, Row};
 
-/// Gives them under the head and the words of their question, and the row of the focus. At least half of the
+/// Returns them under the head and the words of their question, and the row of the focus. At least half of the
 /// place is for the choices.
 pub(super) fn rows(
     view: View<'_>,

@@ -11,7 +11,7 @@ use crate::keys::Mode;
 
 use super::Look;
 
-/// Tells whether a line is typed now.
+/// Returns whether a line is typed now.
 pub(super) fn is_open(app: &App) -> bool {
     match app.mode() {
         Mode::Editing(_) | Mode::Searching | Mode::Prompting(_) | Mode::Choosing(..) => true,

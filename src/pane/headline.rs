@@ -66,7 +66,7 @@ pub(super) fn looking_back(app: &App) -> Option<String> {
     })
 }
 
-/// Gives what fits of a row, from its beginning.
+/// Returns what fits of a row, from its beginning.
 pub(super) fn cut(text: &str, width: u16) -> String {
     if text.width() <= usize::from(width) {
         return text.to_owned();
@@ -81,7 +81,7 @@ pub(super) fn cut(text: &str, width: u16) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Says how everything is switched, what is not as usual first, as far as there is room for whole parts.
+/// Returns how everything is switched, what is not as usual first, as far as there is room for whole parts.
 pub(super) fn status(app: &App, width: u16) -> String {
     let text = |key: &str| app.phrases().text(key, &[]);
     let mut parts = switched(app);
@@ -119,7 +119,7 @@ pub(super) fn status(app: &App, width: u16) -> String {
     line
 }
 
-/// Says what of it a person may have forgotten: that something is off.
+/// Returns what of it a person may have forgotten: that something is off.
 fn switched(app: &App) -> Vec<String> {
     let mut parts = Vec::new();
     if app.is_quiet() {

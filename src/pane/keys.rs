@@ -20,7 +20,7 @@ const BETWEEN: &str = "  ";
 /// How long an agent's word for an answer may be in a row of keys, in characters.
 const LONGEST_ANSWER: usize = 24;
 
-/// Gives the keys that answer the shown question, as long as nothing else has the keys.
+/// Returns the keys that answer the shown question, as long as nothing else has the keys.
 pub(super) fn of_question(app: &App) -> Vec<String> {
     let Some((_, prompt)) = app.shown() else {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn of_question(app: &App) -> Vec<String> {
     units(app, &words)
 }
 
-/// Gives all other keys that matter now.
+/// Returns all other keys that matter now.
 pub(super) fn of_mode(app: &App) -> Vec<String> {
     let words = match app.mode() {
         Mode::Help => vec!["keys.help"],

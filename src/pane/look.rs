@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::config::ThemeChoice;
 
-/// Says how the pane looks; meaning never hangs on it.
+/// How the pane looks; meaning never hangs on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     /// The theme.

@@ -49,7 +49,7 @@ const ROOM_FOR_ONE: u16 = 5;
 /// So many rows are kept beside a question for what is told, and for answers to keys.
 const BESIDE: u16 = 4;
 
-/// Holds what is drawn, when and how.
+/// What is drawn, when and how.
 #[derive(Clone, Copy)]
 struct View<'a> {
     app: &'a App,

@@ -26,7 +26,7 @@ const TAIL: usize = 3;
 /// How far an agent's words are set in, on a narrow and on a wide screen.
 const SET_IN: (u16, u16) = (2, 4);
 
-/// Holds what is drawn of a question.
+/// What is drawn of a question.
 pub(super) struct Block {
     pub(super) rows: Vec<Row>,
     /// How many rows from the top are its head.
@@ -183,7 +183,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
     }
 }
 
-/// Gives where each page begins: a page ends with a sentence where that costs it few rows, and always
+/// Returns where each page begins: a page ends with a sentence where that costs it few rows, and always
 /// with a word, because rows do.
 fn starts(rows: &[Row], body: usize) -> Vec<usize> {
     let mut starts = vec![0];
@@ -204,7 +204,7 @@ fn starts(rows: &[Row], body: usize) -> Vec<usize> {
     starts
 }
 
-/// Gives a number for a text and how it is cut, so that pages of the question, of its details and of other sizes
+/// Returns a number for a text and how it is cut, so that pages of the question, of its details and of other sizes
 /// are not taken for each other's. The time that is left goes on in it all the while, and counts only where
 /// that moves a row.
 fn cut(prompt: &Prompt, in_full: bool, width: u16, rows: &[Row], starts: &[usize]) -> u64 {
@@ -219,7 +219,7 @@ fn ends_a_sentence(row: &str) -> bool {
         .ends_with(['.', '!', '?', '…', '。', '！', '？', '؟', '।'])
 }
 
-/// Says which page of a question or of its details is shown.
+/// Which page of a question or of its details is shown.
 #[derive(Debug, Clone, Copy)]
 struct Page {
     at: usize,
@@ -306,14 +306,14 @@ fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<
     rows
 }
 
-/// Gives all that is asked; the time that is left stands in the head alone.
+/// Returns all that is asked; the time that is left stands in the head alone.
 fn asked(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
     let announcer = view.app.announcer();
     let words = announcer.in_full(prompt, view.app.sessions());
     words_of(view, prompt, &words, width)
 }
 
-/// Gives the keys that answer; none on a small screen, where they stand below everything.
+/// Returns the keys that answer; none on a small screen, where they stand below everything.
 fn keys_row(view: View<'_>, width: u16) -> Vec<Row> {
     if !view.regions {
         return Vec::new();
@@ -331,7 +331,7 @@ fn details(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
     words_of(view, prompt, &words, width)
 }
 
-/// Gives what a question is about, without what can be chosen.
+/// Returns what a question is about, without what can be chosen.
 fn subject(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
     let announcer = view.app.announcer();
     let mut words = announcer.in_full(prompt, view.app.sessions());

@@ -22,7 +22,7 @@ use crate::announce::normalise::balance;
 use crate::announce::{wrap, wrap_exact};
 use crate::protocol::{TextDirection, is_direction_sign};
 
-/// Holds one row.
+/// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     /// The text.
@@ -162,7 +162,7 @@ pub(super) fn hanging(
     rows
 }
 
-/// Gives as many rows as fit, and marks the last of them where more follow.
+/// Returns as many rows as fit, and marks the last of them where more follow.
 pub(super) fn fitting(mut rows: Vec<Row>, room: usize, width: u16) -> Vec<Row> {
     if rows.len() > room {
         rows.truncate(room);

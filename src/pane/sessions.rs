@@ -18,7 +18,7 @@ use super::times;
 /// How many columns a bar has between its brackets.
 const BAR: usize = 10;
 
-/// Gives the rows of the sessions that still run, at most `room` of them: the last one counts what is left
+/// Returns the rows of the sessions that still run, at most `room` of them: the last one counts what is left
 /// out, where there is more than one. Without times, nothing in them moves.
 pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<Row> {
     let (app, now, look) = (view.app, view.now, view.look);
@@ -70,7 +70,7 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
     all
 }
 
-/// Gives a row of something that a session is at, set in below it.
+/// Returns a row of something that a session is at, set in below it.
 fn below(text: &str, width: u16, style: Style) -> Vec<Row> {
     let inside = width.saturating_sub(rows::HANG).max(1);
     let rows = rows::fitting(rows::own(text, inside, style), 1, inside);

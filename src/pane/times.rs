@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::app::App;
 use crate::protocol::Now;
 
-/// Gives the step in which a time is told: 5 seconds up to 20, 10 seconds up to 2 minutes, then minutes.
+/// Returns the step in which a time is told: 5 seconds up to 20, 10 seconds up to 2 minutes, then minutes.
 fn step(time: Duration) -> Duration {
     Duration::from_secs(match time.as_secs() {
         0..20 => 5,
@@ -34,7 +34,7 @@ pub(super) fn left(time: Duration) -> Duration {
     Duration::from_millis(u64::try_from(time.as_millis().div_ceil(step) * step).unwrap_or(u64::MAX))
 }
 
-/// Gives the monotonic time at which a time on the screen is no longer the one that is shown: of the
+/// Returns the monotonic time at which a time on the screen is no longer the one that is shown: of the
 /// shown question, else of the tools that run. While a question is shown, nothing else moves.
 pub fn stale_at(app: &App, now: Now) -> Option<Duration> {
     let now = now.monotonic;

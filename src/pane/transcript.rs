@@ -127,13 +127,13 @@ fn lay_out(
     several(view, &parts, &after, width, style)
 }
 
-/// Gives when something was told, as it stands behind it.
+/// Returns when something was told, as it stands behind it.
 fn time(view: View<'_>, told: &Announcement, format: &str) -> String {
     let time = told.at.wall.to_zoned(view.zone.clone());
     format!(" ({})", time.strftime(format))
 }
 
-/// Gives what a question was about: how long there was and which keys there were is over by then.
+/// Returns what a question was about: how long there was and which keys there were is over by then.
 fn what_is_asked(told: &Announcement) -> &[Segment] {
     let last = told
         .segments
@@ -206,7 +206,7 @@ fn at(area: Rect, row: usize) -> Position {
     Position::new(area.x, area.y + row.min(area.height - 1))
 }
 
-/// Tells whether an entry is for the transcript at all: what agents did, and not what answered a key.
+/// Returns whether an entry is for the transcript at all: what agents did, and not what answered a key.
 fn is_shown(view: View<'_>, told: &Announcement) -> bool {
     // What became of an answer stands with it as long as that has its place.
     let elsewhere = view.app.answers().iter().any(|answer| answer.id == told.id);
@@ -219,12 +219,12 @@ fn is_shown(view: View<'_>, told: &Announcement) -> bool {
     }
 }
 
-/// Tells whether an entry asks the question that has a place of its own above.
+/// Returns whether an entry asks the question that has a place of its own above.
 fn asks(told: &Announcement, prompt: PromptId) -> bool {
     told.about == Some(About::Asks(prompt))
 }
 
-/// Tells whether an entry is shown although a question wants the person's attention.
+/// Returns whether an entry is shown although a question wants the person's attention.
 fn goes_through(told: &Announcement) -> bool {
     match told.class {
         Class::Alert => true,
@@ -232,7 +232,7 @@ fn goes_through(told: &Announcement) -> bool {
     }
 }
 
-/// Tells whether what was told next goes on in the paragraph of what was told before it.
+/// Returns whether what was told next goes on in the paragraph of what was told before it.
 fn runs_on(told: &Announcement, next: &Announcement) -> bool {
     let prose = |told: &Announcement| {
         told.kind == Kind::Output && told.is_agents_text() && !told.shown().contains('\n')
@@ -244,7 +244,7 @@ fn runs_on(told: &Announcement, next: &Announcement) -> bool {
         && prose(next)
 }
 
-/// Tells whether a part of a text has a row of its own: an item of a list.
+/// Returns whether a part of a text has a row of its own: an item of a list.
 fn is_item(text: &str) -> bool {
     let text = text.trim_start();
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());

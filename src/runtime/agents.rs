@@ -45,13 +45,13 @@ struct Agent {
 }
 
 impl Agent {
-    /// Gives the program that is started.
+    /// Returns the program that is started.
     fn program(&self) -> &str {
         self.command.first().map(String::as_str).unwrap_or_default()
     }
 }
 
-/// Says what is to be run, as the command line has it.
+/// What is to be run, as the command line has it.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// A known agent.
@@ -68,7 +68,7 @@ pub struct Wanted {
     pub earlier: Earlier,
 }
 
-/// Holds an agent that can be started.
+/// An agent that can be started.
 #[derive(Debug)]
 pub(super) struct Found {
     /// Its name for a person, where it is a known one.
@@ -83,7 +83,7 @@ pub(super) struct Found {
     pub(super) earlier: Earlier,
 }
 
-/// Says why no agent can be started; a person is told in their language (`wording`).
+/// Why no agent can be started; a person is told in their language (`wording`).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no agent can be started: {self:?}")]
 pub(super) enum AgentFault {
@@ -134,7 +134,7 @@ fn known() -> anyhow::Result<Vec<Agent>> {
     Ok(known.agent)
 }
 
-/// Is a known agent, and whether it can be started here.
+/// A known agent, and whether it can be started here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Startable {
     /// Its name on the command line.
@@ -145,7 +145,7 @@ pub(crate) struct Startable {
     pub(crate) is_here: bool,
 }
 
-/// Gives the known agents.
+/// Returns the known agents.
 pub(crate) fn startable() -> anyhow::Result<Vec<Startable>> {
     let agents = known()?.into_iter().map(|agent| Startable {
         is_here: is_there(OsStr::new(agent.program())),
@@ -221,13 +221,13 @@ pub(super) fn find(wanted: Wanted) -> anyhow::Result<Found> {
     })
 }
 
-/// Tells whether what is wanted is no program but an endpoint that is asked for runs.
+/// Returns whether what is wanted is no program but an endpoint that is asked for runs.
 pub(super) fn is_endpoint(wanted: &Wanted) -> bool {
     let agent = wanted.agent.as_deref();
     agent.is_some_and(|agent| agent.starts_with(ENDPOINT))
 }
 
-/// Gives the address of an endpoint with its prefix, and what it is to do at once.
+/// Returns the address of an endpoint with its prefix, and what it is to do at once.
 ///
 /// # Errors
 /// When something is wanted of it that only programs have, or its prompt can't be used.
@@ -259,7 +259,7 @@ fn in_full(mut command: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
     Ok(command)
 }
 
-/// Tells whether a program is there, by its path or among those that can be called.
+/// Returns whether a program is there, by its path or among those that can be called.
 pub(crate) fn is_there(program: &OsStr) -> bool {
     let path = Path::new(program);
     if path.components().count() > 1 {

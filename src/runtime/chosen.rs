@@ -12,7 +12,7 @@ use crate::transport::{LinkSettings, Source, Tls};
 use super::failure::{self, Failure};
 use super::{settings, sources};
 
-/// Is a source that is to be followed.
+/// A source that is to be followed.
 #[derive(Debug)]
 pub(super) struct Chosen {
     pub(super) source: Source,
@@ -22,7 +22,7 @@ pub(super) struct Chosen {
     pub(super) own: Option<Own>,
 }
 
-/// Holds what the settings say of one source.
+/// What the settings say of one source.
 #[derive(Debug)]
 pub(super) struct Own(SourceConfig);
 
@@ -91,22 +91,22 @@ fn about(name: &str, why: Reason) -> Failure {
 }
 
 impl Own {
-    /// Gives the path of its server that takes what its agent is to do, where one is named.
+    /// Returns the path of its server that takes what its agent is to do, where one is named.
     pub(super) fn prompts_at(&self) -> Option<String> {
         self.0.prompt.clone()
     }
 
-    /// Gives how its agents are announced, where that is not as for all.
+    /// Returns how its agents are announced, where that is not as for all.
     pub(super) fn announce(&self) -> SourceAnnounce {
         self.0.announce()
     }
 
-    /// Gives what is asked of it.
+    /// Returns what is asked of it.
     pub(super) fn handshake(&self, config: &Config) -> HandshakeConfig {
         self.0.handshake.over(&config.handshake)
     }
 
-    /// Gives the link's settings: its own, else those of the call; `alone` when no other source is followed.
+    /// Returns the link's settings: its own, else those of the call; `alone` when no other source is followed.
     ///
     /// # Errors
     /// When the token or a certificate can't be read.

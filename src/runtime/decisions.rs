@@ -27,7 +27,7 @@ pub(super) fn identity(links: &LinkConfig) -> Result<Option<Identity>, Failure> 
     Ok(Some(read.map_err(|error| about(failure::identity(error)))?))
 }
 
-/// Tells whether somebody else carries the person's decisions out; their address is one that can be used.
+/// Returns whether somebody else carries the person's decisions out; their address is one that can be used.
 pub(super) fn handler(links: &LinkConfig) -> Result<bool, Failure> {
     let Some(address) = &links.handler else {
         return Ok(false);

@@ -25,10 +25,10 @@ const TYPED_AHEAD: usize = 4096;
 const PASTE_ON: &str = "\x1b[?2004h";
 const PASTE_OFF: &str = "\x1b[?2004l";
 
-/// Holds the terminal's modes as they were, for every way out, a panic too.
+/// The terminal's modes as they were, for every way out, a panic too.
 static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
 
-/// Holds what is to be restored.
+/// What is to be restored.
 struct Before {
     modes: Modes,
     /// Whether the terminal was asked to mark pasted text.
@@ -48,7 +48,7 @@ pub(super) struct Desk {
     stopped: bool,
 }
 
-/// Tells whether a line editor of ours fits this terminal.
+/// Returns whether a line editor of ours fits this terminal.
 pub(super) fn fits() -> bool {
     let emacs = std::env::var("INSIDE_EMACS").is_ok_and(|inside| inside.contains("comint"));
     let edits = Modes::now().is_ok_and(|modes| modes.edit_lines());
@@ -114,7 +114,7 @@ impl Desk {
         }
     }
 
-    /// Gives what is to be written for what was typed.
+    /// Returns what is to be written for what was typed.
     pub(super) fn take_echo(&mut self) -> Vec<String> {
         std::mem::take(&mut self.echo)
     }

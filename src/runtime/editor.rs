@@ -28,7 +28,7 @@ use super::shown;
 /// How long it may take to close when this program ends.
 const ENDS: Duration = Duration::from_secs(1);
 
-/// Holds an editor that is open.
+/// An editor that is open.
 pub(super) struct Editor {
     child: Child,
     file: PathBuf,
@@ -38,7 +38,7 @@ pub(super) struct Editor {
 }
 
 impl Editor {
-    /// Gives the terminal to the person's editor, with a text.
+    /// Returns the terminal to the person's editor, with a text.
     ///
     /// # Errors
     /// When none is named, or it can't be started; the terminal is as it was then.
@@ -135,7 +135,7 @@ impl Drop for Editor {
     }
 }
 
-/// Gives the command line of the person's editor, as other programs find it.
+/// Returns the command line of the person's editor, as other programs find it.
 fn named() -> Option<String> {
     let named = ["VISUAL", "EDITOR"].into_iter();
     named

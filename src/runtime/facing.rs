@@ -19,7 +19,7 @@ pub enum Face {
     Json,
 }
 
-/// Holds what of the terminal decides the face.
+/// What of the terminal decides the face.
 #[derive(Clone, Copy)]
 pub(crate) struct Terminals {
     /// Whether the output is one.
@@ -50,7 +50,7 @@ pub(crate) fn choose_face(
     }
 }
 
-/// Tells whether a screen reader is at work: as the person says, else as this machine shows.
+/// Returns whether a screen reader is at work: as the person says, else as this machine shows.
 pub(super) fn reader_present(choice: ReaderChoice) -> bool {
     match choice {
         ReaderChoice::Auto => Signs::from_env().look().present().is_some(),
@@ -59,7 +59,7 @@ pub(super) fn reader_present(choice: ReaderChoice) -> bool {
     }
 }
 
-/// Says whether hearken speaks by itself: with a screen reader only when a voice is named.
+/// Returns whether hearken speaks by itself: with a screen reader only when a voice is named.
 pub(super) fn wish(engine: &VoiceChoice, reader: bool) -> VoiceWish {
     match engine {
         VoiceChoice::None => VoiceWish::Silent,

@@ -15,7 +15,7 @@ use crate::transport::{RecordError, SourceError, TlsError};
 
 use super::{Unwritten, shown};
 
-/// Holds why something can't be done.
+/// Why something can't be done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.key())]
 pub struct Failure(Reason);
@@ -55,13 +55,13 @@ impl Failure {
         failure.because(Reason::of_system(error))
     }
 
-    /// Says what in a file can't be used.
+    /// Returns what in a file can't be used.
     pub(crate) fn in_file(path: &Path, cause: Reason) -> Self {
         let failure = Self::new("call.in_file").with("name", shown(path));
         failure.because(cause)
     }
 
-    /// Gives its own cause; itself where it has none.
+    /// Returns its own cause; itself where it has none.
     pub fn cause(&self) -> &Reason {
         let of_cause = |(_, detail): &'_ (_, Detail)| matches!(detail, Detail::Reason(_));
         let cause = self.0.details().iter().find(|it| of_cause(it));
@@ -71,7 +71,7 @@ impl Failure {
         }
     }
 
-    /// Gives it as it is worded.
+    /// Returns it as it is worded.
     pub fn reason(&self) -> &Reason {
         &self.0
     }
@@ -83,7 +83,7 @@ impl From<Reason> for Failure {
     }
 }
 
-/// Gives an error as it is worded. What nobody has words for says so itself.
+/// Returns an error as it is worded. What nobody has words for says so itself.
 pub(crate) fn reason_of(error: &anyhow::Error) -> Reason {
     if let Some(Failure(reason)) = error.downcast_ref() {
         return reason.clone();

@@ -32,7 +32,7 @@ const TAKEN: u16 = 200;
 /// The longest pause of a recording that is kept: a night between two events is nobody's wish.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Says where events come from.
+/// Where events come from.
 #[derive(Debug, Clone)]
 pub enum Feed {
     /// A link, with settings of its own where it has some.
@@ -46,7 +46,7 @@ pub enum Feed {
     },
 }
 
-/// Holds the open sources.
+/// The open sources.
 #[derive(Default)]
 pub(super) struct Feeds {
     open: Vec<Open>,
@@ -111,7 +111,7 @@ impl Feeds {
         Input::Link { link, event }
     }
 
-    /// Gives the next news where some are there already. Whoever gets none must wait with [`Feeds::next`] to hear of more.
+    /// Returns the next news where some are there already. Whoever gets none must wait with [`Feeds::next`] to hear of more.
     pub(super) fn try_next(&mut self, app: &mut App) -> Option<Input> {
         if self.ahead.is_empty() {
             self.take_ahead(app);
@@ -247,7 +247,7 @@ impl Feeds {
         }
     }
 
-    /// Gives the way to an open link.
+    /// Returns the way to an open link.
     fn handle(&self, link: LinkId) -> Option<&LinkHandle> {
         self.open.get(link.0)?.handle.as_ref()
     }
@@ -305,7 +305,7 @@ impl Feeds {
     }
 }
 
-/// Gives how long a replay waits before an event: as long as the recording did, `speed` times faster.
+/// Returns how long a replay waits before an event: as long as the recording did, `speed` times faster.
 /// An event that is stamped before the last one comes at once, and does not make the next one late.
 fn pause(
     speed: Option<f64>,

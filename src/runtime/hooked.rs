@@ -123,7 +123,7 @@ pub fn hooks(
     Ok(Exit::Clean)
 }
 
-/// Gives the settings of Claude Code: the person's own, or those of this folder.
+/// Returns the settings of Claude Code: the person's own, or those of this folder.
 pub(super) fn file(project: bool) -> Result<PathBuf, Failure> {
     let folder = match project {
         true => std::env::current_dir()

@@ -21,7 +21,7 @@ const WAITING: usize = 64;
 /// The longest line that is taken; the rest of it is no answer that a person types.
 const LONGEST_LINE: usize = 64 * 1024;
 
-/// Holds everything that the person and the system can tell us.
+/// Everything that the person and the system can tell us.
 pub(super) struct Inputs {
     keys: Option<Keyboard>,
     lines: Option<mpsc::Receiver<Input>>,
@@ -35,7 +35,7 @@ pub(super) struct Inputs {
     lent: bool,
 }
 
-/// Says what happened to the terminal, other than a key.
+/// What happened to the terminal, other than a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Upheaval {
     /// It has another size.
@@ -135,7 +135,7 @@ impl Inputs {
         }
     }
 
-    /// Gives what is to be written for what was typed.
+    /// Returns what is to be written for what was typed.
     pub(super) fn take_echo(&mut self) -> Vec<String> {
         self.desk.as_mut().map(Desk::take_echo).unwrap_or_default()
     }
@@ -188,7 +188,7 @@ impl Inputs {
         self.lent = false;
     }
 
-    /// Gives what happened to the terminal since the last call.
+    /// Returns what happened to the terminal since the last call.
     pub(super) fn take_upheaval(&mut self) -> Option<Upheaval> {
         self.upheaval.take()
     }

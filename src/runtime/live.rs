@@ -21,7 +21,7 @@ use super::feed::Feeds;
 use super::look::{self, Report};
 use super::plan::{self, Plan};
 
-/// Tells whether what is to be checked is a live stream: an address, or a source of the settings by its name.
+/// Returns whether what is to be checked is a live stream: an address, or a source of the settings by its name.
 /// What is a file stays one, whatever it is called.
 ///
 /// # Errors

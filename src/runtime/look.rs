@@ -91,7 +91,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Tells whether a finding is written as it comes: the file may be a pipe that never ends.
+    /// Returns whether a finding is written as it comes: the file may be a pipe that never ends.
     fn tells_at_once(&self) -> bool {
         self.live || self.json
     }
@@ -154,7 +154,7 @@ impl<'a> Report<'a> {
         text
     }
 
-    /// Gives the lines that had to wait for their numbers.
+    /// Returns the lines that had to wait for their numbers.
     fn end(&mut self) -> String {
         let live = self.live;
         std::mem::take(&mut self.repeats)
@@ -189,7 +189,7 @@ pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Resu
     Ok(())
 }
 
-/// Gives the answers that lie beside a recording of ours.
+/// Returns the answers that lie beside a recording of ours.
 fn answers(file: &Path) -> BTreeMap<u64, (Answer, Timestamp)> {
     if file == Path::new("-") {
         return BTreeMap::new();
@@ -197,7 +197,7 @@ fn answers(file: &Path) -> BTreeMap<u64, (Answer, Timestamp)> {
     super::plan::recording(file).answers
 }
 
-/// Gives a file's name as an error shows it.
+/// Returns a file's name as an error shows it.
 pub fn shown(file: &Path) -> String {
     if file == Path::new("-") {
         "standard input".to_owned()
@@ -206,7 +206,7 @@ pub fn shown(file: &Path) -> String {
     }
 }
 
-/// Says why reading stopped before the end.
+/// Why reading stopped before the end.
 enum Stop {
     /// The source failed.
     Read(io::Error, String),
@@ -214,7 +214,7 @@ enum Stop {
     Write(io::Error),
 }
 
-/// Tells whether somebody still takes what is written; a reader that has gone is no fault.
+/// Returns whether somebody still takes what is written; a reader that has gone is no fault.
 fn listens(result: Result<(), Stop>) -> anyhow::Result<bool> {
     match result {
         Ok(()) => Ok(true),
@@ -227,7 +227,7 @@ fn listens(result: Result<(), Stop>) -> anyhow::Result<bool> {
     }
 }
 
-/// Is one line, without its end.
+/// One line, without its end.
 enum Line<'a> {
     /// A line; `whole` is false where bytes that are no UTF-8 were replaced.
     Text { text: &'a str, whole: bool },

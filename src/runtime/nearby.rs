@@ -55,7 +55,7 @@ pub(crate) enum Speaks {
     A2a,
 }
 
-/// Says how sure it is that one is what it was taken for.
+/// How sure it is that one is what it was taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// It said so itself.
@@ -66,7 +66,7 @@ pub(crate) enum Sign {
     Locked,
 }
 
-/// Is an agent that runs here, or may.
+/// An agent that runs here, or may.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     /// What it speaks.
@@ -86,7 +86,7 @@ impl Found {
         }
     }
 
-    /// Gives where it is, without the name of what it speaks.
+    /// Returns where it is, without the name of what it speaks.
     pub(crate) fn at(&self) -> &str {
         match self.speaks {
             Speaks::Aaep => self.word.strip_prefix("unix:").unwrap_or(&self.word),
@@ -97,7 +97,7 @@ impl Found {
     }
 }
 
-/// Holds how Claude Code is to be heard here.
+/// How Claude Code is to be heard here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Claude {
     /// Whether it runs; nothing where this system does not show what runs.
@@ -112,7 +112,7 @@ pub(crate) struct Claude {
     pub(crate) heard: bool,
 }
 
-/// Holds what was found.
+/// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Nearby {
     /// Who runs and can be followed, in the order of where it was looked for.
@@ -134,7 +134,7 @@ pub(crate) async fn look() -> Nearby {
     }
 }
 
-/// Gives whom to ask, and how many others there would be.
+/// Returns whom to ask, and how many others there would be.
 fn candidates(calls: &[Vec<String>]) -> (Vec<Found>, usize) {
     let mut all = Vec::new();
     let mut left_out = 0;
@@ -208,7 +208,7 @@ async fn ask(candidate: Found) -> Option<Found> {
     })
 }
 
-/// Says what came of asking.
+/// What came of asking.
 enum Judged {
     /// Nothing yet.
     Asks,

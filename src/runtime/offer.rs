@@ -31,7 +31,7 @@ use super::{Unwritten, plan};
 /// The words that leave; as everywhere, a key or the word that it stands for.
 const LEAVE: [&str; 2] = ["q", "quit"];
 
-/// Says what is to be followed.
+/// What is to be followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Offered {
     /// These sources.
@@ -40,7 +40,7 @@ pub enum Offered {
     Leave(Exit),
 }
 
-/// Gives what a call names; where it names nothing, and the settings have nothing, what the person chooses of what runs here.
+/// Returns what a call names; where it names nothing, and the settings have nothing, what the person chooses of what runs here.
 ///
 /// # Errors
 /// When nothing runs here, nobody is there to choose, or the settings can't be used.
@@ -69,7 +69,7 @@ pub async fn offered(
     offer.choose(&config).await
 }
 
-/// Gives the command that follows one.
+/// Returns the command that follows one.
 fn command(choice: &Choice) -> String {
     format!("hearken watch {}", choice.word)
 }
@@ -93,12 +93,12 @@ fn nothing(found: &Nearby, offer: &Offer) -> anyhow::Result<Failure> {
     Ok(failure)
 }
 
-/// Tells whether Claude Code runs and can't be heard, because nobody has let hearken hear it.
+/// Returns whether Claude Code runs and can't be heard, because nobody has let hearken hear it.
 fn lacks_hooks(claude: &Claude) -> bool {
     claude.runs == Some(true) && claude.hooks == Some(Standing::Absent)
 }
 
-/// Is one that can be chosen.
+/// One that can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
     /// The SOURCE.
@@ -109,7 +109,7 @@ struct Choice {
     at: String,
 }
 
-/// Holds what is offered.
+/// What is offered.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Offer {
     choices: Vec<Choice>,
@@ -168,7 +168,7 @@ impl Offer {
         }
     }
 
-    /// Gives the lines in which it is said.
+    /// Returns the lines in which it is said.
     fn lines(&self, words: &Phrases) -> Vec<String> {
         let count = Arg::own(self.choices.len());
         let mut lines = vec![words.text("offer.head", &[("n", count)])];
@@ -203,7 +203,7 @@ impl Offer {
         (!chosen.is_empty()).then_some(Offered::Follow(chosen))
     }
 
-    /// Says what is there, and waits until the person has chosen.
+    /// Returns what is there, and waits until the person has chosen.
     async fn choose(&self, config: &Config) -> anyhow::Result<Offered> {
         let words = plan::phrases(config)?;
         // Whoever sees the question can leave it.

@@ -28,7 +28,7 @@ const AT_ONCE: Duration = Duration::from_millis(100);
 /// Asks a terminal where its cursor is: it replies once it has read everything before.
 const QUERY: &str = "\x1b[6n";
 
-/// Says what a text shows, once it is written.
+/// What a text shows, once it is written.
 #[derive(Debug)]
 pub(super) enum Shows {
     /// A frame of the full face, drawn on the terminal as it was after so many upheavals.
@@ -116,12 +116,12 @@ impl Output {
         })
     }
 
-    /// Tells whether this face is drawn.
+    /// Returns whether this face is drawn.
     pub(super) fn draws(&self) -> bool {
         self.screen.is_some()
     }
 
-    /// Tells whether the frame before is written: there is never more than one on its way.
+    /// Returns whether the frame before is written: there is never more than one on its way.
     pub(super) fn can_draw(&self) -> bool {
         self.screen.is_some() && self.writer.is_idle()
     }
@@ -167,7 +167,7 @@ impl Output {
         })
     }
 
-    /// Gives what was written since the last call, as far as the app wants to know.
+    /// Returns what was written since the last call, as far as the app wants to know.
     pub(super) fn take_written(&mut self, app: &App) -> Vec<Input> {
         let mut facts = Vec::new();
         for written in self.writer.take_written() {
@@ -283,7 +283,7 @@ impl Output {
         self.writer.write_to_show(text, shows);
     }
 
-    /// Gives the way to what is written.
+    /// Returns the way to what is written.
     pub(super) fn writer(&self) -> &Writer<Shows> {
         &self.writer
     }
@@ -382,7 +382,7 @@ impl Output {
     }
 }
 
-/// Says who orders words from right to left on this output: signs for that are only for eyes, and only
+/// Returns who orders words from right to left on this output: signs for that are only for eyes, and only
 /// where the terminal takes UTF-8 and may know them. The Linux console would show a sign for each.
 fn order(for_eyes: bool, env: impl Fn(&str) -> Option<String>) -> Order {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());

@@ -8,14 +8,14 @@ use std::path::Path;
 use super::failure::Failure;
 use super::{plan, settings};
 
-/// Gives every scenario of the demo with its title.
+/// Returns every scenario of the demo with its title.
 pub fn scenario_names() -> Vec<(String, String)> {
     plan::scenarios()
         .map(|info| (info.name.clone(), info.title.clone()))
         .collect()
 }
 
-/// Gives the names of the sources in the settings; none where these can't be read, which a run would tell.
+/// Returns the names of the sources in the settings; none where these can't be read, which a run would tell.
 pub fn source_names(named: Option<&Path>) -> Vec<String> {
     let sources = settings::load(named).map(|config| config.source);
     let names = sources.unwrap_or_default().into_iter();

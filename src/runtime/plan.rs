@@ -28,7 +28,7 @@ use super::feed::Feed;
 use super::signs::takes_long_ones;
 use super::{settings, sources};
 
-/// Holds everything that a run needs.
+/// Everything that a run needs.
 pub struct Plan {
     pub(super) setup: Setup,
     pub(super) face: Face,
@@ -246,7 +246,7 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
     )
 }
 
-/// Gives what lies beside a recording, in the protocol's terms.
+/// Returns what lies beside a recording, in the protocol's terms.
 pub(super) fn recording(file: &Path) -> Recording {
     let recorded = Recorded::beside(file);
     let answers = recorded
@@ -350,7 +350,7 @@ fn scripted(script: &demo::Script, config: Config, options: &Options) -> anyhow:
     )
 }
 
-/// Gives what is known of every scenario, those in other protocols last.
+/// Returns what is known of every scenario, those in other protocols last.
 pub(super) fn scenarios() -> impl Iterator<Item = &'static demo::ScenarioInfo> {
     demo::list().chain(demo::scripts().map(demo::Script::info))
 }

@@ -49,7 +49,7 @@ const LAST_WORDS: Duration = Duration::from_secs(30);
 /// How much is read at once.
 const PIECE: usize = 64 * 1024;
 
-/// Says what stands between an editor and its agent.
+/// What stands between an editor and its agent.
 #[derive(Debug, Clone)]
 pub struct Proxied {
     /// Under which name it is watched, where the person chose one.
@@ -114,7 +114,7 @@ pub fn acp_proxy(wanted: Proxied) -> anyhow::Result<u8> {
     })
 }
 
-/// Gives the name of a program as one that can be watched.
+/// Returns the name of a program as one that can be watched.
 fn named(program: &Path) -> String {
     let stem = program.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -257,7 +257,7 @@ async fn serve(
     }
 }
 
-/// Holds what the listener knows.
+/// What the listener knows.
 struct Listener {
     along: Along,
     started: Instant,

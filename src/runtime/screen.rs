@@ -29,7 +29,7 @@ use crate::platform::terminal;
 /// holds; these are more than a large screen has in the smallest letters, and fewer cells than 16 MiB.
 const MOST: (u16, u16) = (800, 400);
 
-/// Holds the terminal while the full face has it.
+/// The terminal while the full face has it.
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Sheet>>,
     sheet: Sheet,
@@ -62,7 +62,7 @@ impl Write for Sheet {
     }
 }
 
-/// Gives the part of the terminal that is drawn on; `None` where it has none.
+/// Returns the part of the terminal that is drawn on; `None` where it has none.
 fn area() -> Option<Rect> {
     let (columns, rows) = terminal::size()?;
     let (columns, rows) = (columns.min(MOST.0), rows.min(MOST.1));
@@ -84,7 +84,7 @@ impl Screen {
         })
     }
 
-    /// Gives the bytes of a frame that is shown as a whole; `None` where there is no place to show one.
+    /// Returns the bytes of a frame that is shown as a whole; `None` where there is no place to show one.
     pub(super) fn draw(
         &mut self,
         render: impl FnOnce(&mut Frame<'_>),

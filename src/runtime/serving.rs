@@ -21,7 +21,7 @@ use super::failure::Failure;
 /// How many lines of the log may wait for a reader who is slow; what is more is counted.
 const WAITING_LINES: usize = 256;
 
-/// Says how the demo's agent is served.
+/// How the demo's agent is served.
 #[derive(Debug, Clone, Default)]
 pub struct Serving {
     /// Where: `HOST:PORT`, `unix:PATH`, `unix:AGENT`, `pipe:NAME` or `-`.
@@ -123,7 +123,7 @@ pub async fn serve(
     Ok(exit)
 }
 
-/// Gives who hears what happens and has it written, a line each with its time. The agents never wait for the reader
+/// Returns who hears what happens and has it written, a line each with its time. The agents never wait for the reader
 /// of these lines.
 /// Checks that nobody else could put a socket of their own in the place of one.
 ///

@@ -88,17 +88,17 @@ fn written(path: &Path, delivery: &Delivery) -> std::io::Result<()> {
     put_for_owner(path, &text)
 }
 
-/// Gives the place of what is remembered of the voice.
+/// Returns the place of what is remembered of the voice.
 pub fn state_file() -> Option<PathBuf> {
     state_folder().map(|folder| folder.join("voice.toml"))
 }
 
-/// Gives the folder of what hearken writes down by itself.
+/// Returns the folder of what hearken writes down by itself.
 pub fn state_folder() -> Option<PathBuf> {
     Some(files::state()?.join("hearken"))
 }
 
-/// Gives the place of the person's own settings file.
+/// Returns the place of the person's own settings file.
 pub fn own_file() -> Option<PathBuf> {
     Some(files::settings()?.join("hearken").join("config.toml"))
 }
@@ -126,12 +126,12 @@ const OPENCODE: (&str, &str) = ("OPENCODE_SERVER_PASSWORD", "OPENCODE_SERVER_USE
 /// Who that user is where nobody says it.
 const OPENCODE_USER: &str = "opencode";
 
-/// Tells whether a password for opencode stands where opencode itself has it.
+/// Returns whether a password for opencode stands where opencode itself has it.
 pub(crate) fn has_opencode_password() -> bool {
     std::env::var_os(OPENCODE.0).is_some_and(|password| !password.is_empty())
 }
 
-/// Gives what a source is shown of who we are: the token that is named for it. A protocol with passwords takes it for one,
+/// Returns what a source is shown of who we are: the token that is named for it. A protocol with passwords takes it for one,
 /// and where none is named, the one of its own variable.
 ///
 /// # Errors
@@ -160,7 +160,7 @@ pub fn credential(dialect: Dialect, named: Option<Secret>) -> Result<Option<Secr
     }
 }
 
-/// Gives the token of a source of the settings: its own where it names one, an environment variable before a file.
+/// Returns the token of a source of the settings: its own where it names one, an environment variable before a file.
 /// The token of the call is for the source that the call names: among several (not `alone`), one of the settings
 /// has its own or none, so that no server gets what is another's.
 ///

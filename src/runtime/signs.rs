@@ -30,7 +30,7 @@ enum Route {
     None,
 }
 
-/// Says how far the terminal understands sequences.
+/// How far the terminal understands sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grade {
     /// Not at all, or it is none: not even the bell is written.
@@ -43,7 +43,7 @@ enum Grade {
     Tmux,
 }
 
-/// Tells whether a terminal of this name swallows sequences that it does not know.
+/// Returns whether a terminal of this name swallows sequences that it does not know.
 pub(super) fn takes_long_ones(term: &str) -> bool {
     !matches!(term, "" | "dumb" | "linux")
 }
@@ -138,7 +138,7 @@ impl Signs {
         }
     }
 
-    /// Gives an address to the terminal's clipboard. It goes as base64, so that nothing in it can end the
+    /// Returns an address to the terminal's clipboard. It goes as base64, so that nothing in it can end the
     /// sequence or be obeyed. tmux has a clipboard of its own, and passes it on where it is set to.
     pub(super) fn copy(&self, address: &str) -> String {
         match self.grade {

@@ -43,7 +43,7 @@ fn parted(text: &str) -> (Option<Dialect>, &str) {
     named.map_or((None, text), |(dialect, rest)| (Some(dialect), rest))
 }
 
-/// Gives a source of the settings with the protocol apart that stands before its address.
+/// Returns a source of the settings with the protocol apart that stands before its address.
 pub(crate) fn spelled_out(mut own: SourceConfig) -> SourceConfig {
     if let (Some(dialect), rest) = own.url.as_deref().map_or((None, ""), parted) {
         (own.dialect, own.url) = (Some(dialect), Some(rest.to_owned()));
@@ -51,7 +51,7 @@ pub(crate) fn spelled_out(mut own: SourceConfig) -> SourceConfig {
     own
 }
 
-/// Gives a word of the command line that needs settings of its own, as a source of the settings: its protocol is named
+/// Returns a word of the command line that needs settings of its own, as a source of the settings: its protocol is named
 /// with it, or is one for all that has passwords.
 pub(crate) fn with_own(word: &str, config: &Config) -> Option<SourceConfig> {
     let (named, url) = parted(word);
@@ -101,7 +101,7 @@ fn listening() -> Result<Listening, SourceError> {
     Listening::new(0, Secret::new(&secret)).ok_or(SourceError::BadAddress)
 }
 
-/// Says why a word on the command line is no source: where it is no address, it may be meant for the name of one
+/// Returns why a word on the command line is no source: where it is no address, it may be meant for the name of one
 /// that the person's settings have.
 pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> Failure {
     match error {
@@ -150,7 +150,7 @@ pub(crate) fn only_captures(file: &Path, command: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tells whether there is a socket at a path.
+/// Returns whether there is a socket at a path.
 pub(crate) fn is_socket(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| files::is_socket(&about))
 }
@@ -163,17 +163,17 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     first.copied().collect::<Vec<_>>().join(", ") + more
 }
 
-/// Gives where a producer at this source has what.
+/// Returns where a producer at this source has what.
 pub(crate) fn addresses(source: &Source) -> Addresses {
     Addresses::given(carrier(source), path(source))
 }
 
-/// Gives the path of the address that the person gave; empty for what is no server on the network.
+/// Returns the path of the address that the person gave; empty for what is no server on the network.
 pub(crate) fn path(source: &Source) -> &str {
     source.path().map(|(path, _)| path).unwrap_or_default()
 }
 
-/// Gives the stream of a source whose protocol has a place of its own for it.
+/// Returns the stream of a source whose protocol has a place of its own for it.
 pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
     match dialect {
         Dialect::Opencode => Some(opencode_events(path(source))),
@@ -189,7 +189,7 @@ pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
     }
 }
 
-/// Says what carries the frames of a source.
+/// Returns what carries the frames of a source.
 pub(crate) fn carrier(source: &Source) -> Carrier {
     match source {
         Source::Http(_) => Carrier::EventStream,
@@ -201,7 +201,7 @@ pub(crate) fn carrier(source: &Source) -> Carrier {
     }
 }
 
-/// Tells whether a source is met as AAEP has it; else its address is where its frames are, and nothing is added.
+/// Returns whether a source is met as AAEP has it; else its address is where its frames are, and nothing is added.
 fn is_met_in_aaep(dialect: Dialect) -> bool {
     match dialect {
         Dialect::Auto | Dialect::Aaep => true,
@@ -216,7 +216,7 @@ fn is_met_in_aaep(dialect: Dialect) -> bool {
     }
 }
 
-/// Gives the name by which a source is called: where its frames are, for a server on the network.
+/// Returns the name by which a source is called: where its frames are, for a server on the network.
 pub(crate) fn name(source: &Source, dialect: Dialect) -> String {
     match (source, is_met_in_aaep(dialect)) {
         (Source::Requests(_), _) => CLAUDE_CODE.to_owned(),
@@ -225,7 +225,7 @@ pub(crate) fn name(source: &Source, dialect: Dialect) -> String {
     }
 }
 
-/// Gives the name of a source whose frames are at the very address that the person gave.
+/// Returns the name of a source whose frames are at the very address that the person gave.
 pub(crate) fn name_as_given(source: &Source) -> String {
     source.name_at(path(source))
 }

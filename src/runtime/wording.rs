@@ -11,7 +11,7 @@ use crate::config::{Config, ConfigError};
 use super::agents::AgentFault;
 use super::failure::reason_of;
 
-/// Gives the phrases that the person's settings ask for. Who has to mend the settings must be able to read what
+/// Returns the phrases that the person's settings ask for. Who has to mend the settings must be able to read what
 /// is wrong with them: of a file that can't be used its languages are taken all the same, if they can be read.
 ///
 /// # Errors
@@ -20,7 +20,7 @@ pub fn phrases(named: Option<&Path>) -> anyhow::Result<Phrases> {
     phrases_for(named, &[])
 }
 
-/// Gives the phrases in the languages that a call names, else in those that the settings ask for.
+/// Returns the phrases in the languages that a call names, else in those that the settings ask for.
 ///
 /// # Errors
 /// Never for the files that are built in; a test holds that.
@@ -57,7 +57,7 @@ fn languages_in(text: &str) -> Vec<String> {
     }
 }
 
-/// Gives what an error says as one line, with its causes, in the person's language.
+/// Returns what an error says as one line, with its causes, in the person's language.
 pub fn fault(error: &anyhow::Error, words: &Phrases) -> String {
     if let Some(settings) = error.downcast_ref::<ConfigError>() {
         // What stands around it is the name of the file.

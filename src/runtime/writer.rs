@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// How long the last signs to a terminal may take.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
-/// Is the way to the writing thread; `T` stands for what a piece of text shows.
+/// The way to the writing thread; `T` stands for what a piece of text shows.
 #[derive(Debug)]
 pub(super) struct Writer<T> {
     lines: Option<Sender<Piece<T>>>,
@@ -36,14 +36,14 @@ pub(super) struct Writer<T> {
     state: Arc<State<T>>,
 }
 
-/// Is what is written at once, with what it shows.
+/// What is written at once, with what it shows.
 #[derive(Debug)]
 struct Piece<T> {
     text: String,
     shows: Vec<T>,
 }
 
-/// Says why nothing more is written.
+/// Why nothing more is written.
 #[derive(Debug)]
 pub(super) enum Broken {
     /// Nobody reads any more: the pipe is closed or the terminal is gone.
@@ -72,13 +72,13 @@ struct State<T> {
 }
 
 impl<T> State<T> {
-    /// Gives what broke; a lock that was poisoned still holds a whole value.
+    /// Returns what broke; a lock that was poisoned still holds a whole value.
     fn lock(&self) -> MutexGuard<'_, Option<Broken>> {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Tells what was written.
+/// What was written.
 #[derive(Debug)]
 pub(super) struct Written<T> {
     /// What.
@@ -183,7 +183,7 @@ impl<T: Send + 'static> Writer<T> {
         }
     }
 
-    /// Gives what was written since the last call, in order.
+    /// Returns what was written since the last call, in order.
     pub(super) fn take_written(&self) -> Vec<Written<T>> {
         let mut written = self.state.written.lock();
         written
@@ -192,12 +192,12 @@ impl<T: Send + 'static> Writer<T> {
             .unwrap_or_default()
     }
 
-    /// Tells whether everything is written.
+    /// Returns whether everything is written.
     pub(super) fn is_idle(&self) -> bool {
         self.state.waiting.load(Ordering::Acquire) == 0
     }
 
-    /// Tells whether more may be read that will have to be written.
+    /// Returns whether more may be read that will have to be written.
     pub(super) fn has_room(&self) -> bool {
         self.state.waiting.load(Ordering::Acquire) < ROOM
     }
@@ -373,7 +373,7 @@ mod tests {
         }
     }
 
-    /// Gives what becomes of a line where each write fails.
+    /// Returns what becomes of a line where each write fails.
     fn after(kind: io::ErrorKind) -> Option<Broken> {
         struct Failing(io::ErrorKind);
         impl Write for Failing {

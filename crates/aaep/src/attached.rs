@@ -19,7 +19,7 @@ const MOST_PARTS: usize = 512;
 /// The longest single line, in bytes; AAEP recommends at most 16 KiB for a text.
 const LONGEST_LINE: usize = 8 * 1024;
 
-/// Holds what belongs to one event.
+/// What belongs to one event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Attached {
     /// What is changed in files.
@@ -32,7 +32,7 @@ pub struct Attached {
     pub deed: Option<Deed>,
 }
 
-/// Holds what is changed in one file.
+/// What is changed in one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileChange {
     /// Which file.
@@ -51,7 +51,7 @@ pub struct FileChange {
     pub hunks: Vec<Hunk>,
 }
 
-/// Holds one place in a file that differs.
+/// One place in a file that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hunk {
     /// The number of its first line, from 1, in the text as it is afterwards.
@@ -62,7 +62,7 @@ pub struct Hunk {
     pub left_out: u64,
 }
 
-/// Is one line of a place that differs.
+/// One line of a place that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangedLine {
     /// It stays, and shows where the place is.
@@ -73,7 +73,7 @@ pub enum ChangedLine {
     Added(String),
 }
 
-/// Holds what a call brought.
+/// What a call brought.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Brought {
     /// What brought it, in the agent's words.
@@ -86,7 +86,7 @@ pub struct Brought {
     pub gap: u64,
 }
 
-/// Holds one step of a plan.
+/// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanStep {
     /// What is to be done.
@@ -95,7 +95,7 @@ pub struct PlanStep {
     pub stage: PlanStage,
 }
 
-/// Says how far a step of a plan is.
+/// How far a step of a plan is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanStage {
     /// It was not begun.
@@ -115,7 +115,7 @@ impl PlanStage {
 }
 
 impl ChangedLine {
-    /// Gives its words.
+    /// Returns its words.
     pub fn text(&self) -> &str {
         match self {
             Self::Kept(text) | Self::Removed(text) | Self::Added(text) => text,
@@ -186,22 +186,22 @@ impl Brought {
 static NONE: LazyLock<Arc<Attached>> = LazyLock::new(Arc::default);
 
 impl Attached {
-    /// Gives what nearly every event has: nothing.
+    /// Returns what nearly every event has: nothing.
     pub fn none() -> Arc<Self> {
         Arc::clone(&NONE)
     }
 
-    /// Gives the same to look at.
+    /// Returns the same to look at.
     pub fn nothing() -> &'static Self {
         &NONE
     }
 
-    /// Gives what there is once more, if it is not that.
+    /// Returns what there is once more, if it is not that.
     pub fn any(self: &Arc<Self>) -> Option<Arc<Self>> {
         (!Arc::ptr_eq(self, &NONE)).then(|| Arc::clone(self))
     }
 
-    /// Tells whether there is nothing.
+    /// Returns whether there is nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -159,7 +159,7 @@ fn context(map: &Map<String, Value>, findings: &mut Findings) {
     findings.find(Rule::BadContext, "3.2.1", "@context", problem);
 }
 
-/// Gives the contexts beyond the core one.
+/// Returns the contexts beyond the core one.
 fn further_contexts(map: &Map<String, Value>) -> Vec<&str> {
     match map.get("@context") {
         Some(Value::Array(values)) => values.iter().skip(1).filter_map(Value::as_str).collect(),
@@ -286,7 +286,7 @@ fn top_level(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut F
     }
 }
 
-/// Tells whether a name is that of a variant of one of some fields that a type has.
+/// Returns whether a name is that of a variant of one of some fields that a type has.
 fn is_variant<'a>(
     name: &str,
     mut varied: impl Iterator<Item = &'a &'static str>,
@@ -298,7 +298,7 @@ fn is_variant<'a>(
     varied.any(|field| has(field) && tag_of(name, field).is_some())
 }
 
-/// Gives what is wrong with an event that has text for a person and no hints, where all else is right: so most
+/// Returns what is wrong with an event that has text for a person and no hints, where all else is right: so most
 /// producers write every event.
 pub(super) fn without_hints() -> Vec<Finding> {
     let mut findings = Findings::new();

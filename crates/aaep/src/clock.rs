@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Holds one moment on both clocks.
+/// One moment on both clocks.
 ///
 /// `monotonic` counts from the start of the run and never goes back: every wait is measured with it.
 /// `wall` is the calendar time, for what is shown, recorded and sent.
@@ -15,7 +15,7 @@ pub struct Now {
 }
 
 impl Now {
-    /// Gives the moment `later` after this one on both clocks.
+    /// Returns the moment `later` after this one on both clocks.
     pub fn after(self, later: Duration) -> Self {
         let signed = jiff::SignedDuration::try_from(later).unwrap_or(jiff::SignedDuration::MAX);
         Self {

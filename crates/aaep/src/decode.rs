@@ -28,7 +28,7 @@ use super::schema::{self, CoreType, MOST_LANGUAGES};
 use super::stamp;
 use super::texts::{Texts, bare};
 
-/// Says why a message can't be understood at all. It carries no payload.
+/// Why a message can't be understood at all. It carries no payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecodeError {
     /// The text is no JSON.
@@ -49,7 +49,7 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// Gives the fault's name, by which its words are found.
+    /// Returns the fault's name, by which its words are found.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Json { cut: false, .. } => "json",
@@ -134,7 +134,7 @@ pub(super) fn decode_step_by_step(text: &str) -> Result<Box<Decoded>, DecodeErro
     }))
 }
 
-/// Gives the event in a message of JSON-RPC (B.6), whose envelope is taken off before where the text is JSON;
+/// Returns the event in a message of JSON-RPC (B.6), whose envelope is taken off before where the text is JSON;
 /// everything else as it is.
 fn carried(value: &Value) -> &Value {
     let is_event = value.get("method").is_some_and(|name| name == "aaep.event");
@@ -144,7 +144,7 @@ fn carried(value: &Value) -> &Value {
     }
 }
 
-/// Gives the object that a text is, as far as it can be read.
+/// Returns the object that a text is, as far as it can be read.
 pub fn object(text: &str) -> Option<Map<String, Value>> {
     match carried(&parse(text).ok()?.value) {
         Value::Object(map) => Some(map.clone()),
@@ -154,7 +154,7 @@ pub fn object(text: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// Gives the texts of a message as a recording keeps them: each that can be read as JSON that everybody can
+/// Returns the texts of a message as a recording keeps them: each that can be read as JSON that everybody can
 /// read, and the others as they came.
 pub fn recordable(message: &str) -> Vec<String> {
     let whole = bare(message);
@@ -176,7 +176,7 @@ pub fn recordable(message: &str) -> Vec<String> {
     texts
 }
 
-/// Gives the core type that a name means, in its compact or full-URI form, which are equal (3.2.2).
+/// Returns the core type that a name means, in its compact or full-URI form, which are equal (3.2.2).
 fn core_type(type_name: &str) -> Option<&'static CoreType> {
     let local = type_name
         .strip_prefix("aaep:")
@@ -184,7 +184,7 @@ fn core_type(type_name: &str) -> Option<&'static CoreType> {
     schema::core(local)
 }
 
-/// Tells whether a name is one of the core types, with its name space or without.
+/// Returns whether a name is one of the core types, with its name space or without.
 pub fn is_known_type(name: &str) -> bool {
     core_type(name).or_else(|| schema::core(name)).is_some()
 }

@@ -4,7 +4,7 @@ use super::envelope::Envelope;
 use super::event::Event;
 use super::finding::Finding;
 
-/// Holds one message, decoded as far as it can be understood.
+/// One message, decoded as far as it can be understood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decoded {
     /// Who, when, where, how urgent.

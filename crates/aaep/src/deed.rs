@@ -68,7 +68,7 @@ pub struct Deed {
 }
 
 impl Deed {
-    /// Tells whether a call does something else than what was asked, as far as both are known.
+    /// Returns whether a call does something else than what was asked, as far as both are known.
     pub fn differs_from(&self, asked: &Self) -> bool {
         let differ = |one: &str, other: &str| one != "-" && other != "-" && one != other;
         match (self.digest.split_once('.'), asked.digest.split_once('.')) {

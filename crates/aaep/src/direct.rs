@@ -65,7 +65,7 @@ const CONTENT_TYPES: [&str; 2] = ["text/plain", "text/markdown"];
 /// The longest duration in milliseconds: a day.
 const DAY_MS: u64 = 86_400_000;
 
-/// Holds the fields of `producer` that are read here.
+/// The fields of `producer` that are read here.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Maker<'a> {
@@ -79,7 +79,7 @@ struct Maker<'a> {
     model: Option<Text<'a>>,
 }
 
-/// Holds the fields of `localization_hints` that are read here.
+/// The fields of `localization_hints` that are read here.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Hints<'a> {
@@ -151,7 +151,7 @@ fn hints(text: &str) -> Option<Localization> {
 }
 
 impl Fields<'_> {
-    /// Tells whether its contexts are the core one, and that of our own extension with it or where it has one.
+    /// Returns whether its contexts are the core one, and that of our own extension with it or where it has one.
     fn names_its_contexts(&self) -> bool {
         match &self.context {
             Some(Context::One(one)) => are_same(&one.0, CORE_CONTEXT) && self.extensions.is_none(),
@@ -162,7 +162,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Tells whether there is text for a person (11.1).
+    /// Returns whether there is text for a person (11.1).
     fn has_words(&self) -> bool {
         let texts = [
             &self.chunk,
@@ -380,12 +380,12 @@ fn is_name(text: &Text<'_>) -> bool {
     (1..=LONGEST_NAME).contains(&text.0.len())
 }
 
-/// Tells whether a text is absent or says something.
+/// Returns whether a text is absent or says something.
 fn says(text: Option<&Text<'_>>) -> bool {
     text.is_none_or(|text| !text.0.is_empty())
 }
 
-/// Gives a text of a form where it is there; nothing where it has another.
+/// Returns a text of a form where it is there; nothing where it has another.
 fn formed(text: Option<Text<'_>>, form: Form) -> Option<Option<String>> {
     let text = owned(text);
     text.as_ref()
@@ -393,7 +393,7 @@ fn formed(text: Option<Text<'_>>, form: Form) -> Option<Option<String>> {
         .then_some(text)
 }
 
-/// Gives a short text where it is there; nothing where it is empty or too long.
+/// Returns a short text where it is there; nothing where it is empty or too long.
 fn short(text: Option<Text<'_>>) -> Option<Option<String>> {
     let text = owned(text);
     text.as_ref()
@@ -401,7 +401,7 @@ fn short(text: Option<Text<'_>>) -> Option<Option<String>> {
         .then_some(text)
 }
 
-/// Gives a duration where it is there; nothing where it is too long.
+/// Returns a duration where it is there; nothing where it is too long.
 fn duration(ms: Option<u64>) -> Option<Option<u64>> {
     ms.is_none_or(|ms| ms <= DAY_MS).then_some(ms)
 }

@@ -11,7 +11,7 @@ use super::event::Level;
 use super::ids::{AgentId, EventId, SessionId};
 use super::language::TextDirection;
 
-/// Says how urgent the producer thinks an event is (2.2.9, 3.3.2).
+/// How urgent the producer thinks an event is (2.2.9, 3.3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Urgency {
     /// May wait, be merged or dropped.
@@ -44,7 +44,7 @@ pub struct Localization {
 static NONE: LazyLock<Arc<Localization>> = LazyLock::new(Arc::default);
 
 impl Localization {
-    /// Gives what an event without hints has.
+    /// Returns what an event without hints has.
     pub fn none() -> Arc<Self> {
         Arc::clone(&NONE)
     }
@@ -66,13 +66,13 @@ pub struct Producer {
 }
 
 impl Producer {
-    /// Gives the name that a person is told.
+    /// Returns the name that a person is told.
     pub fn label(&self) -> &Arc<str> {
         self.agent_name.as_ref().unwrap_or(&self.agent_id.0.0)
     }
 }
 
-/// Holds the envelope of one event as far as it could be read.
+/// The envelope of one event as far as it could be read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Envelope {
     /// The type as it was written, for example `aaep:agent.tool.invoked`.
@@ -104,7 +104,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Gives the session that this one is a part of, where an extension says so: directly in
+    /// Returns the session that this one is a part of, where an extension says so: directly in
     /// `extensions`, or in any namespace of it (A.9, pattern 2).
     pub fn parent_session_id(&self) -> Option<SessionId> {
         let extensions = self.extensions.as_ref()?;

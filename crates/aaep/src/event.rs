@@ -20,7 +20,7 @@ pub enum Level {
     Detailed,
 }
 
-/// Holds an event's human-readable texts at up to three levels; an empty text counts as absent.
+/// An event's human-readable texts at up to three levels; an empty text counts as absent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Summary {
     /// The short form.
@@ -34,7 +34,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Gives about how much memory its texts take, in bytes.
+    /// Returns about how much memory its texts take, in bytes.
     pub fn weight(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let variants: usize = self
@@ -44,7 +44,7 @@ impl Summary {
             .sum();
         text(&self.terse) + text(&self.normal) + text(&self.detailed) + variants
     }
-    /// Gives the variants of a level.
+    /// Returns the variants of a level.
     pub fn at(&self, level: Level) -> Vec<Variant> {
         let here = self.variants.iter().filter(|(at, ..)| *at == level);
         here.map(|(_, language, text)| Variant {
@@ -83,7 +83,7 @@ macro_rules! open_enum {
                     other => Self::Other(other.to_owned()),
                 }
             }
-            /// Gives the value as it is written on the wire.
+            /// Returns the value as it is written on the wire.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $text,)+
@@ -356,7 +356,7 @@ pub struct AwaitingConfirmation {
 }
 
 impl AwaitingConfirmation {
-    /// Tells whether the producer takes a decision; accept and reject where it does not say (6.3.4).
+    /// Returns whether the producer takes a decision; accept and reject where it does not say (6.3.4).
     pub fn takes(&self, decision: &Decision) -> bool {
         match decision {
             Decision::Accept | Decision::Reject if self.allowed_replies.is_empty() => true,
@@ -366,14 +366,14 @@ impl AwaitingConfirmation {
         }
     }
 
-    /// Gives the decisions beyond accept and reject that the producer takes, in its order.
+    /// Returns the decisions beyond accept and reject that the producer takes, in its order.
     pub fn others(&self) -> impl Iterator<Item = &Decision> {
         self.allowed_replies
             .iter()
             .filter(|decision| matches!(decision, Decision::Other(_)))
     }
 
-    /// Tells whether either field says that the action can't be taken back.
+    /// Returns whether either field says that the action can't be taken back.
     pub fn is_irreversible(&self) -> bool {
         self.undoing() == Undoing::Irreversible
     }
@@ -389,7 +389,7 @@ impl AwaitingConfirmation {
     }
 }
 
-/// Says what two fields of a question, read together, say of undoing its action: the one reading for the words,
+/// What two fields of a question, read together, say of undoing its action: the one reading for the words,
 /// the second step, rules and programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undoing {
@@ -462,7 +462,7 @@ pub struct HandoffRequested {
     pub urgency: Option<String>,
 }
 
-/// Holds an event of a type that we don't know (3.2.2, 7.4.1).
+/// An event of a type that we don't know (3.2.2, 7.4.1).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UnknownEvent {
     /// Its texts; `summary_normal` is spoken when there is one.
@@ -471,7 +471,7 @@ pub struct UnknownEvent {
     pub asks: bool,
 }
 
-/// Holds one event, decoded.
+/// One event, decoded.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// `agent.session.started`

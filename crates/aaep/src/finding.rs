@@ -20,7 +20,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Gives the grade's name for reports.
+    /// Returns the grade's name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -47,7 +47,7 @@ macro_rules! rules {
             /// Lists every rule.
             pub const ALL: &'static [Self] = &[$(Self::$case),+];
 
-            /// Gives the rule's name for reports, in words joined by `_`.
+            /// Returns the rule's name for reports, in words joined by `_`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$case => $name),+ }
             }
@@ -114,7 +114,7 @@ rules! {
     MoreFindings = "more_findings", Note, "More is wrong with the event than is listed.";
 }
 
-/// Says what is wrong with one field of one message. It never carries the field's value.
+/// What is wrong with one field of one message. It never carries the field's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The rule that is broken.

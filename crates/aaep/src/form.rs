@@ -42,7 +42,7 @@ impl Form {
         Self::Version,
     ];
 
-    /// Gives the form's name for reports.
+    /// Returns the form's name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::ReplyToken => "reply_token",
@@ -58,7 +58,7 @@ impl Form {
         }
     }
 
-    /// Tells whether a text has the form.
+    /// Returns whether a text has the form.
     pub(super) fn fits(self, text: &str) -> bool {
         match self {
             Self::ReplyToken => is_id(text, "rpl_"),

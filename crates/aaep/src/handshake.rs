@@ -19,7 +19,7 @@ const LONGEST_WORDS: usize = 300;
 /// The most entries of a list that are kept; the chapter's own lists have at most 32 (languages).
 const LONGEST_LIST: usize = 64;
 
-/// Says which types of event are wanted (5.3.1.7).
+/// Which types of event are wanted (5.3.1.7).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EventFilters {
     /// Patterns of types that are wanted.
@@ -203,7 +203,7 @@ impl Capabilities {
         each_capability!(over)
     }
 
-    /// Gives what of `wanted` is not so here: the least that a renegotiation has to name (5.7.1);
+    /// Returns what of `wanted` is not so here: the least that a renegotiation has to name (5.7.1);
     /// `None` where everything is.
     pub fn lacking(&self, wanted: &Self) -> Option<Self> {
         macro_rules! lack {
@@ -290,7 +290,7 @@ fn object<const N: usize>(pairs: [(&str, Value); N]) -> String {
     Value::Object(map).to_string()
 }
 
-/// Tells why a producer takes no subscription (5.5.3).
+/// Why a producer takes no subscription (5.5.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RejectionCode {
     /// It does not know the version that was asked for.
@@ -312,7 +312,7 @@ pub enum RejectionCode {
 }
 
 impl RejectionCode {
-    /// Gives the code as it is written on the wire.
+    /// Returns the code as it is written on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::VersionUnsupported => "version_unsupported",
@@ -346,7 +346,7 @@ impl RejectionCode {
     }
 }
 
-/// Holds a producer's consent (5.4).
+/// A producer's consent (5.4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
     /// The producer's name for the subscription, which every reply carries.
@@ -363,7 +363,7 @@ pub struct Accepted {
     pub notes: Option<String>,
 }
 
-/// Holds a producer's refusal (5.5).
+/// A producer's refusal (5.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
     /// Why.
@@ -374,7 +374,7 @@ pub struct Rejected {
     pub retry_after: Option<u64>,
 }
 
-/// Is what a producer says in a handshake.
+/// What a producer says in a handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HandshakeMessage {
     /// It consents.
@@ -442,7 +442,7 @@ fn cut(text: &str) -> String {
     text.chars().take(LONGEST_WORDS).collect()
 }
 
-/// Tells whether a version that a producer uses can be understood: the same major number (12.2).
+/// Returns whether a version that a producer uses can be understood: the same major number (12.2).
 pub fn is_understood(version: &str) -> bool {
     let major = |version: &str| version.split('.').next().map(str::to_owned);
     // The chapters' own drafts call themselves 0.1, the programs built on them 1.0.0.

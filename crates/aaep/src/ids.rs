@@ -14,11 +14,11 @@ macro_rules! identifier {
         pub struct $name(pub(super) $text);
 
         impl $name {
-            /// Tells whether the text has the form that the chapters ask for.
+            /// Returns whether the text has the form that the chapters ask for.
             pub fn is_well_formed(&self) -> bool {
                 well_formed(&self.0, $prefix)
             }
-            /// Gives the text.
+            /// Returns the text.
             #[inline]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -81,11 +81,11 @@ impl ReplyToken {
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
-    /// Gives the token's text, for the reply itself, a digest, and the JSON face's contract only.
+    /// Returns the token's text, for the reply itself, a digest, and the JSON face's contract only.
     pub fn reveal(&self) -> &str {
         &self.0
     }
-    /// Tells whether the text has the form of 6.2.1.
+    /// Returns whether the text has the form of 6.2.1.
     pub fn is_well_formed(&self) -> bool {
         well_formed(&self.0, Some("rpl_"))
     }

@@ -25,7 +25,7 @@ const BEHIND: &str = match str::from_utf8(&[0; ROOM]) {
     Err(_) => "",
 };
 
-/// Holds a text that is short nearly always.
+/// A text that is short nearly always.
 #[derive(Clone)]
 pub struct ShortText(Held);
 
@@ -118,7 +118,7 @@ impl fmt::Debug for ShortText {
     }
 }
 
-/// Holds a text that is in many places, and is nearly always one and the same in two of them.
+/// A text that is in many places, and is nearly always one and the same in two of them.
 #[allow(
     clippy::derived_hash_with_manual_eq,
     reason = "what is equal here is equal there"

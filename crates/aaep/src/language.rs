@@ -3,7 +3,7 @@
 //! Responsibilities: comparing tags by the chapter's rules; knowing those signs. Not here: whose languages are compared
 //! (`announce`, `manifest`).
 
-/// Tells whether a character only says in which direction its neighbours run: the marks and isolates that
+/// Returns whether a character only says in which direction its neighbours run: the marks and isolates that
 /// right-to-left prose needs (UAX #9). Embeddings and overrides are not among them: no honest text needs those.
 pub fn is_direction_sign(c: char) -> bool {
     matches!(
@@ -12,7 +12,7 @@ pub fn is_direction_sign(c: char) -> bool {
     )
 }
 
-/// Holds one text in one more language.
+/// One text in one more language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
     /// Its language (BCP 47).
@@ -32,7 +32,7 @@ pub enum TextDirection {
     Auto,
 }
 
-/// Says how close an offered language is to a wanted one, closest first.
+/// How close an offered language is to a wanted one, closest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fit {
     /// It is the same tag.
@@ -47,7 +47,7 @@ pub enum Fit {
     Sibling,
 }
 
-/// Holds the parts of a tag that decide, in lower case; variants and extensions are left out.
+/// The parts of a tag that decide, in lower case; variants and extensions are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Parts {
     language: String,
@@ -79,7 +79,7 @@ impl Parts {
         parts
     }
 
-    /// Gives the script that the text is surely in: the stated one, or the one that a region implies
+    /// Returns the script that the text is surely in: the stated one, or the one that a region implies
     /// where a language is written in two.
     fn script(&self) -> Option<&str> {
         let implied = match (self.language.as_str(), self.region.as_deref()) {
@@ -91,7 +91,7 @@ impl Parts {
     }
 }
 
-/// Tells how well an offered tag suits a wanted one, if at all.
+/// Returns how well an offered tag suits a wanted one, if at all.
 pub fn fit(wanted: &str, offered: &str) -> Option<Fit> {
     if wanted.eq_ignore_ascii_case(offered) {
         return Some(Fit::Exact);

@@ -16,7 +16,7 @@
 
 use std::fmt::{Debug, Write};
 
-/// Holds one row of a machine's table.
+/// One row of a machine's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transition<S, E> {
     /// The state that is left.
@@ -59,7 +59,7 @@ impl Watcher for Unobserved {
     fn error(&mut self, _: Named, _: &TransitionError) {}
 }
 
-/// Holds one step of some machine by its names, for who watches machines of several kinds.
+/// One step of some machine by its names, for who watches machines of several kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Named {
     /// The machine's name.
@@ -102,7 +102,7 @@ fn named<M: Machine>(from: M, event: M::Event) -> Named {
     }
 }
 
-/// Is a state machine whose transitions are a table; the implementor is the state.
+/// A state machine whose transitions are a table; the implementor is the state.
 pub trait Machine: Copy + Eq + Debug + 'static {
     /// What may happen.
     type Event: Copy + Eq + Debug + 'static;
@@ -115,14 +115,14 @@ pub trait Machine: Copy + Eq + Debug + 'static {
     /// Every event there is.
     const EVENTS: &'static [Self::Event];
 
-    /// Gives every transition that is allowed.
+    /// Returns every transition that is allowed.
     fn valid_transitions() -> &'static [Transition<Self, Self::Event>];
-    /// Gives the state's name in traces and diagrams.
+    /// Returns the state's name in traces and diagrams.
     fn label(self) -> &'static str;
-    /// Gives an event's name in traces and diagrams.
+    /// Returns an event's name in traces and diagrams.
     fn event_label(event: Self::Event) -> &'static str;
 
-    /// Gives the state that follows.
+    /// Returns the state that follows.
     ///
     /// # Errors
     /// When the state does not take the event.
@@ -138,12 +138,12 @@ pub trait Machine: Copy + Eq + Debug + 'static {
             })
     }
 
-    /// Tells whether the state takes an event.
+    /// Returns whether the state takes an event.
     fn can_transition(self, event: Self::Event) -> bool {
         self.transition(event).is_ok()
     }
 
-    /// Gives every pair of a state and an event that is in no row, in the order in which they are named.
+    /// Returns every pair of a state and an event that is in no row, in the order in which they are named.
     fn illegal_pairs() -> Vec<(Self, Self::Event)> {
         let all = Self::STATES
             .iter()
@@ -152,14 +152,14 @@ pub trait Machine: Copy + Eq + Debug + 'static {
             .collect()
     }
 
-    /// Tells whether the machine never leaves this state.
+    /// Returns whether the machine never leaves this state.
     fn is_final(self) -> bool {
         Self::valid_transitions()
             .iter()
             .all(|row| row.from != self || row.to == self)
     }
 
-    /// Gives the state that follows, under an observer's eyes.
+    /// Returns the state that follows, under an observer's eyes.
     ///
     /// # Errors
     /// When the state does not take the event; the observer was told.

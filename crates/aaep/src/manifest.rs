@@ -33,7 +33,7 @@ const RSA: &[u8] = &[
     0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
 ];
 
-/// Holds what a manifest says (5.10.1), as far as it is used.
+/// What a manifest says (5.10.1), as far as it is used.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Manifest {
     /// Whose it is.
@@ -137,7 +137,7 @@ impl Manifest {
     }
 }
 
-/// Tells whether a language of a manifest is the one that is offered: the same, or one of both says less of
+/// Returns whether a language of a manifest is the one that is offered: the same, or one of both says less of
 /// its region or script (11.1.2, 11.1.3). Another region of it is another claim.
 fn covers(own: &str, offered: &str) -> bool {
     match fit(offered, own) {
@@ -159,7 +159,7 @@ pub enum Claim {
     Languages,
 }
 
-/// Says why a signed manifest is not believed.
+/// Why a signed manifest is not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum SignatureFault {
     /// There is none.
@@ -185,7 +185,7 @@ pub enum SignatureFault {
     Claim(Claim),
 }
 
-/// Says why a key can't be used.
+/// Why a key can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum KeyError {
     /// It is no public key in PEM.
@@ -199,7 +199,7 @@ pub enum KeyError {
     OtherKind,
 }
 
-/// Is a public key that the person trusts.
+/// A public key that the person trusts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TrustedKey {
     kid: Option<String>,
@@ -213,7 +213,7 @@ enum Kind {
     Rsa,
 }
 
-/// Holds the person's keys, each under the agent that it speaks for.
+/// The person's keys, each under the agent that it speaks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeyRing {
     keys: BTreeMap<String, Vec<TrustedKey>>,
@@ -242,7 +242,7 @@ impl KeyRing {
         self.keys.values().map(Vec::len).sum()
     }
 
-    /// Tells whether there is none.
+    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
@@ -252,7 +252,7 @@ impl KeyRing {
         self.keys.keys().map(String::as_str)
     }
 
-    /// Tells whether an agent has a key, so that nothing unsigned is to be believed of it.
+    /// Returns whether an agent has a key, so that nothing unsigned is to be believed of it.
     pub fn knows(&self, agent_id: &str) -> bool {
         self.keys.contains_key(agent_id)
     }

@@ -15,14 +15,14 @@
 /// The deepest nesting that is followed; the reader of JSON itself refuses what is deeper.
 const DEEPEST: usize = 128;
 
-/// Holds a text that was put right, and what was wrong with it.
+/// A text that was put right, and what was wrong with it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Mended {
     pub(super) text: String,
     pub(super) marks: Marks,
 }
 
-/// Says what was put right.
+/// What was put right.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     /// Halves of characters were replaced.
@@ -53,7 +53,7 @@ pub(super) fn mend(text: &str) -> Option<Mended> {
     Some(mended)
 }
 
-/// Is an object or a list that is open.
+/// An object or a list that is open.
 #[derive(Debug, Clone, Copy)]
 enum Open {
     List,
@@ -224,7 +224,7 @@ fn unit(bytes: &[u8], at: usize) -> Option<u16> {
         .and_then(|digits| u16::from_str_radix(digits, 16).ok())
 }
 
-/// Gives the length of a value at the start that is no number, as programs write it.
+/// Returns the length of a value at the start that is no number, as programs write it.
 fn no_number(bytes: &[u8]) -> Option<usize> {
     ["NaN", "Infinity", "-Infinity", "-NaN"]
         .into_iter()

@@ -14,7 +14,7 @@ use serde_json::{Map, Number, Value};
 
 use super::mend::{Marks, mend};
 
-/// Holds what was read and what was odd about it.
+/// What was read and what was odd about it.
 pub(super) struct Parsed {
     pub(super) value: Value,
     /// The first name that stands twice in one object.

@@ -74,7 +74,7 @@ pub(super) fn payload(
     }
 }
 
-/// Tells whether either field says that an action can't be taken back.
+/// Returns whether either field says that an action can't be taken back.
 pub(super) fn reads_as_irreversible(map: &Map<String, Value>) -> bool {
     let stated = matches!(map.get("irreversible"), Some(Value::Bool(true)))
         || map.get("irreversible").and_then(Value::as_str) == Some("true");

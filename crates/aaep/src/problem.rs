@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// Gives the kind's name for reports.
+    /// Returns the kind's name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -76,7 +76,7 @@ impl Kind {
     }
 }
 
-/// Is one thing that a problem is about.
+/// One thing that a problem is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Datum<'a> {
     /// A number, or the beginning that a name must have.
@@ -95,7 +95,7 @@ macro_rules! problems {
         alone { $($plain:ident = $plain_name:literal;)+ }
         with { $($about:ident { $($field:ident: $type:ty),+ } = $name:literal;)+ }
     ) => {
-        /// Says what is wrong with a field. It never carries the field's value.
+        /// What is wrong with a field. It never carries the field's value.
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[allow(missing_docs, reason = "their words stand in the phrase files, under their names")]
         pub enum Problem { $($plain,)+ $($about { $($field: $type),+ },)+ }
@@ -104,12 +104,12 @@ macro_rules! problems {
             /// Lists the name of every problem.
             pub const NAMES: &'static [&'static str] = &[$($plain_name,)+ $($name),+];
 
-            /// Gives its name, by which its words are found.
+            /// Returns its name, by which its words are found.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$plain => $plain_name,)+ $(Self::$about { .. } => $name),+ }
             }
 
-            /// Gives what it is about, by the names of the places in its words.
+            /// Returns what it is about, by the names of the places in its words.
             pub fn about(&self) -> Vec<(&'static str, Datum<'_>)> {
                 match self {
                     $(Self::$plain)|+ => Vec::new(),

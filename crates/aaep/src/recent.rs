@@ -16,7 +16,7 @@ use super::ids::{OutputId, SessionId};
 use super::same::are_same;
 use super::stamp::Minute;
 
-/// Is an object as it stands in a message.
+/// An object as it stands in a message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Raw<'a> {
     pub(super) text: &'a str,
@@ -38,7 +38,7 @@ impl Default for Order {
 }
 
 impl Order {
-    /// Gives the one that came behind this one last; a number that no field has where none did.
+    /// Returns the one that came behind this one last; a number that no field has where none did.
     #[inline]
     pub(super) fn behind(&self, before: usize) -> usize {
         self.0
@@ -62,7 +62,7 @@ const EXTENSIONS: usize = 2;
 /// What was made of which text.
 type Made<T> = Option<(Box<str>, Arc<T>)>;
 
-/// Holds what was read last, to share it with what is read next.
+/// What was read last, to share it with what is read next.
 #[derive(Debug, Clone, Default)]
 pub struct Recent {
     producer: Made<Producer>,
@@ -75,7 +75,7 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// Gives the objects that were read last, as they stood there, in the order of their places: whole ones; and the
+    /// Returns the objects that were read last, as they stood there, in the order of their places: whole ones; and the
     /// order of the fields.
     pub(super) fn before(&mut self) -> ([Option<&str>; 3], &mut Order) {
         let objects = [
@@ -86,7 +86,7 @@ impl Recent {
         (objects, &mut self.order)
     }
 
-    /// Gives the producer that this object was read as before, or reads it.
+    /// Returns the producer that this object was read as before, or reads it.
     pub(super) fn producer(
         &mut self,
         object: Raw<'_>,
@@ -95,7 +95,7 @@ impl Recent {
         again(&mut self.producer, PRODUCER, object, read)
     }
 
-    /// Gives the hints that this object was read as before, or reads it.
+    /// Returns the hints that this object was read as before, or reads it.
     pub(super) fn hints(
         &mut self,
         object: Raw<'_>,
@@ -104,7 +104,7 @@ impl Recent {
         again(&mut self.hints, HINTS, object, read)
     }
 
-    /// Gives the extensions that this object was read as before, or reads them.
+    /// Returns the extensions that this object was read as before, or reads them.
     pub(super) fn extensions(
         &mut self,
         object: Raw<'_>,
@@ -118,7 +118,7 @@ impl Recent {
         self.minute.read(text)
     }
 
-    /// Gives a session's id, if the text is one.
+    /// Returns a session's id, if the text is one.
     pub(super) fn session(
         &mut self,
         text: &str,
@@ -135,7 +135,7 @@ impl Recent {
         self.session.clone()
     }
 
-    /// Gives an output's id, if the text is one.
+    /// Returns an output's id, if the text is one.
     pub(super) fn output(
         &mut self,
         text: &str,

@@ -31,7 +31,7 @@ const BLANKS: [&str; 6] = [
     "redacted", "hidden", "masked", "removed", "omitted", "filtered",
 ];
 
-/// Tells whether a secret that a text would go on with was left out, as chapter 10 asks (T5): `[redacted]`, `***`.
+/// Returns whether a secret that a text would go on with was left out, as chapter 10 asks (T5): `[redacted]`, `***`.
 fn is_blanked(after: &str) -> bool {
     let mut value = after.trim_start_matches([' ', '"', '\'', '=', ':']);
     for scheme in ["bearer ", "basic "] {
@@ -45,7 +45,7 @@ fn is_blanked(after: &str) -> bool {
     value.starts_with("***") || value.starts_with("•••") || BLANKS.iter().any(blank)
 }
 
-/// Tells whether arguments look as if they held a secret.
+/// Returns whether arguments look as if they held a secret.
 pub(super) fn looks_secret(arguments: &str) -> bool {
     let text = arguments.to_ascii_lowercase();
     // All signs are looked for on one way along the text: every call has arguments, and hardly any a secret.
@@ -175,7 +175,7 @@ fn progress(map: &Map<String, Value>, findings: &mut Findings) {
     }
 }
 
-/// Gives a field where it is there.
+/// Returns a field where it is there.
 pub(super) fn get<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     map.get(name).filter(|value| !value.is_null())
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::event::Decision;
 use super::ids::ReplyToken;
 
-/// Holds the answer to a clarification, typed as 6.5.2 asks.
+/// The answer to a clarification, typed as 6.5.2 asks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Response {
     /// Free text, or the value of a choice.
@@ -20,7 +20,7 @@ pub enum Response {
 /// How long `decision_rationale` may be, in characters: what the protocol's schema of replies takes.
 pub const LONGEST_RATIONALE: usize = 4096;
 
-/// Holds what the person decided.
+/// What the person decided.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// A decision on a confirmation, with the person's reason where they gave one.
@@ -34,7 +34,7 @@ pub enum Answer {
     Response(Response),
 }
 
-/// Holds one reply, ready to be sent.
+/// One reply, ready to be sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     /// The question's token, unchanged.

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-/// Tells whether two texts are the same.
+/// Returns whether two texts are the same.
 #[inline]
 pub fn are_same(one: &str, other: &str) -> bool {
     are_same_bytes(one.as_bytes(), other.as_bytes())
 }
 
-/// Tells whether two texts are the same, by their bytes.
+/// Returns whether two texts are the same, by their bytes.
 #[inline]
 pub fn are_same_bytes(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -47,7 +47,7 @@ pub fn are_same_bytes(one: &[u8], other: &[u8]) -> bool {
 /// How many bytes are compared at once where their number is known.
 pub const ROW: usize = 40;
 
-/// Tells whether so many bytes are the same, without a question between them: one after the other asked they are handed to
+/// Returns whether so many bytes are the same, without a question between them: one after the other asked they are handed to
 /// the C library, too.
 #[inline]
 pub fn are_same_rows(one: &[u8; ROW], other: &[u8; ROW]) -> bool {
@@ -68,7 +68,7 @@ pub fn are_same_rows(one: &[u8; ROW], other: &[u8; ROW]) -> bool {
     (a ^ d) | (b ^ e) | (c ^ f) == 0
 }
 
-/// Tells whether two texts that are kept are the same, which are nearly always one: that is seen at a glance, and stays small
+/// Returns whether two texts that are kept are the same, which are nearly always one: that is seen at a glance, and stays small
 /// wherever it is asked.
 #[inline]
 pub fn are_one(one: &Arc<str>, other: &Arc<str>) -> bool {

@@ -378,7 +378,7 @@ pub(super) const CORE: [CoreType; 12] = [
 /// The summaries of a type that nobody knows (7.4.1).
 pub(super) const SUMMARIES: &[Field] = &[TERSE, NORMAL, DETAILED];
 
-/// Gives a core type by its local name.
+/// Returns a core type by its local name.
 pub(super) fn core(local: &str) -> Option<&'static CoreType> {
     CORE.iter().find(|core| core.name == local)
 }

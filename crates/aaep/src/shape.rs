@@ -46,7 +46,7 @@ impl Field {
     }
 }
 
-/// Says what a field may hold. A `most` of 0 characters means that only 3.7 bounds it.
+/// What a field may hold. A `most` of 0 characters means that only 3.7 bounds it.
 #[derive(Debug)]
 pub(super) enum Shape {
     /// A text that says something.
@@ -89,7 +89,7 @@ pub(super) enum Shape {
     },
 }
 
-/// Tells whether a text is a URI as far as its scheme and its characters go (RFC 3986).
+/// Returns whether a text is a URI as far as its scheme and its characters go (RFC 3986).
 fn is_uri(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, rest)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())

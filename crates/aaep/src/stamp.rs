@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-/// Says how well a text keeps to 3.2.5.
+/// How well a text keeps to 3.2.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It does.
@@ -49,7 +49,7 @@ impl Minute {
     }
 }
 
-/// Gives the milliseconds since a minute began out of what stands behind it in the usual form, `SS.sssZ`.
+/// Returns the milliseconds since a minute began out of what stands behind it in the usual form, `SS.sssZ`.
 fn within(rest: &[u8]) -> Option<i64> {
     let [ten @ b'0'..=b'5', one, b'.', a, b, c, b'Z'] = rest else {
         return None;
@@ -68,7 +68,7 @@ pub(super) fn judge(text: &str) -> Verdict {
     }
 }
 
-/// Gives the time of a text that keeps to 3.2.5, else what is wrong with it.
+/// Returns the time of a text that keeps to 3.2.5, else what is wrong with it.
 fn examine(text: &str) -> Result<Timestamp, Verdict> {
     let digits = fraction(text).ok_or(Verdict::NoTime)?;
     let time = (plain(text, digits).or_else(|| read(text))).ok_or(Verdict::NoTime)?;
@@ -83,7 +83,7 @@ fn examine(text: &str) -> Result<Timestamp, Verdict> {
     Ok(time)
 }
 
-/// Gives the number of fraction digits of a text in the form `YYYY-MM-DDTHH:MM:SS.sssZ` or with an
+/// Returns the number of fraction digits of a text in the form `YYYY-MM-DDTHH:MM:SS.sssZ` or with an
 /// offset `±HH:MM`; nothing for any other form.
 fn fraction(text: &str) -> Option<usize> {
     let (date, rest) = text.split_at_checked(19)?;

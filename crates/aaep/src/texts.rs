@@ -21,7 +21,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Gives the next text of the message, which must be the same at each call.
+    /// Returns the next text of the message, which must be the same at each call.
     pub fn next<'a>(&mut self, message: &'a str) -> Option<&'a str> {
         loop {
             let rest = message.get(self.at..)?;
@@ -47,7 +47,7 @@ impl Texts {
         }
     }
 
-    /// Gives how many bytes of the message were passed.
+    /// Returns how many bytes of the message were passed.
     pub fn passed(&self) -> usize {
         self.at
     }
@@ -63,12 +63,12 @@ pub fn bare(message: &str) -> &str {
     }
 }
 
-/// Tells whether a character may stand between two texts.
+/// Returns whether a character may stand between two texts.
 fn is_between(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n' | '\u{feff}' | '\0' | '\u{1e}')
 }
 
-/// Gives the length of the object or array at the start of a text: all of it where it is never closed.
+/// Returns the length of the object or array at the start of a text: all of it where it is never closed.
 fn enclosed(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut in_string = false;
@@ -94,7 +94,7 @@ fn enclosed(text: &str) -> usize {
     text.len()
 }
 
-/// Gives the length of the element at the start of a text that is neither object nor array.
+/// Returns the length of the element at the start of a text that is neither object nor array.
 fn element(text: &str) -> usize {
     let mut in_string = false;
     let mut escaped = false;

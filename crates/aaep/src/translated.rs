@@ -29,7 +29,7 @@ const NOT_THERE: [&str; 4] = [
     "default_decision",
 ];
 
-/// Tells whether an event says that it was translated.
+/// Returns whether an event says that it was translated.
 fn is_translated(map: &Map<String, Value>) -> bool {
     map.get("extensions")
         .and_then(|extensions| extensions.get("hearken"))

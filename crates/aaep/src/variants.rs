@@ -32,7 +32,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Gives the name of its field.
+    /// Returns the name of its field.
     pub fn field(self) -> &'static str {
         match self {
             Self::Action => "action",
@@ -98,7 +98,7 @@ pub fn direction_of(tag: &str) -> TextDirection {
     }
 }
 
-/// Says what a person reads, best first, and what the producer would try then.
+/// What a person reads, best first, and what the producer would try then.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
     /// The languages of the person.
@@ -144,7 +144,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Gives a language where it is another one than the deciding text's.
+/// Returns a language where it is another one than the deciding text's.
 fn other(language: Option<String>, main: Option<&str>) -> Option<String> {
     match (language, main) {
         (None, None) => None,

@@ -84,7 +84,7 @@ use tuning::Tuning;
 /// How many facts come together mostly.
 const TOGETHER: usize = 32;
 
-/// Holds the whole state of a run.
+/// The whole state of a run.
 #[derive(Debug)]
 pub struct App {
     config: Config,

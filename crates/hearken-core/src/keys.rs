@@ -31,7 +31,7 @@ pub use table::{BINDINGS, Binding, LINES, LineCommand};
 pub use typing::{Typed, Typing};
 pub use voice::Turn;
 
-/// Says what keys mean at the moment. Questions are named by their number, sources by their place.
+/// What keys mean at the moment. Questions are named by their number, sources by their place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
     /// The usual one.
@@ -55,7 +55,7 @@ pub enum Mode {
     Help,
 }
 
-/// Says what the person wants.
+/// What the person wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Accept, or yes.
@@ -184,7 +184,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Tells whether it leads to another place, where what was read part by part is left.
+    /// Returns whether it leads to another place, where what was read part by part is left.
     pub fn leaves_reading(&self) -> bool {
         matches!(
             self,
@@ -198,7 +198,7 @@ impl Command {
     }
 }
 
-/// Says how the answer in the editor changes.
+/// How the answer in the editor changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
     /// Put in a character.

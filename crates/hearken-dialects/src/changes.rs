@@ -119,7 +119,7 @@ pub fn identity(change: &FileChange) -> String {
     format!("{}\n{digest}", change.path)
 }
 
-/// Tells whether what was done is what was asked: the same files, and the same lines in each. A tool may have been asked for
+/// Returns whether what was done is what was asked: the same files, and the same lines in each. A tool may have been asked for
 /// a part of a line, so each line that came holds the one that was asked for.
 pub fn carry_out(asked: &[FileChange], done: &[FileChange]) -> bool {
     let added = |change: &FileChange| -> Vec<String> {
@@ -149,7 +149,7 @@ pub fn carry_out(asked: &[FileChange], done: &[FileChange]) -> bool {
     })
 }
 
-/// Tells whether a change is the one that replaces one text by another.
+/// Returns whether a change is the one that replaces one text by another.
 pub fn is_of(change: &FileChange, old: &str, new: &str) -> bool {
     let wanted = between(&change.path, Some(old), new);
     if change.digest.is_some() && change.digest == wanted.digest {
@@ -260,7 +260,7 @@ fn place(line: &str) -> Option<((u64, u64), (u64, u64))> {
     Some((range(words.next()?, '-')?, range(words.next()?, '+')?))
 }
 
-/// Gives the steps from one to the other.
+/// Returns the steps from one to the other.
 fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
     let head = old.iter().zip(new).take_while(same).count();

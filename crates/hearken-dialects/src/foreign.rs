@@ -85,7 +85,7 @@ impl Foreign {
         }
     }
 
-    /// Gives its name, by which its words are found.
+    /// Returns its name, by which its words are found.
     pub fn name(self) -> &'static str {
         match self {
             Self::Html => "html",
@@ -122,7 +122,7 @@ pub(super) fn of_text(text: &str) -> Option<Foreign> {
     }
 }
 
-/// Tells whether somebody could read it: it has something to be seen, and no signs that no text has. What a
+/// Returns whether somebody could read it: it has something to be seen, and no signs that no text has. What a
 /// length out of step leaves of a message has neither.
 fn is_legible(text: &str) -> bool {
     // Lines, columns and pages, and what programs that colour their output send.

@@ -76,13 +76,13 @@ pub trait Dialect: Debug + Send {
     /// [`Out::ChangeWay`], the link goes on and has not failed; with [`Out::Close`], it has failed for that reason.
     fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>);
 
-    /// Tells whether a frame is an event in AAEP's terms as it stands, with nothing else in it for the dialect: then it is
+    /// Returns whether a frame is an event in AAEP's terms as it stands, with nothing else in it for the dialect: then it is
     /// told here alone, does not come to [`Dialect::news`], and need not be copied into a wish.
     fn passes(&mut self, _frame: &str) -> bool {
         false
     }
 
-    /// Tells whether frames may pass as they stand at present: then it is worth reading one before [`Dialect::passes`] is asked.
+    /// Returns whether frames may pass as they stand at present: then it is worth reading one before [`Dialect::passes`] is asked.
     fn may_pass(&self) -> bool {
         false
     }
@@ -96,13 +96,13 @@ pub trait Dialect: Debug + Send {
     /// Takes the passing of time, at [`Dialect::deadline`] or later.
     fn tick(&mut self, now: Now, out: &mut Vec<Out>);
 
-    /// Gives the monotonic time at which [`Dialect::tick`] is to be called next.
+    /// Returns the monotonic time at which [`Dialect::tick`] is to be called next.
     fn deadline(&self) -> Option<Duration>;
 
-    /// Says how the other side is spoken with at present, for whoever looks.
+    /// Returns how the other side is spoken with at present, for whoever looks.
     fn connection(&self) -> Connection;
 
-    /// Gives the commands that it takes in the place of a prompt.
+    /// Returns the commands that it takes in the place of a prompt.
     fn offers(&self) -> &[Offered] {
         &[]
     }
@@ -113,7 +113,7 @@ pub fn hear(machine: &mut dyn Dialect, text: &str, now: Now, out: &mut Vec<Out>)
     machine.news(&LinkEvent::Frame(Frame::of(text)), now, out);
 }
 
-/// Is what a dialect wishes.
+/// What a dialect wishes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Out {
     /// An event in AAEP's terms, as JSON text. Whatever dialect it comes from, it is judged by the one decoder.
@@ -262,7 +262,7 @@ impl Watcher for Note<'_> {
     }
 }
 
-/// Says what became of the open questions of a link, where an event does not, or not so exactly.
+/// What became of the open questions of a link, where an event does not, or not so exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// After a loss: the very one that asked is there again, so they can be answered.
@@ -274,7 +274,7 @@ pub enum Standing {
     Decided,
 }
 
-/// Says why a question is over, where no event says it.
+/// Why a question is over, where no event says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Over {
     /// The person stopped what the agent did, and that cancelled it.
@@ -283,7 +283,7 @@ pub enum Over {
     TakenBack,
 }
 
-/// Is a command that an agent takes in the place of a prompt.
+/// A command that an agent takes in the place of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Offered {
     /// Its name, without the slash before it.
@@ -294,7 +294,7 @@ pub struct Offered {
     pub takes: String,
 }
 
-/// Is what the person wants of an agent beside answering it.
+/// What the person wants of an agent beside answering it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wish {
     /// To hear it in other terms.
@@ -309,7 +309,7 @@ pub enum Wish {
     Of(AgentId, Box<Wish>),
 }
 
-/// Says which conversation of before an agent is to go on with.
+/// Which conversation of before an agent is to go on with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Earlier {
     /// None: it begins a new one.
@@ -321,7 +321,7 @@ pub enum Earlier {
     Chosen,
 }
 
-/// Holds how the person wants to hear an agent.
+/// How the person wants to hear an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
     /// How long each announcement is.
@@ -334,7 +334,7 @@ pub struct Terms {
     pub rate: Option<i32>,
 }
 
-/// Says how the other side is spoken with, for whoever looks.
+/// How the other side is spoken with, for whoever looks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Connection {
     /// How it connected, as a phrase; absent while that is not known.
@@ -365,7 +365,7 @@ pub struct Connection {
     pub gets_ready: bool,
 }
 
-/// Says what becomes of an open question when the person leaves its source.
+/// What becomes of an open question when the person leaves its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum WhenLeft {
     /// Its agent does what it does without an answer.
@@ -379,7 +379,7 @@ pub enum WhenLeft {
     Kept,
 }
 
-/// Says what carries a link's frames, as far as that matters to who speaks first and how.
+/// What carries a link's frames, as far as that matters to who speaks first and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Carrier {
     /// A stream of server-sent events, with requests beside it.
@@ -397,7 +397,7 @@ pub enum Carrier {
     OneWay,
 }
 
-/// Holds what a dialect is made from.
+/// What a dialect is made from.
 #[derive(Debug, Clone)]
 pub struct Start {
     /// What carries the frames.
@@ -440,7 +440,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// Gives what a dialect is made from where nobody listens and nothing can be sent: for reports over a stream.
+    /// Returns what a dialect is made from where nobody listens and nothing can be sent: for reports over a stream.
     pub fn unattended() -> Self {
         Self {
             carrier: Carrier::OneWay,
@@ -470,7 +470,7 @@ impl Start {
     }
 }
 
-/// Says why a frame holds no event.
+/// Why a frame holds no event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoEvent {
     /// It may be AAEP and can't be read; the error carries no payload.
@@ -480,7 +480,7 @@ pub enum NoEvent {
 }
 
 impl NoEvent {
-    /// Tells whether another frame holds none for the same reason, wherever in it the fault is.
+    /// Returns whether another frame holds none for the same reason, wherever in it the fault is.
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Broken(one), Self::Broken(other)) => one.name() == other.name(),

@@ -19,7 +19,7 @@ use crate::link::{Address, Cause, Fault, LinkEvent, NoWebSocket, Phrase, Stream,
 use super::aaep::{WEBSOCKET, is_of_the_way};
 use super::{Carrier, Out, Start, a2a, opencode};
 
-/// Says where a source is met that is not recognised.
+/// Where a source is met that is not recognised.
 #[derive(Debug)]
 pub(super) enum Meeting {
     /// Where AAEP has its things.
@@ -48,7 +48,7 @@ impl Meeting {
         }
     }
 
-    /// Tells whether it is met at the very address that the person gave.
+    /// Returns whether it is met at the very address that the person gave.
     pub(super) fn is_as_given(&self) -> bool {
         match self {
             Self::InAaep { .. } => false,
@@ -56,13 +56,13 @@ impl Meeting {
         }
     }
 
-    /// Tells whether a document is read there, which is what is looked for or nothing.
+    /// Returns whether a document is read there, which is what is looked for or nothing.
     pub(super) fn reads_a_document(&self) -> bool {
         self.followed()
             .is_some_and(|stream| self.is_as_given() && stream.every.is_some())
     }
 
-    /// Gives what was followed where it is met.
+    /// Returns what was followed where it is met.
     pub(super) fn followed(&self) -> Option<&Stream> {
         match self {
             Self::InAaep { followed, .. } => followed.as_ref(),
@@ -70,7 +70,7 @@ impl Meeting {
         }
     }
 
-    /// Gives why AAEP has no way to it, where it has none.
+    /// Returns why AAEP has no way to it, where it has none.
     pub(super) fn failed(self) -> Option<Fault> {
         match self {
             Self::InAaep { .. } => None,
@@ -91,7 +91,7 @@ impl Meeting {
         }
     }
 
-    /// Gives why AAEP has no way left, when the very address that the person gave is to be tried now: after what happened,
+    /// Returns why AAEP has no way left, when the very address that the person gave is to be tried now: after what happened,
     /// and what AAEP's machine wishes.
     pub(super) fn over(&self, start: &Start, event: &LinkEvent, wishes: &[Out]) -> Option<Fault> {
         let mut fault = None;
@@ -120,7 +120,7 @@ impl Meeting {
         };
     }
 
-    /// Tells whether another protocol may be at the address that the person gave, where AAEP fails for this reason.
+    /// Returns whether another protocol may be at the address that the person gave, where AAEP fails for this reason.
     fn may_leave(&self, start: &Start, fault: &Fault) -> bool {
         let Self::InAaep { followed, shaken } = self else {
             return false;
@@ -205,7 +205,7 @@ impl Meeting {
     }
 }
 
-/// Tells whether a WebSocket refuses what AAEP wants of it, and not every WebSocket; `elsewhere` where AAEP looked for it
+/// Returns whether a WebSocket refuses what AAEP wants of it, and not every WebSocket; `elsewhere` where AAEP looked for it
 /// at a place of its own.
 fn refuses_aaep(fault: &Fault, elsewhere: bool) -> bool {
     match fault {

@@ -20,20 +20,20 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// Gives the numbers of a machine that takes the place of another one, which may still be told what became
+    /// Returns the numbers of a machine that takes the place of another one, which may still be told what became
     /// of its own.
     pub fn of_another() -> Self {
         Self { next: FIRST << 1 }
     }
 
-    /// Gives the next one.
+    /// Returns the next one.
     pub fn fresh(&mut self) -> u64 {
         let number = self.next;
         self.next = self.next.wrapping_add(1).max(FIRST);
         number
     }
 
-    /// Tells whether a number is one of a dialect's own; else it is of an answer of the person.
+    /// Returns whether a number is one of a dialect's own; else it is of an answer of the person.
     pub fn is_own(number: u64) -> bool {
         number >= FIRST
     }

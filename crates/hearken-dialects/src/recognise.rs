@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// Says whether a text is of a dialect.
+/// Whether a text is of a dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// Nothing else looks like this.
@@ -170,7 +170,7 @@ pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
     }
 }
 
-/// Gives the first of the texts that a frame may hold.
+/// Returns the first of the texts that a frame may hold.
 fn first_text(text: &str) -> &str {
     let text = bare(text);
     Texts::default().next(text).unwrap_or(text)
@@ -185,7 +185,7 @@ struct Undecided {
     open: Option<Open>,
 }
 
-/// Holds what may be of any dialect.
+/// What may be of any dialect.
 #[derive(Debug)]
 struct Open {
     start: Start,

@@ -43,7 +43,7 @@ pub fn members(json: Option<&str>) -> Map<String, Value> {
     json.and_then(object).unwrap_or_default()
 }
 
-/// Is an id as the other side wrote it.
+/// An id as the other side wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(String);
 
@@ -60,28 +60,28 @@ impl Id {
         Self(Value::from(name).to_string())
     }
 
-    /// Gives such a name.
+    /// Returns such a name.
     pub fn name(&self) -> Option<String> {
         serde_json::from_str(&self.0).ok()
     }
 
-    /// Tells whether it is such a name.
+    /// Returns whether it is such a name.
     pub fn is_name(&self, name: &str) -> bool {
         self.is(&Value::from(name))
     }
 
-    /// Tells whether it is the id that stands in another message, however that writes it.
+    /// Returns whether it is the id that stands in another message, however that writes it.
     pub fn is(&self, other: &Value) -> bool {
         serde_json::from_str::<Value>(&self.0).is_ok_and(|own| own == *other)
     }
 
-    /// Gives it as one of our own numbers.
+    /// Returns it as one of our own numbers.
     fn number(&self) -> Option<u64> {
         self.0.parse().ok()
     }
 }
 
-/// Is an envelope with what it carries, unread.
+/// An envelope with what it carries, unread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
     /// The other side wants something to be done and answered.
@@ -144,7 +144,7 @@ struct Refused {
 }
 
 impl Refused {
-    /// Gives what is said of it for people: the message, and what the data says beside it. The code alone stands for a
+    /// Returns what is said of it for people: the message, and what the data says beside it. The code alone stands for a
     /// message of many agents ("Internal error"), and what really went wrong stands in the data.
     fn words(self) -> String {
         let said = |data: &Value| {
@@ -163,7 +163,7 @@ impl Refused {
     }
 }
 
-/// Says what a text is.
+/// What a text is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
     /// A message of JSON-RPC.
@@ -234,7 +234,7 @@ impl<T> Default for Asked<T> {
 }
 
 impl<T> Asked<T> {
-    /// Gives the id of a new request; `what` comes back with its answer. The oldest is forgotten for it where
+    /// Returns the id of a new request; `what` comes back with its answer. The oldest is forgotten for it where
     /// too many are open.
     pub fn ask(&mut self, what: T) -> u64 {
         self.last += 1;
@@ -255,7 +255,7 @@ impl<T> Asked<T> {
         std::mem::take(&mut self.open).into_values()
     }
 
-    /// Tells whether an id is one that we gave out at some time.
+    /// Returns whether an id is one that we gave out at some time.
     pub fn gave(&self, id: Option<&Id>) -> bool {
         id.and_then(Id::number)
             .is_some_and(|id| (1..=self.last).contains(&id))

@@ -5,7 +5,7 @@
 /// The sign in which a shell's word may stand.
 const QUOTE: char = '\u{22}';
 
-/// Gives the command that a shell is started for, where that is all it is started for; else what it is, to the letter.
+/// Returns the command that a shell is started for, where that is all it is started for; else what it is, to the letter.
 ///
 /// Codex runs every command as `/bin/bash -lc '…'`; who hears that fifty times a day hears nothing else.
 pub fn unwrapped(command: &str) -> String {
@@ -52,7 +52,7 @@ fn inner(command: &str) -> Option<String> {
     (!word.is_empty() && word.chars().all(simple)).then(|| word.to_owned())
 }
 
-/// Tells whether a shell that is known runs the word behind a flag, and does nothing else.
+/// Returns whether a shell that is known runs the word behind a flag, and does nothing else.
 fn runs_next(shell: &str, flag: &str) -> bool {
     let (folder, name) = shell.rsplit_once('/').unwrap_or(("/bin", shell));
     let known = matches!(folder, "/bin" | "/usr/bin") && matches!(name, "bash" | "sh" | "zsh");

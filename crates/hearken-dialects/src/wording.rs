@@ -10,7 +10,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Holds one sentence in one language, at each verbosity.
+/// One sentence in one language, at each verbosity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// The language (BCP 47).
@@ -25,7 +25,7 @@ pub struct Said {
 
 /// Words a phrase in every language that there is, the first of which any other falls back to.
 pub trait Wording: Debug + Send + Sync {
-    /// Gives the words of a phrase; never none.
+    /// Returns the words of a phrase; never none.
     fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<Said>;
 }
 
@@ -39,7 +39,7 @@ impl Words {
         Self(Arc::new(wording))
     }
 
-    /// Gives the words of a phrase.
+    /// Returns the words of a phrase.
     pub fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<Said> {
         self.0.say(key, args)
     }

@@ -33,7 +33,7 @@ const LONGEST_MS: u64 = 86_400_000;
 /// The status of a call of which only its end is known, in an event that was translated.
 pub const NOT_STATED: &str = crate::protocol::NOT_STATED;
 
-/// Says whose events they are.
+/// Whose events they are.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Agent {
     /// Its lasting name.
@@ -44,7 +44,7 @@ pub struct Agent {
     pub model: Option<String>,
 }
 
-/// Holds what the events of one session have in common.
+/// What the events of one session have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     id: String,
@@ -56,7 +56,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Gives AAEP's name for it.
+    /// Returns AAEP's name for it.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -91,7 +91,7 @@ impl Writer {
         self.agent.model = model.filter(|model| !model.is_empty());
     }
 
-    /// Gives the agent's name for people.
+    /// Returns the agent's name for people.
     pub fn name(&self) -> &str {
         &self.agent.name
     }
@@ -188,7 +188,7 @@ impl Writer {
         Value::Object(map).to_string()
     }
 
-    /// Gives the next number of a SplitMix64 sequence: enough for ids, which are no secrets.
+    /// Returns the next number of a SplitMix64 sequence: enough for ids, which are no secrets.
     fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;

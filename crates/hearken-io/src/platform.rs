@@ -46,7 +46,7 @@ pub enum Sign {
     Flag,
 }
 
-/// Holds such a sign.
+/// Such a sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// Which it is.
@@ -55,7 +55,7 @@ pub struct Mark {
     pub seen: Result<bool, io::ErrorKind>,
 }
 
-/// Says whose a program is.
+/// Whose a program is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "not every system has pipes")]
 pub enum Owner {
@@ -67,7 +67,7 @@ pub enum Owner {
     Another,
 }
 
-/// Holds a connection over a named pipe.
+/// A connection over a named pipe.
 #[derive(Debug)]
 pub struct Piped {
     /// The connection.
@@ -78,7 +78,7 @@ pub struct Piped {
     pub owner: Owner,
 }
 
-/// Holds what a program has taken of the machine; what the system does not tell is absent.
+/// What a program has taken of the machine; what the system does not tell is absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
     /// The processor time of all its threads, in the system too.

@@ -34,7 +34,7 @@ pub use run::RunConfig;
 pub use signs::{AnswersChoice, EchoChoice, NotificationChoice, ThemeChoice, TimesChoice};
 pub use source::{SourceAnnounce, SourceConfig};
 
-/// Says how much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
+/// How much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, ValueEnum,
 )]
@@ -49,7 +49,7 @@ pub enum Verbosity {
     Detailed,
 }
 
-/// Says how much reaches the person at all (AAEP's `cognitive_load`, guide 7).
+/// How much reaches the person at all (AAEP's `cognitive_load`, guide 7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Load {
@@ -62,7 +62,7 @@ pub enum Load {
     High,
 }
 
-/// Says which face is shown.
+/// Which face is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum FaceChoice {
@@ -77,7 +77,7 @@ pub enum FaceChoice {
     Json,
 }
 
-/// Says whether a screen reader is at work, which decides the usual face and voice.
+/// Whether a screen reader is at work, which decides the usual face and voice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum ReaderChoice {
@@ -90,7 +90,7 @@ pub enum ReaderChoice {
     No,
 }
 
-/// Says which voice is used.
+/// Which voice is used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum VoiceChoice {
@@ -127,7 +127,7 @@ pub enum SetBy {
     Call,
 }
 
-/// Says why a word names no voice.
+/// Why a word names no voice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoVoice {
     /// `command:` without a program behind it.
@@ -179,7 +179,7 @@ impl From<VoiceChoice> for String {
     }
 }
 
-/// Holds every setting.
+/// Every setting.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -335,7 +335,7 @@ impl VoiceConfig {
         self.punctuation = laid.punctuation;
     }
 
-    /// Gives how everything sounds that nothing else is said of.
+    /// Returns how everything sounds that nothing else is said of.
     pub fn delivery(&self) -> Delivery {
         Delivery {
             rate: self.rate,
@@ -439,7 +439,7 @@ impl Default for QuestionConfig {
     }
 }
 
-/// Says why a settings file can't be used; a person is told in their language (`Phrases::settings_fault`).
+/// Why a settings file can't be used; a person is told in their language (`Phrases::settings_fault`).
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The text is not valid TOML or holds an unknown or ill-typed setting.

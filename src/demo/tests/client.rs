@@ -22,7 +22,7 @@ pub(super) async fn server(settings: Settings) -> Running {
     serve("127.0.0.1:0", settings).await.unwrap()
 }
 
-/// Holds one server-sent event.
+/// One server-sent event.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sent {
     pub(super) event: Option<String>,

@@ -17,7 +17,7 @@ impl Dice {
     }
 }
 
-/// Is somebody before a screen, and what they have seen on it.
+/// Somebody before a screen, and what they have seen on it.
 struct Reader {
     app: App,
     now: Now,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::scan::{Object, Text, there};
 use crate::translated::TRANSLATED;
 
-/// Holds the extensions that are read here.
+/// The extensions that are read here.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Extensions<'a> {
@@ -16,7 +16,7 @@ struct Extensions<'a> {
     hearken: Object<Own<'a>>,
 }
 
-/// Holds the fields of ours: the dialect, and the conversation.
+/// The fields of ours: the dialect, and the conversation.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own<'a> {

@@ -21,11 +21,11 @@ use serde_json::value::RawValue;
 use crate::recent::Raw;
 use crate::same::are_same_bytes;
 
-/// Is a text, as it stands in the message where it is there without escapes.
+/// A text, as it stands in the message where it is there without escapes.
 #[derive(Debug)]
 pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
 
-/// Is what an event names as its context.
+/// What an event names as its context.
 #[derive(Debug)]
 pub(super) enum Context<'a> {
     /// One, by itself.
@@ -44,13 +44,13 @@ pub(super) struct Scan<'a, 'k> {
     known: [Option<&'k str>; 3],
 }
 
-/// Is read from where a value begins.
+/// Read from where a value begins.
 pub(super) trait Value<'a>: Sized {
     /// Takes the value; nothing where it is none of its kind.
     fn take(scan: &mut Scan<'a, '_>) -> Option<Self>;
 }
 
-/// Is a field's name in its quotes, with its colon, as it is compared with a text: as one, and not byte by byte.
+/// A field's name in its quotes, with its colon, as it is compared with a text: as one, and not byte by byte.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Written {
     name: &'static str,
@@ -83,7 +83,7 @@ impl Written {
         }
     }
 
-    /// Tells whether a text begins with it.
+    /// Returns whether a text begins with it.
     #[inline]
     fn begins(&self, text: &[u8]) -> bool {
         if let Some((first, rest)) = text.split_first_chunk()
@@ -132,7 +132,7 @@ impl<'a, 'k> Scan<'a, 'k> {
         is_it
     }
 
-    /// Tells whether another field follows; nothing where what follows is neither one nor the object's end.
+    /// Returns whether another field follows; nothing where what follows is neither one nor the object's end.
     #[inline]
     pub(super) fn goes_on(&mut self) -> Option<bool> {
         if self.sign(b',') {
@@ -141,19 +141,19 @@ impl<'a, 'k> Scan<'a, 'k> {
         self.sign(b'}').then_some(false)
     }
 
-    /// Tells whether nothing but white space is left.
+    /// Returns whether nothing but white space is left.
     pub(super) fn is_over(&mut self) -> bool {
         self.space();
         self.next().is_none()
     }
 
-    /// Gives the next byte.
+    /// Returns the next byte.
     #[inline]
     fn next(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Gives what is left.
+    /// Returns what is left.
     #[inline]
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
@@ -300,7 +300,7 @@ impl<'a> Value<'a> for bool {
     }
 }
 
-/// Is what is written as an object; a derived reader takes a list of the fields' values for one, too.
+/// What is written as an object; a derived reader takes a list of the fields' values for one, too.
 #[derive(Debug)]
 pub(super) struct Object<T>(pub(super) T);
 

@@ -11,7 +11,7 @@ use super::scan::{Context, Scan, Text, Value, Written};
 use crate::recent::{Order, Raw};
 use crate::same::are_same;
 
-/// Says which of the types an event is; each is one bit, so that several are a number.
+/// Which of the types an event is; each is one bit, so that several are a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Type {
@@ -35,7 +35,7 @@ const ALL: u8 = SUMMARY | OUTPUT;
 
 macro_rules! table {
     ($($field:ident: $value:ty = $name:literal in $types:ident,)*) => {
-        /// Holds the fields of a message that are there.
+        /// The fields of a message that are there.
         #[derive(Debug, Default)]
         pub(super) struct Fields<'a> {
             /// Which were there, a bit each.
@@ -131,7 +131,7 @@ const SLOTS: usize = 128;
 /// What stands in a slot that is nobody's.
 const NOBODY: u8 = u8::MAX;
 
-/// Gives the slot of a name, which is not empty.
+/// Returns the slot of a name, which is not empty.
 #[allow(
     clippy::indexing_slicing,
     reason = "it is not empty, and its middle lies in it"
@@ -183,7 +183,7 @@ impl Place {
     }
 }
 
-/// Is the name of a type that is read here. A message of another one is given up as it is met.
+/// The name of a type that is read here. A message of another one is given up as it is met.
 #[derive(Debug)]
 pub(super) struct Named(pub(super) Type, pub(super) &'static str);
 
@@ -207,7 +207,7 @@ impl Type {
         (Self::Started, "aaep:agent.session.started"),
     ];
 
-    /// Gives the fields that it may have.
+    /// Returns the fields that it may have.
     const fn fields(self) -> u64 {
         let mut fields = 0;
         let mut left = TABLE;
@@ -222,7 +222,7 @@ impl Type {
 }
 
 impl Fields<'_> {
-    /// Tells whether no field is there that belongs to another type.
+    /// Returns whether no field is there that belongs to another type.
     pub(super) fn has_only_its_own(&self, kind: Type) -> bool {
         let own = match kind {
             Type::Output => const { Type::Output.fields() },

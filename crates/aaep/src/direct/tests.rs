@@ -9,7 +9,7 @@ use super::read;
 use crate::decode::decode_step_by_step;
 use crate::recent::Recent;
 
-/// Gives an event of a type as the chapters ask for it.
+/// Returns an event of a type as the chapters ask for it.
 fn event(type_name: &str, payload: Value) -> Value {
     let mut event = json!({
         "@context": "https://aaep-protocol.org/context/v1",
@@ -75,7 +75,7 @@ fn frequent() -> Vec<Value> {
     ]
 }
 
-/// Tells whether a text is read directly; that it is then read as by the nine steps is held here.
+/// Returns whether a text is read directly; that it is then read as by the nine steps is held here.
 fn is_direct(text: &str) -> bool {
     is_direct_after(text, &mut Recent::default())
 }

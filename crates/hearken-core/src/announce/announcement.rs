@@ -11,7 +11,7 @@ use crate::session::{PromptId, SessionKey};
 use crate::announce::words::segment::{Mark, Segment, join, join_shown, join_spoken};
 use crate::announce::words::tongue::Tongue;
 
-/// Says how urgent an announcement is; the order is the order in which waiting speech leaves.
+/// How urgent an announcement is; the order is the order in which waiting speech leaves.
 ///
 /// The classes are P0 to P4 of the project's announcing rules (`docs/speech.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -84,7 +84,7 @@ pub enum Kind {
     Heartbeat,
 }
 
-/// Says whether an announcement is spoken.
+/// Whether an announcement is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Aloud {
     /// It is, in its class.
@@ -102,7 +102,7 @@ pub enum Aloud {
     Heard,
 }
 
-/// Says which question an announcement is about, and in what way.
+/// Which question an announcement is about, and in what way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum About {
     /// It asks the question: it carries the action, and hearing it arms the keys.
@@ -112,7 +112,7 @@ pub enum About {
 }
 
 impl About {
-    /// Gives the question.
+    /// Returns the question.
     pub fn prompt(self) -> PromptId {
         match self {
             Self::Asks(id) | Self::Tells(id) => id,
@@ -120,7 +120,7 @@ impl About {
     }
 }
 
-/// Says whether an outcome is a failure: those are said before the successes that wait with them.
+/// Whether an outcome is a failure: those are said before the successes that wait with them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Weight {
     /// It is none.
@@ -149,7 +149,7 @@ pub enum Cue {
 }
 
 impl Cue {
-    /// Tells whether it is wanted.
+    /// Returns whether it is wanted.
     pub fn is_on(self, cues: &CueConfig) -> bool {
         match self {
             Self::Question => cues.question,
@@ -172,7 +172,7 @@ impl Cue {
     ];
 }
 
-/// Holds what an event tells beside its words.
+/// What an event tells beside its words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     /// The facts, a sentence each.
@@ -195,19 +195,19 @@ impl Facts {
         written: None,
     };
 
-    /// Gives what belongs to it and is read on demand.
+    /// Returns what belongs to it and is read on demand.
     pub fn attached(&self) -> &Attached {
         self.attached
             .as_deref()
             .unwrap_or_else(|| Attached::nothing())
     }
 
-    /// Tells whether they are no more than words and an address, as others may have them, too.
+    /// Returns whether they are no more than words and an address, as others may have them, too.
     pub(super) fn are_usual(&self) -> bool {
         self.written.is_none() && self.attached.is_none()
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     pub(super) fn are_none(&self) -> bool {
         self.are_usual() && self.words.is_empty() && self.address.is_none()
     }
@@ -264,7 +264,7 @@ impl Tool {
 #[serde(transparent)]
 pub struct AnnouncementId(pub u64);
 
-/// Holds one thing that is worth telling.
+/// One thing that is worth telling.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Announcement {
     /// Its number.
@@ -304,29 +304,29 @@ pub struct Announcement {
 }
 
 impl Announcement {
-    /// Gives what is known beside its words.
+    /// Returns what is known beside its words.
     pub fn facts(&self) -> &Facts {
         static NONE: Facts = Facts::NONE;
         self.facts.as_deref().unwrap_or(&NONE)
     }
 
-    /// Gives the words of the source, on one line.
+    /// Returns the words of the source, on one line.
     pub fn text(&self) -> String {
         join(&self.segments)
     }
 
-    /// Gives the words as they are shown: without Markdown's marks, on one line but for code, whose
+    /// Returns the words as they are shown: without Markdown's marks, on one line but for code, whose
     /// lines are kept. Empty for what is structure only, such as the line under a table's headers.
     pub fn shown(&self) -> String {
         join_shown(&self.segments)
     }
 
-    /// Gives the words as they are spoken, on one line.
+    /// Returns the words as they are spoken, on one line.
     pub fn spoken(&self) -> String {
         join_spoken(&self.segments)
     }
 
-    /// Gives the words that a voice is given: none where it is shown or kept and not spoken.
+    /// Returns the words that a voice is given: none where it is shown or kept and not spoken.
     pub fn said(&self) -> String {
         match self.aloud {
             Aloud::Yes | Aloud::Heard => self.spoken(),
@@ -334,7 +334,7 @@ impl Announcement {
         }
     }
 
-    /// Tells whether all words are the agent's: then every face puts its name before them.
+    /// Returns whether all words are the agent's: then every face puts its name before them.
     pub fn is_agents_text(&self) -> bool {
         // A speaker's name is heard only; it is no part of what is shown.
         let mut shown = self
@@ -345,14 +345,14 @@ impl Announcement {
         shown.peek().is_some() && shown.all(|segment| segment.mark == Mark::Agent)
     }
 
-    /// Gives the language of the first words that have one.
+    /// Returns the language of the first words that have one.
     pub fn language(&self) -> Option<&str> {
         self.segments
             .iter()
             .find_map(|segment| segment.language.as_deref())
     }
 
-    /// Gives the language of the first words that have one, else that of the program's own words.
+    /// Returns the language of the first words that have one, else that of the program's own words.
     pub fn written_in(&self) -> &str {
         self.language().unwrap_or(&self.tongue.language)
     }

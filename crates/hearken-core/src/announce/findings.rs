@@ -58,7 +58,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Tells whether all of it was read, and nothing was found but, where `project` allows that, that it runs the project's
+    /// Returns whether all of it was read, and nothing was found but, where `project` allows that, that it runs the project's
     /// own code.
     pub fn is_cleared(&self, project: bool) -> bool {
         let allowed = |finding: &Finding| project && finding.act == Act::Project;
@@ -154,7 +154,7 @@ pub fn deed_of(asked: &AwaitingConfirmation) -> Option<Deed> {
     (!deed.commands.is_empty() || deed.folder.is_some()).then_some(deed)
 }
 
-/// Gives the names of the context that the words of a question leave out.
+/// Returns the names of the context that the words of a question leave out.
 pub fn unsaid(asked: &AwaitingConfirmation) -> Vec<String> {
     let is_said = |value: &str| {
         let value = value.trim();

@@ -36,7 +36,7 @@ impl History {
         }
     }
 
-    /// Gives all, oldest first.
+    /// Returns all, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Announcement>> + ExactSizeIterator {
         self.entries.iter()
     }
@@ -50,12 +50,12 @@ impl History {
         self.entries.get(at)
     }
 
-    /// Gives the last one.
+    /// Returns the last one.
     pub fn last(&self) -> Option<&Arc<Announcement>> {
         self.entries.back()
     }
 
-    /// Gives the nearest one before a number.
+    /// Returns the nearest one before a number.
     pub fn before(&self, id: AnnouncementId) -> Option<&Arc<Announcement>> {
         let at = self
             .entries
@@ -63,7 +63,7 @@ impl History {
         at.checked_sub(1).and_then(|at| self.entries.get(at))
     }
 
-    /// Gives the nearest one after a number.
+    /// Returns the nearest one after a number.
     pub fn after(&self, id: AnnouncementId) -> Option<&Arc<Announcement>> {
         let at = self
             .entries
@@ -71,12 +71,12 @@ impl History {
         self.entries.get(at)
     }
 
-    /// Gives how many are kept.
+    /// Returns how many are kept.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Tells whether nothing is kept.
+    /// Returns whether nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

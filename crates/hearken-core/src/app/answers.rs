@@ -19,14 +19,14 @@ const READ_IN: Duration = Duration::from_secs(10);
 /// How many answers one key may have: what comes of a decision, and every retry of it.
 const MOST: usize = 8;
 
-/// Holds the answers to the last key, oldest first.
+/// The answers to the last key, oldest first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answers {
     told: Vec<Arc<Announcement>>,
 }
 
 impl Answers {
-    /// Gives what stands there.
+    /// Returns what stands there.
     pub(super) fn told(&self) -> &[Arc<Announcement>] {
         &self.told
     }

@@ -12,7 +12,7 @@ use crate::protocol::AgentId;
 /// How many are numbered: as many as there are sessions that are followed at once.
 const MOST: usize = 256;
 
-/// Is one conversation.
+/// One conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Conversation {
     /// On which source.
@@ -21,7 +21,7 @@ pub(super) struct Conversation {
     pub(super) agent: Option<AgentId>,
 }
 
-/// Holds the conversations.
+/// The conversations.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conversations {
     known: Vec<Conversation>,
@@ -30,7 +30,7 @@ pub(super) struct Conversations {
 }
 
 impl Conversations {
-    /// Gives the number of a conversation, from 1; none where there are too many.
+    /// Returns the number of a conversation, from 1; none where there are too many.
     pub(super) fn number(&mut self, conversation: &Conversation) -> Option<usize> {
         let known = self.known.iter().position(|known| known == conversation);
         if let Some(at) = known {
@@ -43,12 +43,12 @@ impl Conversations {
         Some(self.known.len())
     }
 
-    /// Gives the conversation with a number.
+    /// Returns the conversation with a number.
     pub(super) fn get(&self, number: usize) -> Option<&Conversation> {
         self.known.get(number.checked_sub(1)?)
     }
 
-    /// Gives the one that the person is with.
+    /// Returns the one that the person is with.
     pub(super) fn chosen(&self) -> Option<&Conversation> {
         self.known.get(self.chosen?)
     }
@@ -58,7 +58,7 @@ impl Conversations {
         self.chosen = number.and_then(|number| number.checked_sub(1));
     }
 
-    /// Gives the number that comes next among some.
+    /// Returns the number that comes next among some.
     pub(super) fn next(&self, among: &[usize]) -> Option<usize> {
         let now = self.chosen.map_or(0, |at| at + 1);
         let next = among.iter().find(|number| **number > now);

@@ -73,7 +73,7 @@ impl App {
         self.respond("conversation.no_such", &args, now);
     }
 
-    /// Gives the numbers of the conversations that can go on.
+    /// Returns the numbers of the conversations that can go on.
     fn conversations_there(&mut self) -> Vec<usize> {
         let prompted = self.links.iter().filter(|view| !view.is_over());
         let prompted = prompted.filter(|view| view.connection().takes_prompts);
@@ -143,25 +143,25 @@ impl App {
         phrases.text("conversation", &args)
     }
 
-    /// Gives the session that a conversation is in, or was in last.
+    /// Returns the session that a conversation is in, or was in last.
     fn session_of(&self, conversation: &Conversation) -> Option<&Session> {
         let all = self.sessions.iter();
         let of_it = all.filter(|session| is_of(conversation, session.key.link, &session.key));
         of_it.max_by_key(|session| (!session.is_ended(), session.last_event))
     }
 
-    /// Gives the source of the conversation that the person is with.
+    /// Returns the source of the conversation that the person is with.
     pub(super) fn chosen_link(&self) -> Option<LinkId> {
         self.conversations.chosen().map(|chosen| chosen.link)
     }
 
-    /// Gives the conversation with a number, if it can go on.
+    /// Returns the conversation with a number, if it can go on.
     pub(super) fn conversation_with(&mut self, number: usize) -> Option<Conversation> {
         let there = self.conversations_there().contains(&number);
         self.conversations.get(number).filter(|_| there).cloned()
     }
 
-    /// Gives whom somebody means who says something to a source: the one that they went to, else the one that was heard
+    /// Returns whom somebody means who says something to a source: the one that they went to, else the one that was heard
     /// last, where there are several behind it.
     pub(super) fn meant_on(&self, link: LinkId) -> Conversation {
         let several = self
@@ -184,7 +184,7 @@ impl App {
         }
     }
 
-    /// Gives the session that the person is with.
+    /// Returns the session that the person is with.
     pub(super) fn chosen_session(&self) -> Option<SessionKey> {
         let chosen = self.conversations.chosen()?;
         self.session_of(chosen).map(|session| session.key.clone())

@@ -7,7 +7,7 @@ use crate::config::Delivery;
 use crate::link::{Call, Fault, LastWords, LinkId, Stream, Way};
 use crate::session::PromptId;
 
-/// Says how the program ends.
+/// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Exit {
     /// As wished: exit code 0.
@@ -36,7 +36,7 @@ impl Exit {
     /// The code of a call that can't be used, which never begins.
     pub const UNUSABLE: u8 = 2;
 
-    /// Gives the program's exit code: a contract that scripts rely on.
+    /// Returns the program's exit code: a contract that scripts rely on.
     pub fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
@@ -47,7 +47,7 @@ impl Exit {
     }
 }
 
-/// Is what a recording keeps of a link, beside its news.
+/// What a recording keeps of a link, beside its news.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kept {
     /// The text of an event, or of several, as it is heard.
@@ -177,7 +177,7 @@ pub enum Effect {
     Quit(Exit),
 }
 
-/// Says what a notification is about.
+/// What a notification is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Noticed {
     /// A question that waits.

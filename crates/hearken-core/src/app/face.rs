@@ -4,7 +4,7 @@ use crate::announce::Manner;
 
 use super::setup::LineSource;
 
-/// Holds how the person is met.
+/// How the person is met.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Face {
     manner: Manner,
@@ -33,17 +33,17 @@ impl Face {
         }
     }
 
-    /// Gives how the person answers.
+    /// Returns how the person answers.
     pub(super) fn manner(&self) -> Manner {
         self.manner
     }
 
-    /// Gives where lines come from.
+    /// Returns where lines come from.
     pub(super) fn lines(&self) -> Option<LineSource> {
         self.lines
     }
 
-    /// Tells whether what is typed ahead can be thrown away.
+    /// Returns whether what is typed ahead can be thrown away.
     pub(super) fn can_flush(&self) -> bool {
         match self.lines {
             Some(LineSource::Terminal | LineSource::Editor) => true,
@@ -51,27 +51,27 @@ impl Face {
         }
     }
 
-    /// Tells whether somebody reads its lines as they come, and writes some.
+    /// Returns whether somebody reads its lines as they come, and writes some.
     pub(super) fn is_read_live(&self) -> bool {
         self.manner == Manner::Lines && self.can_flush()
     }
 
-    /// Gives its name, as a phrase key.
+    /// Returns its name, as a phrase key.
     pub(super) fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Gives why it was chosen, as a phrase key.
+    /// Returns why it was chosen, as a phrase key.
     pub(super) fn why(&self) -> &'static str {
         self.why
     }
 
-    /// Tells whether programs read it, as JSON.
+    /// Returns whether programs read it, as JSON.
     pub(super) fn is_json(&self) -> bool {
         self.manner == Manner::Program
     }
 
-    /// Tells whether the terminal takes what is to be copied.
+    /// Returns whether the terminal takes what is to be copied.
     pub(super) fn copies(&self) -> bool {
         self.copies
     }

@@ -11,13 +11,13 @@ use super::timers::{Fired, Timer, Turn};
 use super::{App, Effect};
 
 impl App {
-    /// Gives the monotonic time at which [`super::Input::Deadline`] is due.
+    /// Returns the monotonic time at which [`super::Input::Deadline`] is due.
     pub fn deadline(&self) -> Option<Duration> {
         let due = Timer::ALL.iter().filter_map(|timer| self.due(*timer));
         due.min()
     }
 
-    /// Gives when a timer is due.
+    /// Returns when a timer is due.
     pub(super) fn due(&self, timer: Timer) -> Option<Duration> {
         match timer {
             Timer::Frame => self.is_reading().then_some(Duration::ZERO),

@@ -38,7 +38,7 @@ const UNTOLD: Duration = Duration::from_secs(2);
 /// and press a key.
 const FINISHED_WITHIN: Duration = Duration::from_secs(15);
 
-/// Holds what waits to be written.
+/// What waits to be written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Holding {
     /// Whether a line is being typed.
@@ -61,7 +61,7 @@ pub(super) struct Holding {
     asked_at: Duration,
 }
 
-/// Says how far the notice is that something urgent waits for a line.
+/// How far the notice is that something urgent waits for a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Notice {
     /// Nothing urgent waits.
@@ -74,7 +74,7 @@ enum Notice {
 }
 
 impl Holding {
-    /// Tells whether an announcement is not to be written yet.
+    /// Returns whether an announcement is not to be written yet.
     pub(super) fn waits(&self, told: &Announcement) -> bool {
         // What no line is written of need not wait for one.
         !matches!(told.aloud, Aloud::Seen | Aloud::Echo)
@@ -102,17 +102,17 @@ impl Holding {
         over
     }
 
-    /// Gives the question that is being decided, as far as others wait for that.
+    /// Returns the question that is being decided, as far as others wait for that.
     pub(super) fn deciding(&self) -> Option<PromptId> {
         self.deciding.map(|(id, _)| id)
     }
 
-    /// Gives until when others wait for it.
+    /// Returns until when others wait for it.
     pub(super) fn decided_by(&self) -> Option<Duration> {
         self.deciding.map(|(_, until)| until)
     }
 
-    /// Tells whether a question that waited for another one is asked at this very moment.
+    /// Returns whether a question that waited for another one is asked at this very moment.
     pub(super) fn is_asked_now(&self, id: PromptId, now: Duration) -> bool {
         self.asked_at == now && self.asked.contains(&id)
     }
@@ -136,7 +136,7 @@ impl Holding {
         self.postpone(told);
     }
 
-    /// Gives when it is told that something urgent waits.
+    /// Returns when it is told that something urgent waits.
     pub(super) fn deadline(&self) -> Option<Duration> {
         match self.notice {
             Notice::Due(at) => Some(at),
@@ -166,12 +166,12 @@ impl Holding {
         self.unwritten.remove(&id);
     }
 
-    /// Tells whether a question is announced and not written yet.
+    /// Returns whether a question is announced and not written yet.
     pub(super) fn is_unwritten(&self, id: PromptId) -> bool {
         self.unwritten.contains(&id)
     }
 
-    /// Tells whether a line is being typed.
+    /// Returns whether a line is being typed.
     pub(super) fn is_typing(&self) -> bool {
         self.typing
     }
@@ -187,12 +187,12 @@ impl Holding {
         !self.held
     }
 
-    /// Tells whether lines are written: no one is being typed, and they are not held.
+    /// Returns whether lines are written: no one is being typed, and they are not held.
     pub(super) fn goes_on(&self) -> bool {
         !self.typing && !self.held
     }
 
-    /// Tells whether the person holds the lines.
+    /// Returns whether the person holds the lines.
     pub(super) fn is_held(&self) -> bool {
         self.held
     }
@@ -208,7 +208,7 @@ impl Holding {
         self.waiting.len()
     }
 
-    /// Gives what waited to be written, and how much stays in the history only.
+    /// Returns what waited to be written, and how much stays in the history only.
     pub(super) fn take_waiting(&mut self) -> (VecDeque<Arc<Announcement>>, u64) {
         let left_out = std::mem::take(&mut self.left_out);
         (std::mem::take(&mut self.waiting), left_out)
@@ -219,19 +219,19 @@ impl Holding {
         self.unwritten.retain(|id| is_open(*id));
     }
 
-    /// Gives what is urgent and was not said, because the line is done.
+    /// Returns what is urgent and was not said, because the line is done.
     pub(super) fn take_unsaid(&mut self) -> VecDeque<Arc<Announcement>> {
         self.notice = Notice::None;
         std::mem::take(&mut self.unsaid)
     }
 
-    /// Tells whether a question waits to be said.
+    /// Returns whether a question waits to be said.
     pub(super) fn is_unsaid(&self, id: PromptId) -> bool {
         let asks = Some(About::Asks(id));
         self.unsaid.iter().any(|told| told.about == asks)
     }
 
-    /// Tells whether any question waits to be said.
+    /// Returns whether any question waits to be said.
     pub(super) fn has_unsaid_question(&self) -> bool {
         let asks = |told: &Arc<Announcement>| matches!(told.about, Some(About::Asks(_)));
         self.unsaid.iter().any(asks)

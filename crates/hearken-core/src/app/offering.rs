@@ -148,7 +148,7 @@ fn named(names: &[String]) -> Arg {
     Arg::Own(names.join(", "))
 }
 
-/// Gives how all of them begin.
+/// Returns how all of them begin.
 fn common(several: &[&Offered]) -> String {
     let Some((first, others)) = several.split_first() else {
         return String::new();

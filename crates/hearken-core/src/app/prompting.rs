@@ -17,12 +17,12 @@ use super::doing::Doing;
 use super::questions::gate::By;
 
 impl App {
-    /// Tells whether an agent can be told what to do.
+    /// Returns whether an agent can be told what to do.
     pub fn takes_prompts(&self) -> bool {
         !self.prompted_links(false).is_empty()
     }
 
-    /// Gives the sources whose agents can be told what to do, or to stop: where the person went to one, no other.
+    /// Returns the sources whose agents can be told what to do, or to stop: where the person went to one, no other.
     fn prompted_links(&self, in_turn: bool) -> Vec<LinkId> {
         let there = self.links.iter().filter(|view| !view.is_over());
         let there: Vec<_> = there.collect();
@@ -38,7 +38,7 @@ impl App {
         can.map(|view| view.id).collect()
     }
 
-    /// Gives the source whose agent is meant: the one that the person went to, else the last one that said something, of
+    /// Returns the source whose agent is meant: the one that the person went to, else the last one that said something, of
     /// those that can be told what to do.
     pub(super) fn prompted_link(&self, in_turn: bool) -> Option<LinkId> {
         let can = self.prompted_links(in_turn);
@@ -52,7 +52,7 @@ impl App {
         of_last.or_else(|| can.first().copied())
     }
 
-    /// Tells whether whoever is meant can be heard and answered, and nothing else: the one that the person went to, else all
+    /// Returns whether whoever is meant can be heard and answered, and nothing else: the one that the person went to, else all
     /// that are there.
     fn is_only_heard(&self) -> bool {
         if let Some(chosen) = self.chosen_link() {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// How many are kept; each is as long as the editor takes at most, so together they stay below a megabyte.
 const MOST: usize = 50;
 
-/// Holds the earlier prompts.
+/// The earlier prompts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Prompts {
     earlier: VecDeque<String>,
@@ -37,7 +37,7 @@ impl Prompts {
         self.draft.clear();
     }
 
-    /// Gives the one before, in the place of what stands in the editor; nothing where there is none.
+    /// Returns the one before, in the place of what stands in the editor; nothing where there is none.
     pub(super) fn older(&mut self, now: &str) -> Option<String> {
         let at = match self.at {
             None => self.earlier.len().checked_sub(1)?,
@@ -50,7 +50,7 @@ impl Prompts {
         self.earlier.get(at).cloned()
     }
 
-    /// Gives the one after; behind the last one what was being typed.
+    /// Returns the one after; behind the last one what was being typed.
     pub(super) fn newer(&mut self) -> Option<String> {
         let at = self.at? + 1;
         match self.earlier.get(at) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::announce::{Copied, Segment, Turn, TurnPart};
 use crate::session::PromptId;
 
-/// Says what the parts belong to.
+/// What the parts belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     /// A question; with another one shown nobody reads on in this one.
@@ -18,7 +18,7 @@ pub(super) enum Of {
     Turn,
 }
 
-/// Says where a step led.
+/// Where a step led.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Stepped {
     /// To this part.
@@ -29,7 +29,7 @@ pub(super) enum Stepped {
     AtEnd,
 }
 
-/// Holds what is read part by part, and where.
+/// What is read part by part, and where.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     open: Option<Open>,
@@ -93,12 +93,12 @@ impl Reading {
         self.open = None;
     }
 
-    /// Gives what is read.
+    /// Returns what is read.
     pub(super) fn of(&self) -> Option<Of> {
         self.open.as_ref().map(|open| open.of)
     }
 
-    /// Gives what is copied now of all that an agent wrote: the part that was read last, before the first step all of it;
+    /// Returns what is copied now of all that an agent wrote: the part that was read last, before the first step all of it;
     /// then what stands in that, one by one, and from the beginning again.
     pub(super) fn copy(&mut self) -> Option<Copied> {
         let open = self.open.as_mut()?;

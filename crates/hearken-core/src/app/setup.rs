@@ -12,7 +12,7 @@ use crate::dialect::{Carrier, Earlier, Identity};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, KeyRing};
 
-/// Says where lines come from, which decides when one counts as an answer.
+/// Where lines come from, which decides when one counts as an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineSource {
     /// A pipe: a line counts for what was written before it was read.
@@ -23,7 +23,7 @@ pub enum LineSource {
     Terminal,
 }
 
-/// Says when the program ends by itself.
+/// When the program ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Until {
     /// When no source remains.
@@ -36,7 +36,7 @@ pub enum Until {
     Asked,
 }
 
-/// Says whether hearken speaks by itself.
+/// Whether hearken speaks by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VoiceWish {
     /// A voice is to be looked for.
@@ -47,7 +47,7 @@ pub enum VoiceWish {
     LeaveToReader,
 }
 
-/// Holds what the program is told at its start.
+/// What the program is told at its start.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The settings.
@@ -136,7 +136,7 @@ impl SourceSetup {
     }
 }
 
-/// Holds what a recording tells beside its events.
+/// What a recording tells beside its events.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recording {
     /// When it was made, where that is known.

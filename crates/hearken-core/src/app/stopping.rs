@@ -12,7 +12,7 @@ const APART: Duration = Duration::from_millis(150);
 /// How long the second step is waited for; a later one is a first step.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Holds the first step of a stop.
+/// The first step of a stop.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stopping(Option<(Conversation, Duration)>);
 

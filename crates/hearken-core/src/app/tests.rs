@@ -104,7 +104,7 @@ const PIPE: Options = Options {
     until: Until::NoSource,
 };
 
-/// Gives the words, which are read once: tens of thousands of stages are made.
+/// Returns the words, which are read once: tens of thousands of stages are made.
 fn english() -> Arc<Phrases> {
     static ENGLISH: std::sync::OnceLock<Arc<Phrases>> = std::sync::OnceLock::new();
     Arc::clone(ENGLISH.get_or_init(|| Arc::new(Phrases::english().unwrap())))

@@ -25,7 +25,7 @@ macro_rules! timers {
         }
 
         impl Turn {
-            /// Gives the timers that are fired in it.
+            /// Returns the timers that are fired in it.
             pub(super) fn timers(self) -> &'static [Timer] {
                 match self {
                     Self::First => &[$(Timer::$name,)*],
@@ -94,7 +94,7 @@ pub(super) enum Turn {
 }
 
 impl Timer {
-    /// Gives with which facts it is fired.
+    /// Returns with which facts it is fired.
     pub(super) fn fired(self) -> Fired {
         match self {
             Self::Frame => Fired::Alone,

@@ -17,52 +17,52 @@ use super::questions::shown::Shown;
 use super::tuning::voice::VoiceState;
 
 impl App {
-    /// Gives the sources.
+    /// Returns the sources.
     pub fn links(&self) -> &[LinkView] {
         self.links.all()
     }
 
-    /// Gives the sessions and questions.
+    /// Returns the sessions and questions.
     pub fn sessions(&self) -> &Sessions {
         &self.sessions
     }
 
-    /// Gives everything that was told.
+    /// Returns everything that was told.
     pub fn history(&self) -> &History {
         self.announcer.history()
     }
 
-    /// Gives the announcer, for its words.
+    /// Returns the announcer, for its words.
     pub fn announcer(&self) -> &Announcer {
         &self.announcer
     }
 
-    /// Gives the phrases.
+    /// Returns the phrases.
     pub fn phrases(&self) -> &Arc<Phrases> {
         self.announcer.phrases()
     }
 
-    /// Gives which keys stand for what.
+    /// Returns which keys stand for what.
     pub fn keymap(&self) -> &Keymap {
         self.hands.keymap()
     }
 
-    /// Gives the settings.
+    /// Returns the settings.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Gives the verbosity.
+    /// Returns the verbosity.
     pub fn verbosity(&self) -> Verbosity {
         self.announcer.verbosity()
     }
 
-    /// Gives what keys mean at the moment.
+    /// Returns what keys mean at the moment.
     pub fn mode(&self) -> Mode {
         self.doing.mode()
     }
 
-    /// Gives how many rows of the help are scrolled over; the pane stops at its last row.
+    /// Returns how many rows of the help are scrolled over; the pane stops at its last row.
     pub fn help_scroll(&self) -> usize {
         match self.doing {
             Doing::Helping { scroll } => scroll,
@@ -77,12 +77,12 @@ impl App {
         }
     }
 
-    /// Gives what answers the last key, oldest first: it has a place of its own in the pane.
+    /// Returns what answers the last key, oldest first: it has a place of its own in the pane.
     pub fn answers(&self) -> &[Arc<Announcement>] {
         self.answers.told()
     }
 
-    /// Tells whether an older announcement is looked at, so that the newest may be out of sight.
+    /// Returns whether an older announcement is looked at, so that the newest may be out of sight.
     pub fn is_looking_back(&self) -> bool {
         self.review.at().is_some()
     }
@@ -101,13 +101,13 @@ impl App {
             .count()
     }
 
-    /// Gives what is being typed and where its cursor is, in characters.
+    /// Returns what is being typed and where its cursor is, in characters.
     pub fn editor(&self) -> (&str, usize) {
         let line = self.doing.line();
         line.map_or(("", 0), |line| (line.value(), line.cursor()))
     }
 
-    /// Gives the phrase that says what is being typed.
+    /// Returns the phrase that says what is being typed.
     pub fn editor_label(&self) -> &'static str {
         match self.mode() {
             Mode::Searching => "editor.search",
@@ -127,56 +127,56 @@ impl App {
         }
     }
 
-    /// Gives the question that keys are meant for.
+    /// Returns the question that keys are meant for.
     pub fn shown(&self) -> Option<(&Shown, &Prompt)> {
         let shown = self.questions.shown()?;
         Some((shown, self.sessions.prompt(shown.prompt)?))
     }
 
-    /// Gives one question.
+    /// Returns one question.
     pub fn prompt(&self, id: PromptId) -> Option<&Prompt> {
         self.sessions.prompt(id)
     }
 
-    /// Gives the name by which a person tells the asker of a question from all others.
+    /// Returns the name by which a person tells the asker of a question from all others.
     pub fn agent_of(&self, prompt: &Prompt) -> String {
         let (key, agent) = (&prompt.key, &prompt.agent);
         (self.announcer.agent_name(key, agent, &self.sessions)).to_string()
     }
 
-    /// Gives how much time a question has left.
+    /// Returns how much time a question has left.
     pub fn time_left(&self, prompt: &Prompt, now: Duration) -> Option<Duration> {
         self.sessions
             .expires(prompt)
             .map(|at| at.saturating_sub(now))
     }
 
-    /// Gives the place in the history that is being looked at.
+    /// Returns the place in the history that is being looked at.
     pub fn review(&self) -> Option<AnnouncementId> {
         self.review.at()
     }
 
-    /// Gives which part of a long announcement is looked at; the pane begins anew after the last.
+    /// Returns which part of a long announcement is looked at; the pane begins anew after the last.
     pub fn review_page(&self) -> isize {
         self.review.page()
     }
 
-    /// Tells whether only what is urgent is said.
+    /// Returns whether only what is urgent is said.
     pub fn is_quiet(&self) -> bool {
         self.announcer.settings().quiet
     }
 
-    /// Tells whether nothing that is being said is interrupted.
+    /// Returns whether nothing that is being said is interrupted.
     pub fn is_polite(&self) -> bool {
         self.queue.is_polite()
     }
 
-    /// Tells whether there is a voice that can be stopped.
+    /// Returns whether there is a voice that can be stopped.
     pub fn speaks(&self) -> bool {
         self.has_voice()
     }
 
-    /// Gives how much is announced.
+    /// Returns how much is announced.
     pub fn load(&self) -> Load {
         self.announcer.settings().load
     }
@@ -209,23 +209,23 @@ impl App {
         Some(self.announcer.answer_words(prompt, step.answer()))
     }
 
-    /// Gives what is known of the voice.
+    /// Returns what is known of the voice.
     pub fn voice_state(&self) -> &VoiceState {
         self.tuning.voice()
     }
 
-    /// Gives the face and why it was chosen, as phrase keys.
+    /// Returns the face and why it was chosen, as phrase keys.
     pub fn face(&self) -> (&'static str, &'static str) {
         (self.face.name(), self.face.why())
     }
 
-    /// Gives the label of an announcement in words: what it is, and whose when there are several.
+    /// Returns the label of an announcement in words: what it is, and whose when there are several.
     pub fn label(&self, told: &Announcement) -> String {
         let (key, agent) = self.label_of(told);
         self.label_words(key, agent.map(|agent| &**agent))
     }
 
-    /// Gives what such a label is made of: a phrase, and a name that stands in it.
+    /// Returns what such a label is made of: a phrase, and a name that stands in it.
     pub fn label_of<'a>(&self, told: &'a Announcement) -> (&'static str, Option<&'a Arc<str>>) {
         let several = self.sessions.several();
         let agent = told.agent.as_ref();
@@ -241,7 +241,7 @@ impl App {
         phrases.text(key, &[("agent", Arg::Own(agent.unwrap_or_default()))])
     }
 
-    /// Gives the label of an announcement without anybody's name, for lines that go on.
+    /// Returns the label of an announcement without anybody's name, for lines that go on.
     pub fn label_without_name(&self, told: &Announcement) -> String {
         self.label_words(label_key(told), None)
     }
@@ -277,7 +277,7 @@ impl App {
         Arg::Own(self.phrases().text(key, &[]))
     }
 
-    /// Tells whether an answer to a question was given here, so that nobody waits for the person.
+    /// Returns whether an answer to a question was given here, so that nobody waits for the person.
     fn is_answered(&self, id: PromptId) -> bool {
         self.sessions
             .prompt(id)
@@ -370,7 +370,7 @@ impl App {
     }
 }
 
-/// Gives the phrase that labels an announcement.
+/// Returns the phrase that labels an announcement.
 fn label_key(told: &Announcement) -> &'static str {
     match told.kind {
         Kind::SessionStarted

@@ -49,7 +49,7 @@ impl App {
             }
     }
 
-    /// Tells whether something asks a question, or tells of one that is not asked yet, while another one is being
+    /// Returns whether something asks a question, or tells of one that is not asked yet, while another one is being
     /// decided. What has little time left waits for nothing.
     pub(super) fn waits_for_decision(&self, told: &Announcement) -> bool {
         let Some(deciding) = self.holding.deciding() else {
@@ -114,7 +114,7 @@ impl App {
         self.wish(wishes);
     }
 
-    /// Gives what waited as it is true now: a question with the time that is left, or nothing where it is over.
+    /// Returns what waited as it is true now: a question with the time that is left, or nothing where it is over.
     fn fresh(&self, told: Arc<Announcement>, now: Now) -> Option<Arc<Announcement>> {
         let Some(About::Asks(id)) = told.about else {
             return Some(told);
@@ -176,7 +176,7 @@ impl App {
         self.write_waiting(now);
     }
 
-    /// Tells whether a question is announced and not written yet.
+    /// Returns whether a question is announced and not written yet.
     pub(super) fn is_unwritten(&self, prompt: &Prompt) -> bool {
         self.holding.is_unwritten(prompt.id)
     }

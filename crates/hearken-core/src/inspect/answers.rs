@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::protocol::Answer;
 use crate::session::{Change, PromptId, What};
 
-/// Holds the answers of a recording: by the line of their question, until that line comes; then by
+/// The answers of a recording: by the line of their question, until that line comes; then by
 /// the question, until their own time comes.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
@@ -34,7 +34,7 @@ impl Answers {
         }
     }
 
-    /// Gives the answers that went out before an event was stamped; all of them where it is not.
+    /// Returns the answers that went out before an event was stamped; all of them where it is not.
     pub(super) fn before(
         &mut self,
         stamp: Option<Timestamp>,

@@ -39,7 +39,7 @@ const TOGETHER_BYTES: usize = 64 * 1024;
 /// The only link: a file has one.
 const LINK: LinkId = LinkId(0);
 
-/// Says what came of a check.
+/// What came of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// No errors; with `strict` no warnings either.
@@ -292,7 +292,7 @@ impl Checker {
         self.sessions.get(key).map(|session| session.events)
     }
 
-    /// Gives the place of a session's report, which is made where there is none.
+    /// Returns the place of a session's report, which is made where there is none.
     fn report(
         &mut self,
         line: u64,
@@ -440,7 +440,7 @@ impl Checker {
         self.push(index, item);
     }
 
-    /// Tells whether an irreversible call has no question before it. The person is in danger only if
+    /// Returns whether an irreversible call has no question before it. The person is in danger only if
     /// none comes after it either (`Danger::Unasked`), and where a part of the stream is missing it may be in there.
     fn is_before_asking(&self, key: &SessionKey, event: &ToolInvoked) -> bool {
         let asked = |call: &ToolCall| match call.consent {
@@ -459,7 +459,7 @@ impl Checker {
             && self.sessions.get(key).is_some_and(|session| !call(session))
     }
 
-    /// Gives what a session leaves open at the end of the stream.
+    /// Returns what a session leaves open at the end of the stream.
     fn still_open(&mut self, line: u64, key: &SessionKey, index: usize) -> Vec<Item> {
         let Some(session) = self.sessions.get(key) else {
             return Vec::new();
@@ -545,7 +545,7 @@ impl Checker {
 }
 
 impl Summary {
-    /// Gives the verdict.
+    /// Returns the verdict.
     pub fn verdict(&self, strict: bool) -> Verdict {
         let Counts {
             errors, warnings, ..
@@ -560,7 +560,7 @@ impl Summary {
     }
 }
 
-/// Gives what an item says of a rule about a session's order.
+/// Returns what an item says of a rule about a session's order.
 fn of_rule(
     rule: StreamRule,
     field: String,
@@ -575,7 +575,7 @@ fn of_rule(
     )
 }
 
-/// Gives a type as a report names it: core types without their prefix.
+/// Returns a type as a report names it: core types without their prefix.
 pub(super) fn short_type(name: &str) -> String {
     safe::name(name.strip_prefix("aaep:agent.").unwrap_or(name))
 }

@@ -25,7 +25,7 @@ impl Clock {
         self.now()
     }
 
-    /// Gives the time of the last event.
+    /// Returns the time of the last event.
     pub(super) fn now(&self) -> Now {
         Now {
             monotonic: Duration::ZERO,
@@ -34,7 +34,7 @@ impl Clock {
         .after(self.elapsed)
     }
 
-    /// Gives a moment by its distance from the first.
+    /// Returns a moment by its distance from the first.
     pub(super) fn moment(&self, elapsed: Duration) -> Now {
         Self {
             first: self.first,

@@ -12,7 +12,7 @@ use crate::dialect::{self, Texts};
 /// How many bytes are gathered for one text: four times the largest event that 3.7 recommends.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// Holds one JSON text and where it begins.
+/// One JSON text and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gathered {
     /// The number of its first line, from 1.
@@ -21,7 +21,7 @@ pub struct Gathered {
     pub text: String,
 }
 
-/// Is one of the texts that stand together.
+/// One of the texts that stand together.
 pub(super) struct Part {
     pub(super) gathered: Gathered,
     /// Whether it is an element of a list.
@@ -29,7 +29,7 @@ pub(super) struct Part {
 }
 
 impl Gathered {
-    /// Gives the texts in this one: itself where it can be read, or holds no other.
+    /// Returns the texts in this one: itself where it can be read, or holds no other.
     pub(super) fn parts(&self) -> Vec<Part> {
         let whole = dialect::bare(&self.text);
         let part = |text: &str| Part {
@@ -110,17 +110,17 @@ impl Gatherer {
         whole
     }
 
-    /// Tells whether a line begins a text.
+    /// Returns whether a line begins a text.
     pub(super) fn begins(&self) -> bool {
         self.open.is_none()
     }
 
-    /// Tells whether a line can be no part of a JSON text: it begins none, and none is open.
+    /// Returns whether a line can be no part of a JSON text: it begins none, and none is open.
     pub(super) fn passes(&self, text: &str) -> bool {
         self.open.is_none() && !dialect::bare(text).starts_with(['{', '['])
     }
 
-    /// Gives what was not closed when the stream ended.
+    /// Returns what was not closed when the stream ended.
     pub(super) fn end(&mut self) -> Option<Gathered> {
         self.open.take().map(|(open, _)| open)
     }

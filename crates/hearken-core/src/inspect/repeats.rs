@@ -15,7 +15,7 @@ use super::wording::Wording;
 /// is told one by one.
 const MOST_KINDS: usize = 4096;
 
-/// Says what makes two findings the same.
+/// What makes two findings the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Kind {
     place: FoundIn,
@@ -28,7 +28,7 @@ struct Kind {
     session: Option<String>,
 }
 
-/// Holds a finding with how often it came.
+/// A finding with how often it came.
 #[derive(Debug, Clone)]
 pub struct Repeated {
     /// The first of them.
@@ -87,13 +87,13 @@ impl Repeats {
         Ok(true)
     }
 
-    /// Gives all of them, in the order in which the first of each came.
+    /// Returns all of them, in the order in which the first of each came.
     pub fn into_list(self) -> Vec<Repeated> {
         self.list
     }
 }
 
-/// Says what a finding shares with its like. A danger, and an error of one session's order, is an event of its
+/// Returns what a finding shares with its like. A danger, and an error of one session's order, is an event of its
 /// own however often it comes, so its line tells it from the others.
 fn kind_of(item: &Item) -> Kind {
     let told = match &item.told {

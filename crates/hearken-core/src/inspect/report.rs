@@ -12,7 +12,7 @@ use crate::session::{AnomalyKind, Danger, Ending};
 use super::rules::Fact;
 use super::wording::Wording;
 
-/// Says where a departure was found.
+/// Where a departure was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FoundIn {
     /// In the line itself.
@@ -28,7 +28,7 @@ pub enum FoundIn {
 }
 
 impl FoundIn {
-    /// Gives the name for reports.
+    /// Returns the name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Line => "line",
@@ -65,7 +65,7 @@ pub struct Item {
     pub told: Told,
 }
 
-/// Says what is wrong, as data.
+/// What is wrong, as data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
     /// A field of an event.
@@ -236,7 +236,7 @@ pub struct SessionReport {
 }
 
 impl SessionReport {
-    /// Gives the word for how it ended.
+    /// Returns the word for how it ended.
     pub fn ended(&self) -> &'static str {
         match self.ending {
             Some(Ending::Completed) => "completed",
@@ -309,7 +309,7 @@ impl SessionReport {
     }
 }
 
-/// Says how often a rule was broken.
+/// How often a rule was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleCount {
     /// The rule's name.
@@ -407,7 +407,7 @@ impl Summary {
         lines.join("\n") + "\n"
     }
 
-    /// Gives the result's name in JSON and in the phrases.
+    /// Returns the result's name in JSON and in the phrases.
     fn result(&self, strict: bool) -> (&'static str, &'static str) {
         match (self.events, self.counts.errors, self.counts.warnings) {
             (0, _, _) => ("no event", "no_event"),

@@ -17,12 +17,12 @@ macro_rules! rules {
             /// Lists every rule.
             pub const ALL: &'static [Self] = &[$(Self::$case),+];
 
-            /// Gives the rule's name for reports, in words joined by `_`.
+            /// Returns the rule's name for reports, in words joined by `_`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$case => $name),+ }
             }
 
-            /// Gives the section of AAEP that it stands in.
+            /// Returns the section of AAEP that it stands in.
             pub fn section(self) -> &'static str {
                 match self { $(Self::$case => $section),+ }
             }
@@ -60,7 +60,7 @@ rules! {
     OutputOpen = "output_open", "4.5.4", Warning, "An output has no last chunk at the end of the stream.";
 }
 
-/// Says what is wrong with a line, or open at the end of a stream, as data.
+/// What is wrong with a line, or open at the end of a stream, as data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fact {
     /// A rule that says all by itself.
@@ -80,7 +80,7 @@ pub enum Fact {
     NoObject(KindName),
 }
 
-/// Is a kind of JSON value by its name.
+/// A kind of JSON value by its name.
 pub type KindName = &'static str;
 
 impl Fact {
@@ -89,7 +89,7 @@ impl Fact {
         Self::NoObject(kind.name())
     }
 
-    /// Gives the rule that it breaks.
+    /// Returns the rule that it breaks.
     pub fn rule(&self) -> StreamRule {
         match self {
             Self::Rule(rule) => *rule,

@@ -25,7 +25,7 @@ pub(super) fn name(text: &str) -> String {
     out
 }
 
-/// Tells whether a character is a control, a format character or a filler that shows nothing.
+/// Returns whether a character is a control, a format character or a filler that shows nothing.
 fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(

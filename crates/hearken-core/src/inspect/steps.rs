@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use crate::protocol::Machine;
 use crate::session::AgentState;
 
-/// Holds one step that was made or refused. Every name in it is safe to show.
+/// One step that was made or refused. Every name in it is safe to show.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Kept {
     /// The line of the event that made it.
@@ -55,7 +55,7 @@ impl Lane {
     }
 }
 
-/// Holds the trace of one session.
+/// The trace of one session.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SessionTrace {
     pub(super) agent: String,

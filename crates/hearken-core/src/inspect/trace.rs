@@ -172,7 +172,7 @@ impl Log {
         self.stood.push_back(((key, number), line));
     }
 
-    /// Gives the line of the event by which a step came; of a step that time brings, the last line.
+    /// Returns the line of the event by which a step came; of a step that time brings, the last line.
     fn line_of(&self, step: &Step<'_>) -> u64 {
         let of = |number: u64| {
             let same =
@@ -214,7 +214,7 @@ impl Log {
     }
 }
 
-/// Gives the machine that a step belongs to, and for the agent's state the producer's name of it.
+/// Returns the machine that a step belongs to, and for the agent's state the producer's name of it.
 fn lane_of(step: &Step<'_>) -> (Lane, Option<String>) {
     let (subject, name) = match step.subject {
         Subject::Session => (String::new(), None),
@@ -398,7 +398,7 @@ impl Tracer {
         })
     }
 
-    /// Says what the trace does not show.
+    /// Returns what the trace does not show.
     fn left_out(&self, wording: &dyn Wording) -> Vec<String> {
         let told = [
             ("trace.unread", self.unread, 0),

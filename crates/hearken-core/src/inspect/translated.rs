@@ -16,7 +16,7 @@ const MOST_TICKS: usize = 64;
 pub(super) struct Translator(Option<Box<dyn Dialect>>);
 
 impl Translator {
-    /// Tells whether a text is for the translator: it is of another protocol, or one before it was.
+    /// Returns whether a text is for the translator: it is of another protocol, or one before it was.
     pub(super) fn takes(&mut self, text: &str) -> bool {
         if self.0.is_none() {
             match dialect::recognise(text) {
@@ -28,7 +28,7 @@ impl Translator {
         self.0.is_some() && dialect::recognise(text) != Some(Kind::Aaep)
     }
 
-    /// Tells whether the capture is known to be of another protocol.
+    /// Returns whether the capture is known to be of another protocol.
     pub(super) fn is_at_work(&self) -> bool {
         self.0.is_some()
     }

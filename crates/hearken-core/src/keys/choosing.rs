@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Command, Edit};
 
-/// Says how the focus moves among the choices.
+/// How the focus moves among the choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChoiceMove {
     /// To the one before.

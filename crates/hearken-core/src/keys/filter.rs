@@ -20,7 +20,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 /// Repeats of a held key come closer than this, the first one too: keyboards wait 250 to 660 ms.
 const REPEAT: Duration = Duration::from_millis(700);
 
-/// Says what is to be done with a key.
+/// What is to be done with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
     /// It counts.
@@ -29,7 +29,7 @@ pub enum Pass {
     Ignored,
 }
 
-/// Tells how a key that counts was pressed.
+/// How a key that counts was pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Press {
     /// When it was read.

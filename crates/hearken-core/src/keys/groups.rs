@@ -1,6 +1,6 @@
 //! The groups of the help: what belongs together stands together, what is wanted in a hurry first.
 
-/// Holds one group of commands.
+/// One group of commands.
 pub(super) struct Group {
     /// Its head, in the words of the help.
     pub(super) head: &'static str,

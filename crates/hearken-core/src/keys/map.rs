@@ -23,7 +23,7 @@ const NEEDED: &[&str] = &[
     "accept", "confirm", "reject", "answer", "choose", "details", "quit",
 ];
 
-/// Says why keys can't be used.
+/// Why keys can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// No command has this name.
@@ -73,7 +73,7 @@ pub enum KeyError {
     HalfAScan,
 }
 
-/// Says why a key keeps its meaning.
+/// Why a key keeps its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
     /// Enter and Space do nothing by themselves, so that they never answer.
@@ -133,7 +133,7 @@ impl Chord {
         Some(Self { code, modifiers })
     }
 
-    /// Tells whether a key press is this one. With caps lock a letter is still that letter.
+    /// Returns whether a key press is this one. With caps lock a letter is still that letter.
     pub fn is(self, key: KeyEvent) -> bool {
         let code = match key.code {
             KeyCode::Char(c) if is_space(c, key.modifiers) => KeyCode::Char(' '),
@@ -157,12 +157,12 @@ impl Chord {
     }
 }
 
-/// Tells whether a key is Space: any blank, and Ctrl-@, which terminals send for Ctrl-Space.
+/// Returns whether a key is Space: any blank, and Ctrl-@, which terminals send for Ctrl-Space.
 fn is_space(c: char, modifiers: KeyModifiers) -> bool {
     c.is_whitespace() || (c == '@' && modifiers.contains(KeyModifiers::CONTROL))
 }
 
-/// Holds which keys stand for which command.
+/// Which keys stand for which command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keymap {
     /// By the table's order: the names of the keys, and the keys.
@@ -249,7 +249,7 @@ impl Keymap {
             .map(|(binding, _)| (binding.command)())
     }
 
-    /// Gives the name of the command that a key stands for.
+    /// Returns the name of the command that a key stands for.
     pub fn owner(&self, chord: Chord) -> Option<&'static str> {
         BINDINGS
             .iter()
@@ -258,13 +258,13 @@ impl Keymap {
             .map(|(binding, _)| binding.name)
     }
 
-    /// Gives the first key of a command by its name in the table; `None` where it is turned off.
+    /// Returns the first key of a command by its name in the table; `None` where it is turned off.
     pub fn key_of(&self, name: &str) -> Option<&str> {
         let at = BINDINGS.iter().position(|binding| binding.name == name)?;
         self.rows[at].first().map(|(name, _)| name.as_str())
     }
 
-    /// Gives each command that has a key, with its keys and what it does.
+    /// Returns each command that has a key, with its keys and what it does.
     pub fn help(&self) -> impl Iterator<Item = (String, &'static str)> {
         BINDINGS
             .iter()
@@ -276,7 +276,7 @@ impl Keymap {
             })
     }
 
-    /// Gives the same by groups, each with its head, in the order of the help.
+    /// Returns the same by groups, each with its head, in the order of the help.
     pub fn help_in_groups(&self) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
         GROUPS
             .iter()
@@ -293,7 +293,7 @@ impl Keymap {
             .collect()
     }
 
-    /// Gives the first key of every command, for the phrases that name keys; an empty one where it is
+    /// Returns the first key of every command, for the phrases that name keys; an empty one where it is
     /// turned off.
     pub fn names(&self) -> BTreeMap<String, String> {
         BINDINGS

@@ -45,7 +45,7 @@ const BEL: u8 = 0x07;
 const CTRL_C: u8 = 0x03;
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
-/// Says what a line feed is: the Enter of a terminal that translates it, or Ctrl-J.
+/// What a line feed is: the Enter of a terminal that translates it, or Ctrl-J.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineFeed {
     /// Enter.
@@ -67,7 +67,7 @@ pub struct Reader {
     earlier: Option<Duration>,
 }
 
-/// Says what is unfinished.
+/// What is unfinished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
     Ground,
@@ -138,7 +138,7 @@ impl Reader {
         strokes
     }
 
-    /// Gives what is over because nothing more came until now.
+    /// Returns what is over because nothing more came until now.
     pub fn expire(&mut self, now: Duration) -> Vec<Stroke> {
         let mut strokes = Vec::new();
         // The end of one thing may be the beginning of another.
@@ -186,7 +186,7 @@ impl Reader {
         }
     }
 
-    /// Gives when something is over if nothing more comes.
+    /// Returns when something is over if nothing more comes.
     pub fn deadline(&self) -> Option<Duration> {
         match &self.state {
             State::Ground => None,
@@ -496,7 +496,7 @@ fn pasted(text: Vec<u8>) -> Struck {
     Struck::Paste(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Gives the key of a byte below 128.
+/// Returns the key of a byte below 128.
 fn single(byte: u8, feed: LineFeed) -> KeyEvent {
     let control = |c: u8| KeyEvent::new(KeyCode::Char(char::from(c)), KeyModifiers::CONTROL);
     match byte {

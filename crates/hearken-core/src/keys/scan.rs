@@ -8,7 +8,7 @@ use crate::config::ScanConfig;
 
 use super::{Chord, KeyError, Keymap};
 
-/// Holds the keys of scanning.
+/// The keys of scanning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scan {
     step: Option<Chord>,
@@ -17,7 +17,7 @@ pub struct Scan {
     pub auto: Option<Duration>,
 }
 
-/// Says what a key means to scanning.
+/// What a key means to scanning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScanKey {
     /// Step on.
@@ -73,7 +73,7 @@ impl Scan {
         }))
     }
 
-    /// Tells what a key press means to scanning, if anything.
+    /// Returns what a key press means to scanning, if anything.
     pub fn key(&self, key: KeyEvent) -> Option<ScanKey> {
         if self.select.is(key) {
             Some(ScanKey::Select)

@@ -6,7 +6,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// Says what a control sequence is.
+/// What a control sequence is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Sequence {
     /// A key.
@@ -132,7 +132,7 @@ fn key(code: KeyCode, modifiers: KeyModifiers, kind: KeyEventKind) -> Option<Seq
     Some(Sequence::Key(key))
 }
 
-/// Holds the numbers of a sequence: `;` stands between them, `:` between the parts of one.
+/// The numbers of a sequence: `;` stands between them, `:` between the parts of one.
 struct Numbers(Vec<Vec<Option<u32>>>);
 
 impl Numbers {

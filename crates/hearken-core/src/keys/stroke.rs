@@ -13,7 +13,7 @@ pub struct Stroke {
     pub read: Duration,
 }
 
-/// Says what was read.
+/// What was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Struck {
     /// A key.

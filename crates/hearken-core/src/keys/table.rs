@@ -15,7 +15,7 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// Gives what the key stands for.
+    /// Returns what the key stands for.
     pub fn command(&self) -> Command {
         (self.command)()
     }

@@ -28,7 +28,7 @@ use unicode_width::UnicodeWidthStr;
 /// The longest line, in bytes: longer than any answer that a person types by hand.
 const LONGEST: usize = 8 * 1024;
 
-/// Holds a line that is being typed.
+/// A line that is being typed.
 #[derive(Debug, Clone, Default)]
 pub struct Typing {
     text: String,
@@ -42,7 +42,7 @@ pub struct Typing {
     quiet: Duration,
 }
 
-/// Says what a key did to the line.
+/// What a key did to the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
     /// Nothing that matters to anybody else.
@@ -69,7 +69,7 @@ impl Typing {
         }
     }
 
-    /// Tells whether a line is open.
+    /// Returns whether a line is open.
     pub fn is_open(&self) -> bool {
         !self.text.is_empty()
     }
@@ -117,7 +117,7 @@ impl Typing {
         self.insert(&text)
     }
 
-    /// Gives the bytes that write the open line anew, on a row of its own.
+    /// Returns the bytes that write the open line anew, on a row of its own.
     pub fn again(&self) -> String {
         if self.is_open() {
             format!("\n{}", self.text)
@@ -212,7 +212,7 @@ impl Typing {
     }
 }
 
-/// Says how much is deleted.
+/// How much is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Span {
     Character,

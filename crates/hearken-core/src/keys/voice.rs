@@ -4,7 +4,7 @@ use crate::config::Knob;
 
 use super::Command;
 
-/// Says how one of the voice's settings is to change.
+/// How one of the voice's settings is to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
     /// Not at all: it is only to be said.

@@ -62,7 +62,7 @@ impl Sessions {
         }
     }
 
-    /// Tells whether a question's time was over by now: by our own count, or by the producer's clock,
+    /// Returns whether a question's time was over by now: by our own count, or by the producer's clock,
     /// which is the only one that a recording has.
     pub(super) fn is_overdue(&self, id: PromptId) -> bool {
         let Some(prompt) = self.prompts.get(id) else {
@@ -83,7 +83,7 @@ impl Sessions {
     }
 }
 
-/// Gives what became of a closed question's action; `None` where it was allowed, where it was decided here,
+/// Returns what became of a closed question's action; `None` where it was allowed, where it was decided here,
 /// and where its closing says nothing of it.
 fn fate_of(prompt: &Prompt, overdue: bool) -> Option<Fate> {
     match &prompt.question {

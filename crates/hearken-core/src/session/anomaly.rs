@@ -16,12 +16,12 @@ macro_rules! anomaly_kinds {
             /// Lists every kind.
             pub const ALL: &'static [Self] = &[$(Self::$case),+];
 
-            /// Gives the kind's name for reports, in words joined by `_`.
+            /// Returns the kind's name for reports, in words joined by `_`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$case => $name),+ }
             }
 
-            /// Gives the section of AAEP that the rule stands in.
+            /// Returns the section of AAEP that the rule stands in.
             pub fn section(self) -> &'static str {
                 match self { $(Self::$case => $section),+ }
             }
@@ -112,7 +112,7 @@ anomaly_kinds! {
     TokenReused = "token_reused", "6.2.2", Error;
 }
 
-/// Says what a departure concerns.
+/// What a departure concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
     /// A tool's or state's name, or a count; may be empty.
@@ -122,7 +122,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Gives the name or the count; empty where there is none.
+    /// Returns the name or the count; empty where there is none.
     pub fn name(&self) -> &str {
         match self {
             Self::Name(name) => name,
@@ -213,7 +213,7 @@ impl Danger {
         }
     }
 
-    /// Gives the danger's name for reports, in words joined by `_`.
+    /// Returns the danger's name for reports, in words joined by `_`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Unasked { done: false, .. } => "unasked",
@@ -229,7 +229,7 @@ impl Danger {
         }
     }
 
-    /// Gives the question that it is about, if it is about one.
+    /// Returns the question that it is about, if it is about one.
     pub fn prompt(&self) -> Option<PromptId> {
         match self {
             Self::DoneAfterRejection { prompt, .. }
@@ -243,7 +243,7 @@ impl Danger {
         }
     }
 
-    /// Gives the section of AAEP whose rule protects the person from it.
+    /// Returns the section of AAEP whose rule protects the person from it.
     pub fn section(&self) -> &'static str {
         match self {
             Self::Unasked { .. }
@@ -257,7 +257,7 @@ impl Danger {
         }
     }
 
-    /// Gives the tool that it is about, where one is named.
+    /// Returns the tool that it is about, where one is named.
     pub fn tool(&self) -> Option<&str> {
         match self {
             Self::Unasked { tool, .. }

@@ -192,7 +192,7 @@ impl Sessions {
         context.push(What::SessionStarted(event));
     }
 
-    /// Gives the open questions of a session, held or raised.
+    /// Returns the open questions of a session, held or raised.
     pub(super) fn open_of(&self, key: &SessionKey) -> Vec<PromptId> {
         let open = self.prompts.open_of(key);
         open.map(|prompt| prompt.id).collect()
@@ -349,7 +349,7 @@ impl Sessions {
         }
     }
 
-    /// Gives the time since an agent said anything, for the heartbeat and the status.
+    /// Returns the time since an agent said anything, for the heartbeat and the status.
     pub fn silence(&self, key: &SessionKey, now: Duration) -> Option<Duration> {
         self.sessions
             .get(key)

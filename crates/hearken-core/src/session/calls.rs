@@ -38,17 +38,17 @@ impl PartialEq for Calls {
 }
 
 impl Calls {
-    /// Gives how many there are.
+    /// Returns how many there are.
     pub(super) fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Gives their ids, oldest first.
+    /// Returns their ids, oldest first.
     pub(super) fn ids(&self) -> impl Iterator<Item = &ToolCallId> {
         self.known.iter().map(|(id, _)| id)
     }
 
-    /// Gives where a call is, as far as it is remembered.
+    /// Returns where a call is, as far as it is remembered.
     pub(super) fn run(&self, id: &ToolCallId) -> Option<ToolRun> {
         let at = self.find(id)?;
         self.known.get(at).map(|(_, run)| *run)
@@ -112,7 +112,7 @@ impl Calls {
     }
 }
 
-/// Gives where the one stands that was this one of all.
+/// Returns where the one stands that was this one of all.
 fn index(place: u32, forgotten: u32) -> usize {
     place.wrapping_sub(forgotten) as usize
 }

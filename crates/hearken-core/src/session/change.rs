@@ -39,7 +39,7 @@ pub struct Change {
     pub what: What,
 }
 
-/// Holds how a session ended.
+/// How a session ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ended {
     /// Successfully.
@@ -50,7 +50,7 @@ pub enum Ended {
     Cancelled(SessionCancelled),
 }
 
-/// Says what changed.
+/// What changed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// A session began.

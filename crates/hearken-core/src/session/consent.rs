@@ -18,27 +18,27 @@ use super::question::Question;
 use super::sessions::Sessions;
 use super::waits::UNASKED_AFTER;
 
-/// Tells whether a question of a call's session is about it.
+/// Returns whether a question of a call's session is about it.
 fn guards(prompt: &Prompt, call: &ToolCall) -> bool {
     let by_id = call.call_id.is_some() && call.call_id == prompt.call_id;
     by_id || call.consent == Consent::Asked(prompt.id)
 }
 
 impl Sessions {
-    /// Tells whether a call waits for the person: a question about it is open, and nobody here has answered it.
+    /// Returns whether a call waits for the person: a question about it is open, and nobody here has answered it.
     pub fn waits_for_person(&self, session: &Session, call: &ToolCall) -> bool {
         let open = self.prompts.open_of(&session.key);
         let mut raised = open.filter(|prompt| prompt.held.is_none());
         raised.any(|prompt| prompt.answer().is_none() && guards(prompt, call))
     }
 
-    /// Gives the call that a question is about, where it was called already.
+    /// Returns the call that a question is about, where it was called already.
     pub fn call_of(&self, prompt: &Prompt) -> Option<&ToolCall> {
         let session = self.sessions.get(&prompt.key)?;
         session.tools.iter().find(|call| guards(prompt, call))
     }
 
-    /// Tells whether a question is about a tool: by the producer's word or by a call that runs, or,
+    /// Returns whether a question is about a tool: by the producer's word or by a call that runs, or,
     /// more weakly, by the tool's name in the action.
     pub fn is_about(prompt: &Prompt, tool: &str, weakly: bool) -> bool {
         let Question::Confirmation(asked) = &prompt.question else {
@@ -50,7 +50,7 @@ impl Sessions {
         }
     }
 
-    /// Tells whether the call that an open question is about runs beside one of the same tool that no
+    /// Returns whether the call that an open question is about runs beside one of the same tool that no
     /// question is about yet: the same question that comes now is the other one's.
     pub(super) fn is_beside_its_like(&self, prompt: &Prompt) -> bool {
         let Some(session) = self.sessions.get(&prompt.key) else {
@@ -66,7 +66,7 @@ impl Sessions {
         })
     }
 
-    /// Gives the calls of a session that an open question is about.
+    /// Returns the calls of a session that an open question is about.
     fn asked_calls(&self, key: &SessionKey) -> Vec<&ToolCallId> {
         let open = self.prompts.open_of(key);
         open.filter_map(|prompt| prompt.call_id.as_ref()).collect()
@@ -325,13 +325,13 @@ impl Sessions {
         }
     }
 
-    /// Gives when the first call that nobody was asked about is told.
+    /// Returns when the first call that nobody was asked about is told.
     pub(super) fn unasked_due(&self) -> Option<Duration> {
         self.sessions.unasked_due(|key| !self.waiting.holds(key))
     }
 }
 
-/// Tells whether a text names a tool as a whole word, with `_` and `-` read as spaces too.
+/// Returns whether a text names a tool as a whole word, with `_` and `-` read as spaces too.
 fn names(action: &str, tool: &str) -> bool {
     if tool.is_empty() {
         return false;

@@ -20,12 +20,12 @@ use super::sessions::Sessions;
 use super::stepped::Brings;
 
 impl Sessions {
-    /// Gives when time brings the next of a question.
+    /// Returns when time brings the next of a question.
     pub(super) fn prompts_due(&self) -> Option<Duration> {
         self.dues().first()
     }
 
-    /// Gives when time brings something of each question, as it is now.
+    /// Returns when time brings something of each question, as it is now.
     fn dues(&self) -> Ref<'_, Dues> {
         let changes = self.prompts.changes();
         let mut dues = self.dues.borrow_mut();
@@ -52,21 +52,21 @@ impl Sessions {
         self.dues.borrow()
     }
 
-    /// Gives when time brings something of a question.
+    /// Returns when time brings something of a question.
     fn due_of(&self, prompt: &Prompt) -> Option<Duration> {
         let expires = self.expires(prompt).filter(|_| Self::counts(prompt))?;
         let warning = prompt.next_warning();
         Some(warning.map_or(expires, |(left, _)| expires.saturating_sub(left)))
     }
 
-    /// Tells whether what is known of all questions together is what a walk over them finds.
+    /// Returns whether what is known of all questions together is what a walk over them finds.
     #[cfg(test)]
     pub(super) fn counts_are_true(&self) -> bool {
         let due = self.prompts.values().filter_map(|it| self.due_of(it));
         self.prompts.are_counted() && self.prompts_due() == due.min()
     }
 
-    /// Tells whether a question's time still matters: until it is answered here, and as long as its
+    /// Returns whether a question's time still matters: until it is answered here, and as long as its
     /// link is lost. After an answer only the agent's events tell the end.
     fn counts(prompt: &Prompt) -> bool {
         let matters = match prompt.standing {

@@ -12,7 +12,7 @@ use foldhash::HashMap;
 
 use super::key::PromptId;
 
-/// Says when time brings something of each question, and of how many changes of questions and clocks that was found out.
+/// When time brings something of each question, and of how many changes of questions and clocks that was found out.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dues {
     changes: u64,
@@ -39,7 +39,7 @@ impl Dues {
         }
     }
 
-    /// Gives of how many changes of questions and of clocks it was found out.
+    /// Returns of how many changes of questions and of clocks it was found out.
     pub(super) fn of_changes(&self) -> (u64, u64) {
         (self.changes, self.skewed)
     }
@@ -49,12 +49,12 @@ impl Dues {
         (self.changes, self.skewed) = (changes, skewed);
     }
 
-    /// Gives when time brings the first of all.
+    /// Returns when time brings the first of all.
     pub(super) fn first(&self) -> Option<Duration> {
         self.first.first().map(|(due, _)| *due)
     }
 
-    /// Gives the questions of which time has brought something by then.
+    /// Returns the questions of which time has brought something by then.
     pub(super) fn until(&self, now: Duration) -> impl Iterator<Item = PromptId> {
         let until = ..=(now, PromptId(u64::MAX));
         self.first.range(until).map(|(_, id)| *id)

@@ -15,7 +15,7 @@ impl Sessions {
 }
 
 impl Prompt {
-    /// Tells whether nothing is stated of its risk and of undoing it, and that was granted to be enough.
+    /// Returns whether nothing is stated of its risk and of undoing it, and that was granted to be enough.
     pub(super) fn may_be_unstated(&self) -> bool {
         let Question::Confirmation(asked) = &self.question else {
             return false;

@@ -4,7 +4,7 @@
 
 use super::key::PromptId;
 
-/// Says why an action was perhaps not allowed.
+/// Why an action was perhaps not allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// The person rejected it here.
@@ -17,7 +17,7 @@ pub enum Fate {
     Elsewhere,
 }
 
-/// Holds what the agent's next words are introduced with.
+/// What the agent's next words are introduced with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Aftermath {
     pub(super) prompt: PromptId,

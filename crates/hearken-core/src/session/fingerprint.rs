@@ -7,7 +7,7 @@ use foldhash::quality::{FixedState, FoldHasher};
 
 use crate::protocol::{Decoded, Event};
 
-/// Gives a number that differs where two events differ, to tell a repeated event from another one
+/// Returns a number that differs where two events differ, to tell a repeated event from another one
 /// under the same id.
 ///
 /// It is the same in every run, so whoever sends events can make two with one number: of what they sent themselves, one would

@@ -36,21 +36,21 @@ const MOST_AGENT_BYTES: usize = 4 * 1024 * 1024;
 /// bound of an agent is none by itself.
 const MOST_LINK_BYTES: usize = 16 * 1024 * 1024;
 impl Prompt {
-    /// Gives about how much memory it takes, in bytes.
+    /// Returns about how much memory it takes, in bytes.
     pub(super) fn weight(&self) -> usize {
         self.question.weight() + self.attached.weight()
     }
 }
 
 impl Sessions {
-    /// Tells whether a question was not raised yet.
+    /// Returns whether a question was not raised yet.
     pub(super) fn is_held(&self, id: PromptId) -> bool {
         self.prompts
             .get(id)
             .is_some_and(|prompt| prompt.held.is_some())
     }
 
-    /// Tells whether a link's open questions leave memory for one more.
+    /// Returns whether a link's open questions leave memory for one more.
     pub(super) fn can_keep(
         &self,
         key: &SessionKey,
@@ -127,7 +127,7 @@ impl Sessions {
         self.settled = (!self.has_room()).then_some(self.prompts.changes());
     }
 
-    /// Gives the held questions that nothing but room can hold back any longer, in the order in which they came: of those
+    /// Returns the held questions that nothing but room can hold back any longer, in the order in which they came: of those
     /// that wait for room as many as there may be room for.
     fn due_of_held(&self, over: &[LinkId], now: Now) -> BTreeSet<PromptId> {
         let tally = self.prompts.tally();
@@ -153,14 +153,14 @@ impl Sessions {
         }
     }
 
-    /// Tells whether one that is held could be raised, or waits for the end of a replay.
+    /// Returns whether one that is held could be raised, or waits for the end of a replay.
     fn has_room(&self) -> bool {
         let tally = self.prompts.tally();
         let mut crowded = tally.crowded();
         tally.replayed().next().is_some() || crowded.any(|whose| self.room_of(whose) > 0)
     }
 
-    /// Tells whether no question has changed since those that are held were found to wait for nothing but room.
+    /// Returns whether no question has changed since those that are held were found to wait for nothing but room.
     fn is_settled(&self) -> bool {
         self.settled == Some(self.prompts.changes())
     }
@@ -189,7 +189,7 @@ impl Sessions {
         }
     }
 
-    /// Gives when a replayed question is raised at the latest.
+    /// Returns when a replayed question is raised at the latest.
     pub(super) fn held_until(&self) -> Option<Duration> {
         if self.is_settled() {
             return None;

@@ -34,12 +34,12 @@ impl<T: Copy> Journal<T> {
         self.last.push_back(about);
     }
 
-    /// Gives how many there were.
+    /// Returns how many there were.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Gives what changed since there were so many; `None` where more came since than are remembered.
+    /// Returns what changed since there were so many; `None` where more came since than are remembered.
     pub(super) fn since(&self, count: u64) -> Option<impl Iterator<Item = T>> {
         let new = usize::try_from(self.count.checked_sub(count)?).ok()?;
         let first = self.last.len().checked_sub(new)?;

@@ -40,7 +40,7 @@ pub(super) struct Forgotten {
     pub(super) running: u64,
 }
 
-/// Holds the sessions that are followed.
+/// The sessions that are followed.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     /// At which places something changed by which agents and their runs are told apart.
@@ -83,12 +83,12 @@ impl Known {
         self.naming.note(place);
     }
 
-    /// Gives how often that was.
+    /// Returns how often that was.
     pub(super) fn naming(&self) -> u64 {
         self.naming.count()
     }
 
-    /// Gives the places at which that was since it had been so often, with what stands there now; `None` where more were than
+    /// Returns the places at which that was since it had been so often, with what stands there now; `None` where more were than
     /// are remembered.
     pub(super) fn named_since(
         &self,
@@ -102,7 +102,7 @@ impl Known {
         self.shelf.get(key)
     }
 
-    /// Gives a session's key as it stands here, where it is known: whatever is kept of it has the one text of its agent's id.
+    /// Returns a session's key as it stands here, where it is known: whatever is kept of it has the one text of its agent's id.
     pub(super) fn key(&self, link: LinkId, agent: &AgentId, session: &SessionId) -> SessionKey {
         match self.shelf.get(&(link, agent, session)) {
             Some(session) => session.key.clone(),
@@ -114,7 +114,7 @@ impl Known {
         }
     }
 
-    /// Gives the session of a link that has an id, whoever's it is: of several agents' the first.
+    /// Returns the session of a link that has an id, whoever's it is: of several agents' the first.
     pub(super) fn of_any_agent(&self, link: LinkId, session: &SessionId) -> Option<&Session> {
         let first = (link, AgentId::from(""));
         let agents = self
@@ -146,7 +146,7 @@ impl Known {
         self.shelf.place(key)
     }
 
-    /// Gives the session of the event that is applied, which is not looked for again.
+    /// Returns the session of the event that is applied, which is not looked for again.
     #[inline]
     pub(super) fn of(&self, context: &Context) -> Option<&Session> {
         let session = self.shelf.at(context.place?);
@@ -154,7 +154,7 @@ impl Known {
         session
     }
 
-    /// Gives the session of the event that is applied, to be changed.
+    /// Returns the session of the event that is applied, to be changed.
     #[inline]
     pub(super) fn of_mut(&mut self, context: &Context) -> Option<&mut Session> {
         let session = self.shelf.at_mut(context.place?);
@@ -162,23 +162,23 @@ impl Known {
         session
     }
 
-    /// Gives all of them, agent by agent, in the order in which they began.
+    /// Returns all of them, agent by agent, in the order in which they began.
     pub(super) fn values(&self) -> impl Iterator<Item = &Session> {
         let places = self.places.values();
         places.filter_map(|place| self.shelf.at(*place))
     }
 
-    /// Gives all of them, in no order.
+    /// Returns all of them, in no order.
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Session> {
         self.shelf.iter_mut()
     }
 
-    /// Tells whether any goes on.
+    /// Returns whether any goes on.
     pub(super) fn any_goes_on(&self) -> bool {
         self.going > 0
     }
 
-    /// Tells whether they are of several agents, or any two of one ran at a time.
+    /// Returns whether they are of several agents, or any two of one ran at a time.
     pub(super) fn are_several(&self) -> bool {
         self.agents.len() > 1 || self.beside > 0
     }
@@ -291,7 +291,7 @@ impl Known {
         Some(key)
     }
 
-    /// Gives when the first such call is told of all sessions that are wanted.
+    /// Returns when the first such call is told of all sessions that are wanted.
     pub(super) fn unasked_due(&self, wanted: impl Fn(&SessionKey) -> bool) -> Option<Duration> {
         let mut first: Option<Duration> = None;
         for (due, key) in &self.unasked {
@@ -372,7 +372,7 @@ impl Known {
         self.room = room;
     }
 
-    /// Gives how many bytes they take, as they are counted.
+    /// Returns how many bytes they take, as they are counted.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.bytes

@@ -28,7 +28,7 @@ const BURST_SILENCE: Duration = Duration::from_millis(250);
 /// replayed is older, or so young that it is no old news to anybody.
 const YOUNG: Duration = Duration::from_millis(500);
 
-/// Says whether a link may still be replaying old events.
+/// Whether a link may still be replaying old events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Burst {
     /// What comes is live.
@@ -39,7 +39,7 @@ enum Burst {
     Down,
 }
 
-/// Says what an event's id tells of it.
+/// What an event's id tells of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meeting {
     /// It is new.
@@ -53,7 +53,7 @@ pub(super) enum Meeting {
 /// A clock difference that changes by more than this, in milliseconds, is a jump.
 const LARGEST_JUMP_MS: i64 = 60_000;
 
-/// Holds what is known of one source.
+/// What is known of one source.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LinkState {
     answerable: bool,
@@ -119,7 +119,7 @@ impl LinkState {
         self.burst = Burst::Down;
     }
 
-    /// Says whether an event was seen before, and remembers it. `fingerprint` differs where two events
+    /// Returns whether an event was seen before, and remembers it. `fingerprint` differs where two events
     /// under one id differ: a producer that uses an id twice must not lose the second event.
     pub(super) fn meet(&mut self, agent: &AgentId, event: &EventId, fingerprint: u64) -> Meeting {
         let id = FixedState::default().hash_one((agent, event));
@@ -136,7 +136,7 @@ impl LinkState {
         }
     }
 
-    /// Tells whether an event is old news of a burst; a newer or late one ends the burst.
+    /// Returns whether an event is old news of a burst; a newer or late one ends the burst.
     pub(super) fn is_replayed(&mut self, stamped: Option<Timestamp>, now: Now) -> bool {
         self.end_burst_if_due(now.monotonic);
         let Burst::Possible { connected, last } = &mut self.burst else {
@@ -151,7 +151,7 @@ impl LinkState {
         old
     }
 
-    /// Tells whether what a burst brought is news to a person all the same. What it may have decided is another
+    /// Returns whether what a burst brought is news to a person all the same. What it may have decided is another
     /// matter: a question that came in a burst is perhaps answered, however young it is.
     pub(super) fn is_young(&self, stamped: Option<Timestamp>) -> bool {
         let Burst::Possible { connected, .. } = &self.burst else {
@@ -186,7 +186,7 @@ impl LinkState {
         self.skew
     }
 
-    /// Gives when a possible burst is over by time alone.
+    /// Returns when a possible burst is over by time alone.
     pub(super) fn burst_ends(&self) -> Option<Duration> {
         match self.burst {
             Burst::Over | Burst::Down => None,

@@ -52,7 +52,7 @@ state_machine! {
 }
 
 impl LifecycleEvent {
-    /// Says what an event means for the life of its session.
+    /// Returns what an event means for the life of its session.
     pub fn of(event: &Event) -> Self {
         match event {
             Event::SessionStarted(_) => Self::Started,
@@ -164,7 +164,7 @@ impl AgentStates {
 }
 
 impl AgentState {
-    /// Says which state a name on the wire means.
+    /// Returns which state a name on the wire means.
     pub fn named(name: &str) -> Self {
         match name {
             "idle" => Self::Idle,
@@ -180,7 +180,7 @@ impl AgentState {
 }
 
 impl Entered {
-    /// Says what entering a state is called.
+    /// Returns what entering a state is called.
     pub fn state(state: AgentState) -> Self {
         match state {
             AgentState::Idle => Self::Idle,
@@ -233,7 +233,7 @@ state_machine! {
 }
 
 impl ToolEvent {
-    /// Says what the end of a call is.
+    /// Returns what the end of a call is.
     pub fn completed(status: &ToolStatus) -> Self {
         match status {
             ToolStatus::Success => Self::Succeeded,
@@ -368,7 +368,7 @@ state_machine! {
 }
 
 impl QuestionRun {
-    /// Tells whether an answer has gone out and nothing speaks against its arrival.
+    /// Returns whether an answer has gone out and nothing speaks against its arrival.
     pub(super) fn is_delivered(self) -> bool {
         match self {
             Self::Sending | Self::SendingAgain | Self::Written | Self::Sent => true,
@@ -387,7 +387,7 @@ impl QuestionRun {
 }
 
 impl OutputEvent {
-    /// Says what a chunk is.
+    /// Returns what a chunk is.
     pub fn chunk(complete: bool) -> Self {
         if complete {
             Self::LastChunk

@@ -31,7 +31,7 @@ const LOADED: usize = 8 * 1024;
 /// What a session takes beside what is counted: its places in lists, what allocations cost.
 const AROUND: usize = 512;
 
-/// Says how a session ended.
+/// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ending {
     /// Successfully.
@@ -42,7 +42,7 @@ pub enum Ending {
     Cancelled,
 }
 
-/// Says where a session is in its life (A.1).
+/// Where a session is in its life (A.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// It works.
@@ -54,7 +54,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Gives the phase's place in the machine of A.1.
+    /// Returns the phase's place in the machine of A.1.
     pub fn lifecycle(self) -> Lifecycle {
         match self {
             Self::Running | Self::Waiting(_) => Lifecycle::Active,
@@ -65,7 +65,7 @@ impl Phase {
     }
 }
 
-/// Says whether an irreversible call had a question of its own.
+/// Whether an irreversible call had a question of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
     /// The call is not irreversible.
@@ -78,7 +78,7 @@ pub enum Consent {
     Asked(PromptId),
 }
 
-/// Says how sure it is that what was not heard was not said.
+/// How sure it is that what was not heard was not said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
     /// Everything was heard in which it could have been.
@@ -87,7 +87,7 @@ pub enum Sight {
     Partial,
 }
 
-/// Holds one tool that was invoked and has not returned.
+/// One tool that was invoked and has not returned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     /// The tool's name.
@@ -112,7 +112,7 @@ pub struct ToolCall {
     pub(super) epoch: u32,
 }
 
-/// Holds what is known of one output; its text lives in the announcer and the history.
+/// What is known of one output; its text lives in the announcer and the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// The last position, in the producer's unit.
@@ -125,7 +125,7 @@ pub struct Output {
     pub(super) epoch: u32,
 }
 
-/// Holds the state of one session of one agent.
+/// The state of one session of one agent.
 ///
 /// The fields stand in memory as they stand here, those first that each event looks at: of thousands of sessions none is
 /// near at hand, and every 64 bytes of one are fetched by themselves.
@@ -309,24 +309,24 @@ impl Session {
         renamed
     }
 
-    /// Tells whether the session is over.
+    /// Returns whether the session is over.
     pub fn is_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended(_))
     }
 
-    /// Tells whether everything of it was heard, from its start on.
+    /// Returns whether everything of it was heard, from its start on.
     pub fn is_whole(&self) -> bool {
         self.epoch == 0
     }
 
-    /// Gives when the first call that nobody was asked about is told to be one.
+    /// Returns when the first call that nobody was asked about is told to be one.
     pub(super) fn unasked_due(&self) -> Option<Duration> {
         let missing = |call: &&ToolCall| matches!(call.consent, Consent::Missing(_));
         let due = self.tools.iter().filter(missing);
         due.map(|call| call.since + UNASKED_AFTER).min()
     }
 
-    /// Gives how many bytes it takes, a little too many rather than too few.
+    /// Returns how many bytes it takes, a little too many rather than too few.
     pub(super) fn weigh(&mut self) -> usize {
         self.counted = self.counted.min(self.loaded);
         if self.loaded > self.counted + LOADED {
@@ -365,7 +365,7 @@ impl Session {
         self.rest = texts + 2 * size_of::<(ToolCallId, ToolRun)>() * self.calls.len();
     }
 
-    /// Gives the epoch that it is in; see the field.
+    /// Returns the epoch that it is in; see the field.
     pub(super) fn epoch(&self) -> u32 {
         self.epoch
     }
@@ -401,7 +401,7 @@ impl Session {
         }
     }
 
-    /// Tells whether its connection was lost and nothing of it came since: what it does now is not known.
+    /// Returns whether its connection was lost and nothing of it came since: what it does now is not known.
     pub fn is_unheard(&self) -> bool {
         !self.is_ended()
             && self
@@ -418,21 +418,21 @@ impl Session {
         self.state_epoch = self.epoch;
     }
 
-    /// Gives the state where nothing can have changed it unheard.
+    /// Returns the state where nothing can have changed it unheard.
     pub(super) fn sure_state(&self) -> Option<&str> {
         self.state
             .as_deref()
             .filter(|_| self.state_epoch == self.epoch)
     }
 
-    /// Gives the outputs with their ids.
+    /// Returns the outputs with their ids.
     pub fn outputs(&self) -> impl Iterator<Item = (Option<&OutputId>, &Output)> {
         self.outputs
             .iter()
             .map(|(id, output)| (id.as_ref(), output))
     }
 
-    /// Gives where an output stands among the others, or where it would.
+    /// Returns where an output stands among the others, or where it would.
     pub(super) fn place_of_output(&self, id: &Option<OutputId>) -> Result<usize, usize> {
         // Most write one, and its id is the same text, shared.
         match &*self.outputs {

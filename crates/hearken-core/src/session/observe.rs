@@ -7,7 +7,7 @@ use crate::protocol::{Named, Now, OutputId, ToolCallId, TransitionError, Unobser
 
 use super::key::{PromptId, SessionKey};
 
-/// Says what a machine belongs to.
+/// What a machine belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject<'a> {
     /// The session itself.
@@ -48,7 +48,7 @@ pub struct Step<'a> {
 
 /// Watches every machine of every session.
 pub trait Observer {
-    /// Tells whether it wants to be told at all.
+    /// Returns whether it wants to be told at all.
     fn watches(&self) -> bool {
         true
     }

@@ -31,7 +31,7 @@ use super::waits::{Arrived, Early, PATIENCE, WINDOW};
 
 /// How many unfilled gaps show that a session leaves numbers out as a habit.
 const HABIT: u32 = 2;
-/// Says when an event is taken.
+/// When an event is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     /// At once: what waits comes behind it.
@@ -43,7 +43,7 @@ enum Turn {
 }
 
 impl Sessions {
-    /// Tells whether any event still waits for its turn.
+    /// Returns whether any event still waits for its turn.
     pub fn is_holding(&self) -> bool {
         !self.waiting.early.is_empty()
     }
@@ -83,7 +83,7 @@ impl Sessions {
         self.take_followers(key, now, observer, changes);
     }
 
-    /// Says when an event is taken.
+    /// Returns when an event is taken.
     fn turn(&self, key: &SessionKey, decoded: &Decoded) -> Turn {
         let Some(number) = decoded.envelope.sequence_number else {
             return Turn::BehindHeld;
@@ -170,7 +170,7 @@ impl Sessions {
         }
     }
 
-    /// Gives the sessions of which events wait.
+    /// Returns the sessions of which events wait.
     fn holding(&self, of: impl Fn(&SessionKey) -> bool) -> Vec<SessionKey> {
         let mut keys: Vec<SessionKey> = self
             .waiting
@@ -255,7 +255,7 @@ impl Sessions {
         }
     }
 
-    /// Tells whether a start that is not the first event of its session was only overtaken while we
+    /// Returns whether a start that is not the first event of its session was only overtaken while we
     /// joined.
     pub(super) fn was_overtaken(&self, context: &Context, number: Option<u64>) -> bool {
         let near = |first: u64| usize::try_from(first).is_ok_and(|first| first <= WINDOW);

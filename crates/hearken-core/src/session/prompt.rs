@@ -16,7 +16,7 @@ use super::question::{Question, is_silent};
 use super::remembered::{Digest, TokenUse, digest_of_text};
 use super::waits::Held;
 
-/// Holds what the call that a question is about says of itself.
+/// What the call that a question is about says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolWord {
     /// Whether it can't be taken back.
@@ -37,7 +37,7 @@ fn grade(risk: Option<&RiskLevel>) -> u8 {
     }
 }
 
-/// Holds the answer that the person gave.
+/// The answer that the person gave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
     /// The answer.
@@ -50,7 +50,7 @@ pub struct Given {
     pub earlier: Option<Answer>,
 }
 
-/// Says how far the person's answer is.
+/// How far the person's answer is.
 ///
 /// Once a byte of an answer has left, it has perhaps arrived until something proves it; each state
 /// below tells which of the two it is.
@@ -84,7 +84,7 @@ pub enum ReplyState {
     Withdrawn(Closing),
 }
 
-/// Says what closed a question.
+/// What closed a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Closing {
     /// The agent left `awaiting_input` (A.4).
@@ -118,7 +118,7 @@ pub enum Closing {
 }
 
 impl Closing {
-    /// Gives the decision that the agent's next step implies, for a confirmation that nobody answered
+    /// Returns the decision that the agent's next step implies, for a confirmation that nobody answered
     /// here: whoever goes on to the tool was allowed to, and a call that was waiting and then fails
     /// was not. Going back to thinking implies nothing, because both answers may lead there (A.4).
     pub fn implied(&self) -> Option<Decision> {
@@ -147,7 +147,7 @@ impl Closing {
     }
 }
 
-/// Says whether an answer can reach the one who asked.
+/// Whether an answer can reach the one who asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// The link on which it was asked is up.
@@ -162,7 +162,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Tells whether an answer can be sent to the one who asked.
+    /// Returns whether an answer can be sent to the one who asked.
     pub fn reaches(self) -> bool {
         match self {
             Self::Live | Self::Resumed => true,
@@ -171,7 +171,7 @@ impl Standing {
     }
 }
 
-/// Says which warnings of a running-out time were given.
+/// Which warnings of a running-out time were given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Warning {
     /// None yet.
@@ -186,7 +186,7 @@ pub enum Warning {
 /// more than twice as long: less is too short to hear the question again and answer.
 const LAST_WARNING: Duration = Duration::from_secs(20);
 
-/// Holds one question.
+/// One question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
     /// Its number in this run.
@@ -247,7 +247,7 @@ pub struct Prompt {
 }
 
 impl ReplyState {
-    /// Gives the state's place in the machine of A.4.
+    /// Returns the state's place in the machine of A.4.
     pub fn run(&self) -> QuestionRun {
         match self {
             Self::Unanswered => QuestionRun::Unanswered,
@@ -266,7 +266,7 @@ impl ReplyState {
         }
     }
 
-    /// Gives the answer that was given here, unless it surely never arrived at a question that is over.
+    /// Returns the answer that was given here, unless it surely never arrived at a question that is over.
     pub fn given(&self) -> Option<&Given> {
         match self {
             Self::Sending(given)
@@ -283,7 +283,7 @@ impl ReplyState {
         }
     }
 
-    /// Gives what closed the question.
+    /// Returns what closed the question.
     pub fn closing(&self) -> Option<&Closing> {
         match self {
             Self::Settling(_, how)
@@ -302,7 +302,7 @@ impl ReplyState {
         }
     }
 
-    /// Gives the answer that perhaps arrived at a question which can be answered again.
+    /// Returns the answer that perhaps arrived at a question which can be answered again.
     pub fn perhaps(&self) -> Option<&Given> {
         match self {
             Self::Perhaps(given) => Some(given),
@@ -323,12 +323,12 @@ impl ReplyState {
 }
 
 impl Prompt {
-    /// Tells whether the question is still open: it may be answered, or its fate is not known.
+    /// Returns whether the question is still open: it may be answered, or its fate is not known.
     pub fn is_open(&self) -> bool {
         self.reply.closing().is_none()
     }
 
-    /// Tells whether an answer is wanted and can be given.
+    /// Returns whether an answer is wanted and can be given.
     pub fn is_answerable(&self) -> bool {
         self.standing.reaches()
             && self.question.token().is_some()
@@ -339,12 +339,12 @@ impl Prompt {
             )
     }
 
-    /// Gives the answer that was given here, in whatever state it is.
+    /// Returns the answer that was given here, in whatever state it is.
     pub fn answer(&self) -> Option<&Answer> {
         self.reply.given().map(|given| &given.answer)
     }
 
-    /// Tells whether the person allowed it here, once or for longer.
+    /// Returns whether the person allowed it here, once or for longer.
     pub fn was_accepted(&self) -> bool {
         match self.answer() {
             Some(Answer::Decision { decision, .. }) => *decision != Decision::Reject,
@@ -352,7 +352,7 @@ impl Prompt {
         }
     }
 
-    /// Tells whether the person rejected it here.
+    /// Returns whether the person rejected it here.
     pub fn was_rejected(&self) -> bool {
         matches!(
             self.answer(),
@@ -363,7 +363,7 @@ impl Prompt {
         )
     }
 
-    /// Gives the risk by the question's word, or by its tool's where that is worse.
+    /// Returns the risk by the question's word, or by its tool's where that is worse.
     pub fn risk(&self) -> Option<&RiskLevel> {
         let stated = match &self.question {
             Question::Confirmation(asked) => asked.risk_level.as_ref(),
@@ -372,7 +372,7 @@ impl Prompt {
         self.tool_risk().or(stated)
     }
 
-    /// Gives the risk that its tool states, where that is worse than what the question says.
+    /// Returns the risk that its tool states, where that is worse than what the question says.
     pub fn tool_risk(&self) -> Option<&RiskLevel> {
         let Question::Confirmation(asked) = &self.question else {
             return None;
@@ -383,7 +383,7 @@ impl Prompt {
         said.filter(|_| worse)
     }
 
-    /// Tells whether it can't be undone, by the question's word or by its tool's.
+    /// Returns whether it can't be undone, by the question's word or by its tool's.
     pub fn is_irreversible(&self) -> bool {
         match &self.question {
             Question::Confirmation(asked) => {
@@ -393,7 +393,7 @@ impl Prompt {
         }
     }
 
-    /// Tells whether the end of its time allows it, or asks for no action at all.
+    /// Returns whether the end of its time allows it, or asks for no action at all.
     pub(super) fn accepts_when_silent(&self) -> bool {
         match &self.question {
             Question::Confirmation(asked) => asked.default_decision == Some(Decision::Accept),
@@ -401,7 +401,7 @@ impl Prompt {
         }
     }
 
-    /// Tells whether silence would accept something irreversible of medium or high risk (6.4.1).
+    /// Returns whether silence would accept something irreversible of medium or high risk (6.4.1).
     pub fn accepts_by_silence(&self) -> bool {
         match &self.question {
             Question::Confirmation(asked) => {
@@ -413,7 +413,7 @@ impl Prompt {
         }
     }
 
-    /// Tells whether accepting needs a second step: high or unknown risk, irreversible by either
+    /// Returns whether accepting needs a second step: high or unknown risk, irreversible by either
     /// field or not said to be reversible, each by the question's or its tool's word, an action that is
     /// not named, a token that was used before, a default that turns silence into consent, or a question
     /// that is perhaps decided or too long to be said in one go. A missing risk or reversibility is never taken for harmless.
@@ -425,7 +425,7 @@ impl Prompt {
         by_silence || self.is_unusual()
     }
 
-    /// Tells whether accepting takes two steps for another reason than what silence does.
+    /// Returns whether accepting takes two steps for another reason than what silence does.
     pub fn is_unusual(&self) -> bool {
         match &self.question {
             Question::Confirmation(asked) => {
@@ -453,7 +453,7 @@ impl Prompt {
         }
     }
 
-    /// Tells whether a question's texts hold signs of direction: even balanced ones can put the parts of a
+    /// Returns whether a question's texts hold signs of direction: even balanced ones can put the parts of a
     /// command into another order on a screen.
     pub fn turns_its_direction(&self) -> bool {
         let turns = |text: &str| text.contains(is_direction_sign);
@@ -467,7 +467,7 @@ impl Prompt {
         }
     }
 
-    /// Tells whether a call under its id is another one than it asked for, by the tool's name or by what it is called with.
+    /// Returns whether a call under its id is another one than it asked for, by the tool's name or by what it is called with.
     pub(super) fn is_for_another(&self, tool: &str, args: Option<&str>) -> bool {
         let Question::Confirmation(asked) = &self.question else {
             return false;
@@ -508,7 +508,7 @@ impl Prompt {
         }
     }
 
-    /// Tells whether the question is too long to be said in one go: it is then said in part, says
+    /// Returns whether the question is too long to be said in one go: it is then said in part, says
     /// so, and the details say the rest.
     pub fn is_cut(&self) -> bool {
         let long = |text: &str| text.chars().nth(Self::LONGEST_PART).is_some();
@@ -529,7 +529,7 @@ impl Prompt {
     /// minute of speech, more than anybody keeps in mind.
     pub const LONGEST_PART: usize = 1000;
 
-    /// Gives when the producer's time is over on our monotonic clock.
+    /// Returns when the producer's time is over on our monotonic clock.
     ///
     /// `skew` is the link's smallest seen difference between receiving and stamping, in
     /// milliseconds: what exceeds it is the time this event was under way. Of old news all of it was,
@@ -551,7 +551,7 @@ impl Prompt {
         )
     }
 
-    /// Gives how much time is left when the next warning is due, and which warning that is.
+    /// Returns how much time is left when the next warning is due, and which warning that is.
     pub(super) fn next_warning(&self) -> Option<(Duration, Warning)> {
         let timeout = Duration::from_secs(self.question.timeout_seconds()?);
         let last = if timeout > 2 * LAST_WARNING {

@@ -22,7 +22,7 @@ use super::key::{PromptId, SessionKey};
 use super::prompt::Prompt;
 use super::tally::{Place, Tally};
 
-/// Holds the questions, open and closed.
+/// The questions, open and closed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Prompts {
     all: BTreeMap<PromptId, Prompt>,
@@ -36,17 +36,17 @@ pub(super) struct Prompts {
 }
 
 impl Prompts {
-    /// Gives a number that is another one after each change of a question.
+    /// Returns a number that is another one after each change of a question.
     pub(super) fn changes(&self) -> u64 {
         self.changes.count()
     }
 
-    /// Gives which changed since the number was this one; `None` where they are too many.
+    /// Returns which changed since the number was this one; `None` where they are too many.
     pub(super) fn changed_since(&self, changes: u64) -> Option<impl Iterator<Item = PromptId>> {
         self.changes.since(changes)
     }
 
-    /// Gives where they are counted.
+    /// Returns where they are counted.
     pub(super) fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -110,17 +110,17 @@ impl Prompts {
         Some(given)
     }
 
-    /// Gives all, in the order in which they came.
+    /// Returns all, in the order in which they came.
     pub(super) fn values(&self) -> impl Iterator<Item = &Prompt> {
         self.all.values()
     }
 
-    /// Gives the open ones that were raised, in that order.
+    /// Returns the open ones that were raised, in that order.
     pub(super) fn raised(&self) -> impl Iterator<Item = &Prompt> {
         self.tally.raised().filter_map(|id| self.all.get(&id))
     }
 
-    /// Gives those of a link with a token, in that order.
+    /// Returns those of a link with a token, in that order.
     pub(super) fn of_token(
         &self,
         link: LinkId,
@@ -132,7 +132,7 @@ impl Prompts {
         prompts.filter(move |prompt| prompt.question.token() == Some(token))
     }
 
-    /// Gives those of a session, in that order.
+    /// Returns those of a session, in that order.
     pub(super) fn of(&self, key: &SessionKey) -> impl DoubleEndedIterator<Item = &Prompt> {
         let ids = match self.all.is_empty() {
             true => None,
@@ -142,7 +142,7 @@ impl Prompts {
         ids.iter().filter_map(|id| self.all.get(id))
     }
 
-    /// Gives the open ones of a session, in that order.
+    /// Returns the open ones of a session, in that order.
     pub(super) fn open_of(&self, key: &SessionKey) -> impl DoubleEndedIterator<Item = &Prompt> {
         self.of(key).filter(|prompt| prompt.is_open())
     }
@@ -152,7 +152,7 @@ impl Prompts {
         self.all.len()
     }
 
-    /// Tells whether each is counted where it would be counted anew.
+    /// Returns whether each is counted where it would be counted anew.
     #[cfg(test)]
     pub(super) fn are_counted(&self) -> bool {
         let mut anew = Tally::default();

@@ -4,7 +4,7 @@ use crate::protocol::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, Deed, ReplyToken, ToolCallId,
 };
 
-/// Holds what is asked.
+/// What is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
     /// Consent to an action.
@@ -41,14 +41,14 @@ impl Question {
         })
     }
 
-    /// Gives the token that an answer must echo.
+    /// Returns the token that an answer must echo.
     pub fn token(&self) -> Option<&ReplyToken> {
         match self {
             Self::Confirmation(asked) => asked.reply_token.as_ref(),
             Self::Clarification(asked) => asked.reply_token.as_ref(),
         }
     }
-    /// Gives the action or the question itself.
+    /// Returns the action or the question itself.
     pub fn subject(&self) -> &str {
         match self {
             Self::Confirmation(asked) => &asked.action,
@@ -62,7 +62,7 @@ impl Question {
             Self::Clarification(asked) => asked.choices.len(),
         }
     }
-    /// Gives about how much memory its texts take, in bytes.
+    /// Returns about how much memory its texts take, in bytes.
     pub(super) fn weight(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let pairs = |pairs: &[(String, String)]| -> usize {
@@ -93,7 +93,7 @@ impl Question {
         }
     }
 
-    /// Gives how long the producer waits, in seconds.
+    /// Returns how long the producer waits, in seconds.
     pub fn timeout_seconds(&self) -> Option<u64> {
         match self {
             Self::Confirmation(asked) => asked.timeout_seconds,
@@ -103,7 +103,7 @@ impl Question {
 }
 
 impl Question {
-    /// Tells whether another question under the same token is this one, asked again: nothing in it differs, whoever words it.
+    /// Returns whether another question under the same token is this one, asked again: nothing in it differs, whoever words it.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let same_about = self.about() == other.about();
         match (self, other) {
@@ -121,7 +121,7 @@ impl Question {
         }
     }
 
-    /// Tells whether another question under the same token is this one, which asks something else by now: it is about the same
+    /// Returns whether another question under the same token is this one, which asks something else by now: it is about the same
     /// call, or only what stands beside its words differs.
     pub(super) fn is_changed(&self, other: &Self) -> bool {
         match (self, other) {
@@ -133,7 +133,7 @@ impl Question {
         }
     }
 
-    /// Gives what makes a question this one, whatever else is said of it: what is asked, about which
+    /// Returns what makes a question this one, whatever else is said of it: what is asked, about which
     /// call, and what follows or can be chosen.
     pub(super) fn about(&self) -> (bool, &str, Option<&str>, Option<&str>, Vec<&str>) {
         match self {
@@ -159,7 +159,7 @@ impl Question {
     }
 }
 
-/// Tells whether a question says nothing of what it asks for.
+/// Returns whether a question says nothing of what it asks for.
 pub(super) fn is_silent(asked: &AwaitingConfirmation) -> bool {
     let is_empty =
         |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());

@@ -414,7 +414,7 @@ impl Sessions {
     }
 }
 
-/// Tells whether two questions are the same one, asked twice: same words, same call, same outcome.
+/// Returns whether two questions are the same one, asked twice: same words, same call, same outcome.
 fn asks_the_same(one: &Question, other: &Question) -> bool {
     if one.subject().is_empty() || one.subject() != other.subject() {
         return false;

@@ -20,7 +20,7 @@ const MOST_ANSWERED: usize = 8192;
 /// nobody can make meet.
 pub(super) type Digest = [u8; 16];
 
-/// Says whose a question's token is.
+/// Whose a question's token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenUse {
     /// Its own.

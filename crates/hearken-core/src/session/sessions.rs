@@ -45,7 +45,7 @@ pub struct Dropped {
     pub unasked: u64,
 }
 
-/// Holds every session, question and link, and is the only one who changes them.
+/// Every session, question and link, and is the only one who changes them.
 #[derive(Debug, Clone, Default)]
 pub struct Sessions {
     pub(super) sessions: Known,
@@ -159,7 +159,7 @@ impl Sessions {
             .collect()
     }
 
-    /// Gives the open questions of a link whose standing is so.
+    /// Returns the open questions of a link whose standing is so.
     fn open_on(&self, link: LinkId, is_so: impl Fn(Standing) -> bool) -> Vec<PromptId> {
         let of_it = |prompt: &&Prompt| {
             prompt.key.link == link && prompt.is_open() && is_so(prompt.standing)
@@ -357,7 +357,7 @@ impl Sessions {
         changes
     }
 
-    /// Gives the monotonic time at which [`Sessions::tick`] has something to do.
+    /// Returns the monotonic time at which [`Sessions::tick`] has something to do.
     pub fn deadline(&self) -> Option<Duration> {
         let shown_again = self.shown_again.iter().filter_map(|id| {
             self.links
@@ -374,37 +374,37 @@ impl Sessions {
             .min()
     }
 
-    /// Gives a number that is another one after each change of a question.
+    /// Returns a number that is another one after each change of a question.
     pub fn asking(&self) -> u64 {
         self.prompts.changes()
     }
 
-    /// Gives the questions that changed since the number was this one; `None` where they are too many to be remembered.
+    /// Returns the questions that changed since the number was this one; `None` where they are too many to be remembered.
     pub fn asked_since(&self, asking: u64) -> Option<impl Iterator<Item = PromptId>> {
         self.prompts.changed_since(asking)
     }
 
-    /// Gives the sessions in a stable order.
+    /// Returns the sessions in a stable order.
     pub fn iter(&self) -> impl Iterator<Item = &Session> {
         self.sessions.values()
     }
 
-    /// Gives one session.
+    /// Returns one session.
     pub fn get(&self, key: &SessionKey) -> Option<&Session> {
         self.sessions.get(key)
     }
 
-    /// Gives one question, open or closed, while it is remembered.
+    /// Returns one question, open or closed, while it is remembered.
     pub fn prompt(&self, id: PromptId) -> Option<&Prompt> {
         self.prompts.get(id)
     }
 
-    /// Gives the raised questions that are open, in the order in which they were asked.
+    /// Returns the raised questions that are open, in the order in which they were asked.
     pub fn open_prompts(&self) -> impl Iterator<Item = &Prompt> {
         self.prompts.raised()
     }
 
-    /// Gives those of them that can be answered, in that order.
+    /// Returns those of them that can be answered, in that order.
     pub fn answerable_prompts(&self) -> impl Iterator<Item = &Prompt> {
         let answerable = self.prompts.tally().answerable().iter();
         answerable.filter_map(|id| self.prompts.get(*id))
@@ -417,7 +417,7 @@ impl Sessions {
         answerable.len() - left_out.count()
     }
 
-    /// Gives one question that was raised: what is held back is nobody's business yet.
+    /// Returns one question that was raised: what is held back is nobody's business yet.
     pub fn raised(&self, id: PromptId) -> Option<&Prompt> {
         self.prompts.get(id).filter(|prompt| prompt.held.is_none())
     }
@@ -428,24 +428,24 @@ impl Sessions {
         of.filter(|prompt| prompt.was_rejected()).count()
     }
 
-    /// Gives when a question's time is over, on the monotonic clock.
+    /// Returns when a question's time is over, on the monotonic clock.
     pub fn expires(&self, prompt: &Prompt) -> Option<Duration> {
         prompt.expires(self.skew(prompt.key.link))
     }
 
-    /// Gives the session that another one is a part of (A.9, pattern 2), while it is remembered.
+    /// Returns the session that another one is a part of (A.9, pattern 2), while it is remembered.
     pub fn parent(&self, session: &Session) -> Option<&Session> {
         self.sessions
             .of_any_agent(session.key.link, session.parent.as_ref()?)
     }
 
-    /// Gives a number that changes with everything by which agents and their runs are told apart: which there are, what
+    /// Returns a number that changes with everything by which agents and their runs are told apart: which there are, what
     /// they are called, and what was asked of them.
     pub fn naming(&self) -> u64 {
         self.sessions.naming()
     }
 
-    /// Gives where that was since the number was this one, and the session that stands there now; `None` where it was too
+    /// Returns where that was since the number was this one, and the session that stands there now; `None` where it was too
     /// often to be remembered, and all have to be looked at.
     pub fn named_since(
         &self,
@@ -454,17 +454,17 @@ impl Sessions {
         self.sessions.named_since(naming)
     }
 
-    /// Tells whether what is said has to say of whom: there are several agents, or two runs of one at a time.
+    /// Returns whether what is said has to say of whom: there are several agents, or two runs of one at a time.
     pub fn several(&self) -> bool {
         self.sessions.are_several()
     }
 
-    /// Tells whether any session goes on.
+    /// Returns whether any session goes on.
     pub fn any_goes_on(&self) -> bool {
         self.sessions.any_goes_on()
     }
 
-    /// Gives the counters of what was forgotten.
+    /// Returns the counters of what was forgotten.
     pub fn dropped(&self) -> Dropped {
         self.dropped
     }

@@ -22,13 +22,13 @@ pub(crate) trait Keyed {
     /// What keys are.
     type Key: Hash + Eq;
 
-    /// Gives the key, which never changes.
+    /// Returns the key, which never changes.
     fn key(&self) -> &Self::Key;
 }
 
 /// Names what has a key, by that key or by its parts: whoever only looks needs no key of their own.
 pub(crate) trait Names<K>: Hash {
-    /// Tells whether a key is the one that is named; its hash is then the same.
+    /// Returns whether a key is the one that is named; its hash is then the same.
     fn names(&self, key: &K) -> bool;
 }
 
@@ -39,7 +39,7 @@ impl<K: Hash + Eq> Names<K> for K {
     }
 }
 
-/// Holds things that are found by their keys, each at a place that another one may have later.
+/// Things that are found by their keys, each at a place that another one may have later.
 #[derive(Debug, Clone)]
 pub(crate) struct Shelf<T> {
     blocks: Vec<Box<[Option<T>]>>,
@@ -52,7 +52,7 @@ pub(crate) struct Shelf<T> {
     behind: Vec<Cell<u32>>,
 }
 
-/// Says where a thing stands, in a short form, so that those of thousands are near at hand.
+/// Where a thing stands, in a short form, so that those of thousands are near at hand.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     /// What its key makes.
@@ -109,13 +109,13 @@ impl<T: Keyed> Shelf<T> {
         self.at(place).is_some_and(|thing| name.names(thing.key()))
     }
 
-    /// Gives what stands at a place.
+    /// Returns what stands at a place.
     #[inline]
     pub(crate) fn at(&self, place: usize) -> Option<&T> {
         at(&self.blocks, place)
     }
 
-    /// Gives what stands at a place, to be changed.
+    /// Returns what stands at a place, to be changed.
     #[inline]
     pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut T> {
         slot(&mut self.blocks, place)?.as_mut()
@@ -176,7 +176,7 @@ impl<T: Keyed> Shelf<T> {
         Some((place, thing))
     }
 
-    /// Gives all of them, in no order, to be changed.
+    /// Returns all of them, in no order, to be changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.blocks
             .iter_mut()
@@ -191,7 +191,7 @@ fn spread(number: u32) -> u64 {
     u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Gives a place in its short form: memory ends long before there are so many.
+/// Returns a place in its short form: memory ends long before there are so many.
 fn short(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }

@@ -13,7 +13,7 @@ pub(super) struct Brings {
 }
 
 impl ReplyState {
-    /// Gives a state of the table with its data; `None` where they are missing, which no row allows.
+    /// Returns a state of the table with its data; `None` where they are missing, which no row allows.
     pub(super) fn enter(
         to: QuestionRun,
         given: Option<Given>,

@@ -28,7 +28,7 @@ pub(super) fn asker(key: &SessionKey) -> Asker {
     (key.link, key.agent.clone())
 }
 
-/// Says where a question is counted.
+/// Where a question is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     is_open: bool,
@@ -160,17 +160,17 @@ impl Tally {
         }
     }
 
-    /// Gives the open ones that were raised, in the order in which they came.
+    /// Returns the open ones that were raised, in the order in which they came.
     pub(super) fn raised(&self) -> impl Iterator<Item = PromptId> {
         self.raised.iter().copied()
     }
 
-    /// Gives those of them that can be answered.
+    /// Returns those of them that can be answered.
     pub(super) fn answerable(&self) -> &BTreeSet<PromptId> {
         &self.answerable
     }
 
-    /// Gives how many bytes the open ones take, of an agent and of its link.
+    /// Returns how many bytes the open ones take, of an agent and of its link.
     pub(super) fn bytes(&self, whose: &Asker) -> (usize, usize) {
         let of_agent = self.agents.get(whose).map_or(0, |agent| agent.bytes);
         let of_link = self.bytes.get(&whose.0).copied().unwrap_or_default();
@@ -182,7 +182,7 @@ impl Tally {
         self.agents.get(whose).map_or(0, |agent| agent.asked)
     }
 
-    /// Gives those of an agent that are open, were not answered and can't be.
+    /// Returns those of an agent that are open, were not answered and can't be.
     pub(super) fn unsure(
         &self,
         whose: &Asker,
@@ -191,25 +191,25 @@ impl Tally {
         of_agent.map_or(NONE, |agent| &agent.unsure).iter().copied()
     }
 
-    /// Gives those of an agent that wait for room, in the order in which they came.
+    /// Returns those of an agent that wait for room, in the order in which they came.
     pub(super) fn room(&self, whose: &Asker) -> impl ExactSizeIterator<Item = PromptId> + use<'_> {
         let of_agent = self.agents.get(whose);
         of_agent.map_or(NONE, |agent| &agent.room).iter().copied()
     }
 
-    /// Gives whose questions wait for room.
+    /// Returns whose questions wait for room.
     pub(super) fn crowded(&self) -> impl Iterator<Item = &Asker> {
         self.crowded.iter()
     }
 
-    /// Gives those that are held back for what a server replays, with when they came: link by link, the first one first.
+    /// Returns those that are held back for what a server replays, with when they came: link by link, the first one first.
     pub(super) fn replayed(
         &self,
     ) -> impl Iterator<Item = (LinkId, &BTreeSet<(Duration, PromptId)>)> {
         self.replayed.iter().map(|(link, ids)| (*link, ids))
     }
 
-    /// Tells whether any are held back.
+    /// Returns whether any are held back.
     pub(super) fn holds_any(&self) -> bool {
         !self.replayed.is_empty() || !self.crowded.is_empty()
     }

@@ -28,7 +28,7 @@ use super::question::Question;
 use super::remembered::{Digest, TokenUse, shortened};
 use super::sessions::Sessions;
 
-/// Says what a question's token tells of it.
+/// What a question's token tells of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
     /// It is a question of its own, or one that comes again without having been answered.
@@ -132,7 +132,7 @@ fn digest_of(token: &ReplyToken) -> Digest {
     shortened(hasher)
 }
 
-/// Gives a digest of who asks what: the same for a question that comes again.
+/// Returns a digest of who asks what: the same for a question that comes again.
 fn digest_about(key: &SessionKey, question: &Question) -> Digest {
     struct Feed(Hasher);
     impl Write for Feed {

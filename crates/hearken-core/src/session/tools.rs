@@ -14,7 +14,7 @@ use super::remembered::digest_of_text;
 use super::sessions::Sessions;
 
 impl Session {
-    /// Gives where the call of an id is, as far as it is remembered.
+    /// Returns where the call of an id is, as far as it is remembered.
     fn run_of(&self, id: Option<&ToolCallId>) -> ToolRun {
         id.and_then(|id| self.calls.run(id))
             .unwrap_or(ToolRun::Absent)

@@ -22,7 +22,7 @@ const MOST_HELD: usize = 64;
 /// that invoke first ask within milliseconds.
 pub(super) const UNASKED_AFTER: Duration = Duration::from_secs(2);
 
-/// Says how an event came to be applied.
+/// How an event came to be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrived {
     /// Just now.
@@ -33,7 +33,7 @@ pub(super) enum Arrived {
     UnderUsedId,
 }
 
-/// Says why a question is not raised yet.
+/// Why a question is not raised yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
     /// Old events are perhaps being replayed, and one of them may answer it.
@@ -42,7 +42,7 @@ pub(super) enum Held {
     Room,
 }
 
-/// Holds one event that came before its turn.
+/// One event that came before its turn.
 #[derive(Debug, Clone)]
 pub(super) struct Early {
     pub(super) decoded: Box<Decoded>,
@@ -50,14 +50,14 @@ pub(super) struct Early {
     pub(super) since: Duration,
 }
 
-/// Holds the events of all sessions that came before their turn.
+/// The events of all sessions that came before their turn.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Waiting {
     pub(super) early: BTreeMap<(SessionKey, u64), Early>,
 }
 
 impl Waiting {
-    /// Gives when the first of them has waited long enough.
+    /// Returns when the first of them has waited long enough.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.early
             .values()
@@ -65,12 +65,12 @@ impl Waiting {
             .min()
     }
 
-    /// Tells whether events of a session wait.
+    /// Returns whether events of a session wait.
     pub(super) fn holds(&self, key: &SessionKey) -> bool {
         self.of(key).next().is_some()
     }
 
-    /// Tells whether an event of a session with this number waits.
+    /// Returns whether an event of a session with this number waits.
     pub(super) fn has(&self, key: &SessionKey, number: u64) -> bool {
         !self.early.is_empty() && self.early.contains_key(&(key.clone(), number))
     }
@@ -85,13 +85,13 @@ impl Waiting {
         waits.into_iter().flatten()
     }
 
-    /// Tells whether one of them has waited long enough.
+    /// Returns whether one of them has waited long enough.
     pub(super) fn is_overdue(&self, key: &SessionKey, now: Now) -> bool {
         self.of(key)
             .any(|(_, early)| now.monotonic >= early.since + PATIENCE)
     }
 
-    /// Tells whether more wait than may.
+    /// Returns whether more wait than may.
     pub(super) fn is_crowded(&self, key: &SessionKey) -> bool {
         self.early.len() > MOST_HELD || self.of(key).count() > WINDOW
     }

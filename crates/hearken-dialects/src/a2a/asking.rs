@@ -35,7 +35,7 @@ pub fn question(name: &str, message: Option<&Message>, words: &Words) -> Permiss
     clarification(name, &asked, &more(content, asked.as_str()))
 }
 
-/// Gives what stands beside a question, to be read in full.
+/// Returns what stands beside a question, to be read in full.
 fn more(content: Option<&Content>, asked: &str) -> String {
     let Some(content) = content else {
         return String::new();

@@ -29,7 +29,7 @@ const MOST: usize = 64;
 /// The largest card that is read to recognise it, in bytes; large ones list skills by the hundred.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// Says how an agent is spoken with.
+/// How an agent is spoken with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
     /// Its name for people.
@@ -44,7 +44,7 @@ pub struct Card {
     pub tenant: String,
 }
 
-/// Gives the document that is followed in the place of a stream: the card of the agent at a path.
+/// Returns the document that is followed in the place of a stream: the card of the agent at a path.
 pub fn document(path: &str) -> Stream {
     let at = match path.ends_with(".json") {
         true => path.to_owned(),
@@ -56,7 +56,7 @@ pub fn document(path: &str) -> Stream {
     }
 }
 
-/// Tells whether a text is a card.
+/// Returns whether a text is a card.
 pub fn is_card(text: &str) -> bool {
     let is_it = |card: &Map<String, Value>| {
         card.get("capabilities").is_some_and(Value::is_object)
@@ -67,7 +67,7 @@ pub fn is_card(text: &str) -> bool {
         && object(text).is_some_and(|card| is_it(&card))
 }
 
-/// Gives the interfaces of a card of 1.0.
+/// Returns the interfaces of a card of 1.0.
 fn interfaces(card: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
     let all = card.get("supportedInterfaces").and_then(Value::as_array);
     let all = all.into_iter().flatten().filter_map(Value::as_object);
@@ -75,7 +75,7 @@ fn interfaces(card: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Va
         .take(MOST)
 }
 
-/// Gives the address of a card of 0.3.
+/// Returns the address of a card of 0.3.
 fn old(card: &Map<String, Value>) -> Option<&str> {
     let is_jsonrpc = |name: &str| name.eq_ignore_ascii_case("JSONRPC");
     text(card, "protocolVersion")?;
@@ -149,12 +149,12 @@ fn parted(url: &str) -> Option<(&str, &str, &str)> {
     Some((scheme, rest.get(..end)?, rest.get(end..)?))
 }
 
-/// Gives the host that an address is at, as far as it is one.
+/// Returns the host that an address is at, as far as it is one.
 fn host(url: &str) -> &str {
     parted(url).map_or(url, |(_, place, _)| place)
 }
 
-/// Gives the host and the port of an address, in one form for all that mean the same.
+/// Returns the host and the port of an address, in one form for all that mean the same.
 fn place(scheme: &str, authority: &str) -> Option<(String, String)> {
     let authority = authority.to_ascii_lowercase();
     let in_brackets = authority
@@ -172,7 +172,7 @@ fn place(scheme: &str, authority: &str) -> Option<(String, String)> {
     (!host.is_empty() && !host.contains('@')).then(|| (host.to_owned(), port.to_owned()))
 }
 
-/// Gives the path of an address, where that is at this origin: no token of the person's goes anywhere else.
+/// Returns the path of an address, where that is at this origin: no token of the person's goes anywhere else.
 fn path_of(url: &str, origin: &str) -> Option<String> {
     let path = if url.starts_with('/') && !url.starts_with("//") {
         url

@@ -31,12 +31,12 @@ const MOST_CALLS: usize = 12;
 /// How many streams a link can have at once.
 const MOST_STREAMS: usize = 8;
 
-/// Gives the name of the agent as which a conversation is heard.
+/// Returns the name of the agent as which a conversation is heard.
 pub(super) fn agent(context: &str) -> String {
     written::id("a2a_", context)
 }
 
-/// Says what a request of ours was for.
+/// What a request of ours was for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Asked {
     /// A page of the list of tasks.
@@ -127,7 +127,7 @@ impl A2a {
         )
     }
 
-    /// Tells whether there is room for one more request, of either kind.
+    /// Returns whether there is room for one more request, of either kind.
     pub(super) fn has_room(&self, streams: bool) -> bool {
         let is_stream = |asked: &&Asked| match asked {
             Asked::Stream(..) => true,
@@ -147,7 +147,7 @@ impl A2a {
         out.push(Out::Call { request, call });
     }
 
-    /// Gives a task; one that is new is begun to be known, and none where too many are at work.
+    /// Returns a task; one that is new is begun to be known, and none where too many are at work.
     pub(super) fn task(
         &mut self,
         id: &str,

@@ -40,7 +40,7 @@ const MOST_FOLLOWING: usize = 6;
 /// The code for a task that is not there (A2A 1.0, 5.4).
 pub(super) const NO_TASK: i64 = -32001;
 
-/// Says how a task is looked at.
+/// How a task is looked at.
 #[derive(Debug, Default)]
 pub struct Look {
     /// Its stream, by the number of the request.
@@ -62,7 +62,7 @@ impl Look {
     }
 }
 
-/// Says what is known of the list.
+/// What is known of the list.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     /// When it is asked for next; absent while it is, and where there is none.
@@ -79,7 +79,7 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Tells whether a task is known to be over.
+    /// Returns whether a task is known to be over.
     pub(super) fn is_seen(&self, id: &str) -> bool {
         self.seen.contains(id)
     }
@@ -249,7 +249,7 @@ impl A2a {
         }
     }
 
-    /// Says when something is looked at next.
+    /// Returns when something is looked at next.
     pub(super) fn next_look(&self) -> Option<Duration> {
         let tasks = self.tasks.values().filter_map(|task| task.look.next);
         tasks.chain(self.listing.next).min().filter(|_| self.is_up)

@@ -34,7 +34,7 @@ pub use client::A2a;
 
 use super::Sign;
 
-/// Tells whether a text is an agent's card, or tells of a task.
+/// Returns whether a text is an agent's card, or tells of a task.
 pub fn recognise(text: &str) -> Sign {
     match card::is_card(text) || read::is_news(text) {
         true => Sign::Surely,

@@ -20,7 +20,7 @@ const MOST_HELD: usize = 16;
 /// How many conversations can be gone on with.
 const MOST_TALKS: usize = 256;
 
-/// Holds a conversation.
+/// A conversation.
 #[derive(Debug, Default)]
 pub struct Talk {
     /// What the person wants of it when it is done.
@@ -33,7 +33,7 @@ pub struct Talk {
     pub is_unnamed: bool,
 }
 
-/// Holds a prompt that is on its way.
+/// A prompt that is on its way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompted {
     /// The conversation; empty where it begins one.
@@ -111,7 +111,7 @@ impl A2a {
         self.send_held(context, out);
     }
 
-    /// Tells whether a task of a conversation is under way.
+    /// Returns whether a task of a conversation is under way.
     fn works(&self, context: &str) -> bool {
         self.tasks.values().any(|task| task.context == context)
     }

@@ -24,7 +24,7 @@ const LONGEST_DATA: usize = 4000;
 /// The longest words of a refusal, in characters.
 const LONGEST_WORDS: usize = 1000;
 
-/// Says how far a task is (A2A 1.0, 4.1.3).
+/// How far a task is (A2A 1.0, 4.1.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It was taken.
@@ -63,7 +63,7 @@ impl State {
         }
     }
 
-    /// Tells whether nothing follows it.
+    /// Returns whether nothing follows it.
     pub fn is_last(self) -> bool {
         match self {
             Self::Completed | Self::Failed | Self::Canceled | Self::Rejected => true,
@@ -76,7 +76,7 @@ impl State {
     }
 }
 
-/// Holds what stands in the parts of a message or an artifact.
+/// What stands in the parts of a message or an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Content {
     /// The texts, joined.
@@ -89,7 +89,7 @@ pub struct Content {
     pub addresses: Vec<String>,
 }
 
-/// Holds a message.
+/// A message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Message {
     /// Its name.
@@ -100,7 +100,7 @@ pub struct Message {
     pub content: Content,
 }
 
-/// Holds how a task stands.
+/// How a task stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     /// How far it is.
@@ -111,7 +111,7 @@ pub struct Status {
     pub at: String,
 }
 
-/// Holds an artifact, or a piece of one.
+/// An artifact, or a piece of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
     /// Its name in its task.
@@ -120,7 +120,7 @@ pub struct Artifact {
     pub content: Content,
 }
 
-/// Holds a task.
+/// A task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     /// Its name.
@@ -135,7 +135,7 @@ pub struct Task {
     pub history: Vec<Message>,
 }
 
-/// Is what a server tells.
+/// What a server tells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// A task as it is now.
@@ -169,7 +169,7 @@ pub enum News {
     },
 }
 
-/// Is an answer to a request.
+/// An answer to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// It was carried out.
@@ -196,7 +196,7 @@ pub fn answer(body: &str) -> Answer {
     }
 }
 
-/// Tells whether a text tells of a task.
+/// Returns whether a text tells of a task.
 pub fn is_news(body: &str) -> bool {
     let named = ["statusUpdate", "artifactUpdate", "\"task\"", "-update\""];
     named.iter().any(|name| body.contains(name))

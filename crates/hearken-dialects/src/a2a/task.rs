@@ -30,7 +30,7 @@ const MOST_NAMED: usize = 8;
 /// Tells one time that a task asks from another: its state, its message, and since when.
 type Asking = (State, String, String);
 
-/// Holds one task.
+/// One task.
 #[derive(Debug)]
 pub struct Task {
     /// Its name on the other side.
@@ -88,7 +88,7 @@ impl Task {
         self.prompt = Some(prompt.to_owned());
     }
 
-    /// Gives its turn; one that was not told as begun is begun.
+    /// Returns its turn; one that was not told as begun is begun.
     fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut Teller) {
         let teller = &mut self.teller;
         let (context, prompt) = (&self.context, &self.prompt);
@@ -305,7 +305,7 @@ impl Task {
         }
     }
 
-    /// Tells whether it still waits for what it asked last.
+    /// Returns whether it still waits for what it asked last.
     pub fn waits(&self) -> bool {
         self.asks.is_some()
     }

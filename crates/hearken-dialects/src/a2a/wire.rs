@@ -35,7 +35,7 @@ impl Version {
         }
     }
 
-    /// Gives it as the header says it.
+    /// Returns it as the header says it.
     fn header(self) -> &'static str {
         match self {
             Self::V1 => "1.0",
@@ -52,7 +52,7 @@ impl Version {
     }
 }
 
-/// Is a message of the person, or for a task.
+/// A message of the person, or for a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message<'a> {
     /// Our name for it.

@@ -99,13 +99,13 @@ impl Addresses {
         }
     }
 
-    /// Tells whether a query of the address that was given would go nowhere: it belongs to a stream, and this
+    /// Returns whether a query of the address that was given would go nowhere: it belongs to a stream, and this
     /// names none.
     pub fn takes_query(&self) -> bool {
         self.named.is_some() || self.socket.is_some()
     }
 
-    /// Gives the path by which the source is called for a person: where its frames are without a handshake, or
+    /// Returns the path by which the source is called for a person: where its frames are without a handshake, or
     /// its WebSocket.
     pub fn shown(&self) -> String {
         match &self.socket {
@@ -114,7 +114,7 @@ impl Addresses {
         }
     }
 
-    /// Gives a way as a connection is made by it.
+    /// Returns a way as a connection is made by it.
     pub(super) fn way(&self, way: Way) -> link::Way {
         match (way, &self.socket) {
             (Way::WebSocket, Some(socket)) => link::Way::WebSocket(socket.clone()),
@@ -149,7 +149,7 @@ impl Addresses {
         of_the_handshake(Call::post(self.handshake("replies"), Body::json(message)))
     }
 
-    /// Gives the stream of the plain pair.
+    /// Returns the stream of the plain pair.
     pub fn plain(&self) -> Stream {
         let at = self.named.clone();
         Stream {
@@ -159,7 +159,7 @@ impl Addresses {
         }
     }
 
-    /// Gives the stream of a subscription: where the server says, else at its usual place. One that was made on an
+    /// Returns the stream of a subscription: where the server says, else at its usual place. One that was made on an
     /// earlier connection may be forgotten by now.
     pub(super) fn subscription(&self, id: &str, location: Option<&str>, resumed: bool) -> Stream {
         let at = match location {

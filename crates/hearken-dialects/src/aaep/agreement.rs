@@ -22,7 +22,7 @@ const RATE_PAUSE: Duration = Duration::from_secs(60);
 /// for ever.
 const LASTING: Duration = Duration::from_secs(5);
 
-/// Holds what was agreed with a producer.
+/// What was agreed with a producer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Agreement {
     pub(super) id: String,
@@ -89,7 +89,7 @@ impl Agreement {
     }
 }
 
-/// Tells whether an event says that it is critical: those are no fault of a rate (5.6.3). Most are read no
+/// Returns whether an event says that it is critical: those are no fault of a rate (5.6.3). Most are read no
 /// second time for that.
 fn is_critical(text: &str) -> bool {
     text.contains("\"critical\"")
@@ -115,7 +115,7 @@ impl Aaep {
         self.renew_terms(out);
     }
 
-    /// Gives the terms that the person wants now.
+    /// Returns the terms that the person wants now.
     pub(super) fn capabilities(&self) -> Capabilities {
         let slowed = match &self.handshake {
             Handshake::Agreed(agreed) => agreed.slowed.map(|(_, rate)| rate),
@@ -166,7 +166,7 @@ impl Aaep {
         }
     }
 
-    /// Tells whether the producer was asked to leave some events out (5.3.1.7): the gaps that this leaves in
+    /// Returns whether the producer was asked to leave some events out (5.3.1.7): the gaps that this leaves in
     /// the numbers look like lost events.
     pub(super) fn leaves_out(&self) -> bool {
         let filters = match &self.handshake {

@@ -303,12 +303,12 @@ impl Aaep {
         }
     }
 
-    /// Tells whether a frame may be a word of a handshake.
+    /// Returns whether a frame may be a word of a handshake.
     pub(super) fn is_handshake(&self, text: &str) -> bool {
         self.at != Handshakes::Nowhere && read_handshake(text).is_some()
     }
 
-    /// Tells whether a consent is awaited on the connection itself.
+    /// Returns whether a consent is awaited on the connection itself.
     pub(super) fn awaits_consent_inside(&self) -> bool {
         self.at == Handshakes::Inside && matches!(self.handshake, Handshake::Asked(_))
     }

@@ -23,7 +23,7 @@ use serde_json::json;
 use crate::Foreign;
 use crate::rpc::{self, Asked, Message, NO_SUCH_METHOD, Text};
 
-/// Is what a line carries.
+/// What a line carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line {
     /// A message, as it came.
@@ -38,7 +38,7 @@ pub(super) enum Line {
     Nothing,
 }
 
-/// Says how a program speaks.
+/// How a program speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Speech {
     /// It said nothing yet.
@@ -50,7 +50,7 @@ enum Speech {
     Bare,
 }
 
-/// Says what was asked of a program.
+/// What was asked of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Request {
     Subscribe,
@@ -156,7 +156,7 @@ fn kind(message: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Gives a message without line breaks; in JSON they never stand inside a string.
+/// Returns a message without line breaks; in JSON they never stand inside a string.
 fn one_line(message: &str) -> String {
     message.replace(['\n', '\r'], " ")
 }

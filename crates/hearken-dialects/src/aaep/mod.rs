@@ -53,7 +53,7 @@ use ways::{Search, Way};
 /// already, a liveness check has its answer in that.
 const MOST_ANSWERS: usize = 8;
 
-/// Says where hands are shaken.
+/// Where hands are shaken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Handshakes {
     /// Nowhere: a file, a pipe, or the plain pair.
@@ -64,7 +64,7 @@ enum Handshakes {
     Inside,
 }
 
-/// Says how far the handshake is, with what that step needs; a new attempt begins it anew.
+/// How far the handshake is, with what that step needs; a new attempt begins it anew.
 #[derive(Debug, Clone, PartialEq)]
 enum Handshake {
     /// Nothing is under way.
@@ -79,7 +79,7 @@ enum Handshake {
     Agreed(Box<Agreement>),
 }
 
-/// Holds a request for a subscription that is under way.
+/// A request for a subscription that is under way.
 #[derive(Debug, Clone, PartialEq)]
 struct Asked {
     request: u64,
@@ -90,7 +90,7 @@ struct Asked {
     proof: Result<(), SignatureFault>,
 }
 
-/// Is the machine of one link.
+/// The machine of one link.
 #[derive(Debug)]
 pub(super) struct Aaep {
     /// Where hands are shaken on the way that is in use.
@@ -373,7 +373,7 @@ impl Dialect for Aaep {
     }
 }
 
-/// Gives the next number of a SplitMix64 sequence: enough for ids, which are no secrets.
+/// Returns the next number of a SplitMix64 sequence: enough for ids, which are no secrets.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
@@ -382,7 +382,7 @@ fn random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Tells whether a text is AAEP's: by its context or its type, by itself or in an envelope of JSON-RPC.
+/// Returns whether a text is AAEP's: by its context or its type, by itself or in an envelope of JSON-RPC.
 pub(super) fn recognise(text: &str) -> Sign {
     let is_ours = |text: &str| object(text).is_some_and(|map| Foreign::of_object(&map).is_none());
     let surely = match rpc::read(text) {

@@ -31,7 +31,7 @@ impl Prompts {
         }
     }
 
-    /// Tells whether the agent can be told what to do.
+    /// Returns whether the agent can be told what to do.
     pub(super) fn are_taken(&self) -> bool {
         self.path.is_some()
     }
@@ -86,7 +86,7 @@ impl Prompts {
     }
 }
 
-/// Tells whether what failed in this way has surely not been taken: a server that has an error, or is not heard any more,
+/// Returns whether what failed in this way has surely not been taken: a server that has an error, or is not heard any more,
 /// may have begun.
 fn surely_not_taken(fault: &Fault) -> bool {
     match fault {

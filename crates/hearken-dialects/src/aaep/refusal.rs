@@ -104,7 +104,7 @@ impl Aaep {
         true
     }
 
-    /// Gives the extensions that are asked for.
+    /// Returns the extensions that are asked for.
     pub(super) fn extensions(&self) -> Vec<String> {
         let wanted = self.asks.extensions.iter();
         wanted

@@ -13,7 +13,7 @@ const USUAL_PACE: i64 = 175;
 /// The slowest and the fastest speech at the ends of the scale, in words a minute.
 const PACES: (i64, i64) = (80, 450);
 
-/// Gives what is asked of a producer (5.3): what the settings say, and what the person wants now.
+/// Returns what is asked of a producer (5.3): what the settings say, and what the person wants now.
 pub(super) fn wanted(handshake: &HandshakeConfig, wishes: &Terms) -> Capabilities {
     Capabilities {
         max_events_per_second: Some(handshake.max_events_per_second),
@@ -41,7 +41,7 @@ pub(super) fn wanted(handshake: &HandshakeConfig, wishes: &Terms) -> Capabilitie
     }
 }
 
-/// Gives a verbosity as the protocol names it.
+/// Returns a verbosity as the protocol names it.
 fn level(verbosity: Verbosity) -> Level {
     match verbosity {
         Verbosity::Terse => Level::Terse,
@@ -62,7 +62,7 @@ fn pace(rate: Option<i32>) -> u64 {
     u64::try_from(pace).unwrap_or_default()
 }
 
-/// Holds one difference between what was asked for and what a producer keeps.
+/// One difference between what was asked for and what a producer keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Difference {
     phrase: &'static str,
@@ -70,7 +70,7 @@ pub(super) struct Difference {
     honored: Term,
 }
 
-/// Holds one side of a difference.
+/// One side of a difference.
 #[derive(Debug, Clone, PartialEq)]
 enum Term {
     /// The phrase tells it all.
@@ -83,19 +83,19 @@ enum Term {
 }
 
 impl Difference {
-    /// Tells whether who heard of one knows the other: an order of the same things is no news.
+    /// Returns whether who heard of one knows the other: an order of the same things is no news.
     pub(super) fn is_known_from(&self, other: &Self) -> bool {
         self.phrase == other.phrase
             && self.asked.is_known_from(&other.asked)
             && self.honored.is_known_from(&other.honored)
     }
 
-    /// Tells whether it keeps questions from the person.
+    /// Returns whether it keeps questions from the person.
     pub(super) fn leaves_unasked(&self) -> bool {
         matches!(self.phrase, "terms.confirmation" | "terms.clarification")
     }
 
-    /// Gives what says it.
+    /// Returns what says it.
     pub(super) fn phrase(&self) -> Phrase {
         Phrase::new(self.phrase)
             .with("asked", self.asked.word())
@@ -138,7 +138,7 @@ impl Term {
 /// Finds each difference between what was asked for and what a producer keeps; a term that it does
 /// not mention counts as kept.
 pub(super) fn differences(asked: &Capabilities, honored: &Capabilities) -> Vec<Difference> {
-    /// Gives both sides where both name a term and differ in it.
+    /// Returns both sides where both name a term and differ in it.
     fn both<T: Clone + PartialEq>(
         asked: Option<&T>,
         honored: Option<&T>,

@@ -57,7 +57,7 @@ impl Way {
         }
     }
 
-    /// Gives the name that a manifest has for it.
+    /// Returns the name that a manifest has for it.
     fn name(self) -> &'static str {
         match self {
             Self::EventStream | Self::PlainPair => "sse",
@@ -66,7 +66,7 @@ impl Way {
     }
 }
 
-/// Holds what is known of the ways to a source.
+/// What is known of the ways to a source.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Search {
     /// The one in use; absent where there is only one.
@@ -80,7 +80,7 @@ pub(super) struct Search {
     manifest: Option<(Option<Manifest>, Result<(), SignatureFault>)>,
 }
 
-/// Says why a way does not work.
+/// Why a way does not work.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Failing {
     /// The manifest does not list it.
@@ -104,12 +104,12 @@ impl Search {
         }
     }
 
-    /// Gives the name that manifests have for the way in use.
+    /// Returns the name that manifests have for the way in use.
     pub(super) fn name(&self) -> Option<&'static str> {
         self.now.map(Way::name)
     }
 
-    /// Gives the manifest that was read beside another way, and its proof.
+    /// Returns the manifest that was read beside another way, and its proof.
     pub(super) fn manifest(&self) -> (Option<Manifest>, Result<(), SignatureFault>) {
         self.manifest.clone().unwrap_or((None, Ok(())))
     }
@@ -119,12 +119,12 @@ impl Search {
         self.failed.clear();
     }
 
-    /// Tells whether the plain pair is followed, without a question.
+    /// Returns whether the plain pair is followed, without a question.
     pub(super) fn is_plain_pair(&self) -> bool {
         self.now == Some(Way::PlainPair)
     }
 
-    /// Tells whether what is followed is a stream of server-sent events.
+    /// Returns whether what is followed is a stream of server-sent events.
     pub(super) fn is_stream(&self) -> bool {
         match self.now {
             Some(Way::EventStream | Way::PlainPair) => true,
@@ -132,12 +132,12 @@ impl Search {
         }
     }
 
-    /// Tells whether a way is only tried because a WebSocket failed, and nobody has said that it exists.
+    /// Returns whether a way is only tried because a WebSocket failed, and nobody has said that it exists.
     pub(super) fn is_doubtful(&self) -> bool {
         self.doubt().is_some()
     }
 
-    /// Tells whether the manifest lists another way that was not tried.
+    /// Returns whether the manifest lists another way that was not tried.
     pub(super) fn has_another_listed(&self) -> bool {
         let untried = |way: &Way| Some(*way) != self.now && !self.has_failed(*way);
         self.listed.iter().flatten().any(untried)
@@ -147,7 +147,7 @@ impl Search {
         self.failed.iter().any(|(failed, _)| *failed == way)
     }
 
-    /// Gives why a WebSocket that was named does not work, as long as no manifest has said whether there
+    /// Returns why a WebSocket that was named does not work, as long as no manifest has said whether there
     /// is another way.
     fn doubt(&self) -> Option<&Failing> {
         let [(Way::WebSocket, failing)] = self.failed.as_slice() else {
@@ -174,7 +174,7 @@ impl Search {
         }
     }
 
-    /// Tells whether the server has no place to shake hands beside a stream.
+    /// Returns whether the server has no place to shake hands beside a stream.
     fn is_without_handshake(&self) -> bool {
         self.failed
             .iter()
@@ -182,7 +182,7 @@ impl Search {
     }
 }
 
-/// Says where hands are shaken on one of the ways.
+/// Returns where hands are shaken on one of the ways.
 fn handshakes(way: Way) -> Handshakes {
     match way {
         Way::EventStream => Handshakes::Beside,
@@ -191,7 +191,7 @@ fn handshakes(way: Way) -> Handshakes {
     }
 }
 
-/// Tells whether a fault that ends a link is one of its way, so that another way may do. Who wants a token,
+/// Returns whether a fault that ends a link is one of its way, so that another way may do. Who wants a token,
 /// refuses access, is busy or has an error says that of whoever asks, however they come.
 pub(crate) fn is_of_the_way(fault: &Fault) -> bool {
     match fault {

@@ -12,7 +12,7 @@ use super::ending::closed;
 /// The longest address that is shown, in bytes: of a longer one the end could not be judged.
 const LONGEST: usize = 2048;
 
-/// Holds an address of the web.
+/// An address of the web.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// All of it, as the agent wrote it.
@@ -76,13 +76,13 @@ impl Address {
         })
     }
 
-    /// Says what is odd about it; empty where nothing is.
+    /// Returns what is odd about it; empty where nothing is.
     pub fn odd(&self, words: &Words) -> String {
         let odd: Vec<String> = self.odd.iter().map(|key| first(words, key, &[])).collect();
         odd.join(" ")
     }
 
-    /// Gives the question whether the person wants to open it.
+    /// Returns the question whether the person wants to open it.
     pub fn asks(&self, words: &Words) -> Asks {
         let odd = self.odd(words);
         let args = [

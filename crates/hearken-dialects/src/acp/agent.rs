@@ -17,7 +17,7 @@ pub const VERSION: u64 = 1;
 /// The longest name, in characters.
 const LONGEST: usize = 200;
 
-/// Holds what it says of itself.
+/// What it says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Greeting {
     /// The version that it wants to speak.
@@ -30,7 +30,7 @@ pub struct Greeting {
     pub keeps: Keeps,
 }
 
-/// Tells whether a result is the answer to the greeting.
+/// Returns whether a result is the answer to the greeting.
 pub fn is_greeting(result: &str) -> bool {
     object(result).is_some_and(|map| {
         map.get("protocolVersion").is_some_and(Value::is_u64)
@@ -74,7 +74,7 @@ impl Greeting {
     }
 }
 
-/// Gives a name, or a word where there is none.
+/// Returns a name, or a word where there is none.
 fn named(name: &str) -> String {
     let name = name.trim();
     if name.is_empty() {

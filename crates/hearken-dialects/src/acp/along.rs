@@ -40,7 +40,7 @@ const MOST_TICKETS: usize = 256;
 /// How many words of ours wait for a turn in which they can be told.
 const MOST_NOTICES: usize = 16;
 
-/// Is a request of the editor whose answer says something.
+/// A request of the editor whose answer says something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Theirs {
     /// The first message.
@@ -54,7 +54,7 @@ enum Theirs {
 }
 
 impl Theirs {
-    /// Tells whether it prompts this conversation.
+    /// Returns whether it prompts this conversation.
     fn prompts(&self, name: &str) -> bool {
         match self {
             Self::Prompt { conversation } => conversation == name,
@@ -63,7 +63,7 @@ impl Theirs {
     }
 }
 
-/// Holds one conversation.
+/// One conversation.
 #[derive(Debug, Default)]
 struct Conversation {
     folder: String,
@@ -72,7 +72,7 @@ struct Conversation {
     is_stopped: bool,
 }
 
-/// Holds a question that the person may answer.
+/// A question that the person may answer.
 #[derive(Debug, Clone)]
 struct Question {
     conversation: String,
@@ -82,7 +82,7 @@ struct Question {
     is_over: bool,
 }
 
-/// Is a word of ours: a phrase, and what stands in it.
+/// A word of ours: a phrase, and what stands in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Notice {
     key: &'static str,
@@ -105,7 +105,7 @@ impl Notice {
     }
 }
 
-/// Says what became of a decision of the person.
+/// What became of a decision of the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decided {
     /// It is the one that counts.
@@ -216,7 +216,7 @@ impl Along {
         self.asked.insert(id, theirs);
     }
 
-    /// Gives a conversation, where there is room for it.
+    /// Returns a conversation, where there is room for it.
     fn conversation(&mut self, name: &str) -> Option<&mut Conversation> {
         if !self.conversations.contains_key(name) && self.conversations.len() >= MOST_CONVERSATIONS
         {
@@ -391,7 +391,7 @@ impl Along {
         self.finish(now, out);
     }
 
-    /// Gives the turn of a conversation; what an agent does unprompted begins one.
+    /// Returns the turn of a conversation; what an agent does unprompted begins one.
     fn turn(
         &mut self,
         name: &str,
@@ -446,7 +446,7 @@ impl Along {
         self.finish(now, out);
     }
 
-    /// Says when time does something.
+    /// Returns when time does something.
     pub fn deadline(&self) -> Option<Duration> {
         let turns = self.conversations.values();
         turns.filter_map(|it| it.turn.as_ref()?.deadline()).min()
@@ -488,7 +488,7 @@ fn close(mut turn: Turn, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
     turn.finish(teller, now, out);
 }
 
-/// Gives what the editor prompted, as far as it is text.
+/// Returns what the editor prompted, as far as it is text.
 fn prompt(params: &Map<String, Value>) -> String {
     let blocks = params.get("prompt").and_then(Value::as_array);
     let blocks = blocks.into_iter().flatten().filter_map(Value::as_object);

@@ -15,7 +15,7 @@ use super::turn::Teller;
 /// How many answers a question can be given to choose from (AAEP takes 32).
 pub const MOST_CHOICES: usize = 32;
 
-/// Holds such a session.
+/// Such a session.
 #[derive(Debug)]
 pub struct Aside {
     session: written::Session,
@@ -25,7 +25,7 @@ pub struct Aside {
     sending: Option<u64>,
 }
 
-/// Says what is asked.
+/// What is asked.
 #[derive(Debug, Default)]
 pub struct Asks {
     /// The question.
@@ -54,7 +54,7 @@ impl Asks {
         }
     }
 
-    /// Gives the fields of AAEP's question, but for its token.
+    /// Returns the fields of AAEP's question, but for its token.
     pub fn fields(self) -> Map<String, Value> {
         let choices: Vec<Value> = self
             .choices
@@ -130,7 +130,7 @@ impl Aside {
         });
     }
 
-    /// Tells whether an answer is one to what is asked, and none is on its way.
+    /// Returns whether an answer is one to what is asked, and none is on its way.
     pub fn takes(&self, token: &str) -> bool {
         !self.token.is_empty() && self.token == token && self.sending.is_none()
     }
@@ -145,7 +145,7 @@ impl Aside {
         self.sending.take_if(|number| *number == request).is_some()
     }
 
-    /// Tells whether an answer is on its way.
+    /// Returns whether an answer is on its way.
     pub fn is_sending(&self) -> bool {
         self.sending.is_some()
     }

@@ -17,7 +17,7 @@ use super::turn::{MOST_PERMISSIONS, Teller, Turn};
 /// The longest part of what is written to a question, in characters: what a field of AAEP takes.
 const LONGEST_PART: usize = 4000;
 
-/// Gives what is written to a question as fields of it, and how much of it is missing.
+/// Returns what is written to a question as fields of it, and how much of it is missing.
 fn parts(written: Brought) -> Vec<(String, String)> {
     let left_out = written.count.saturating_sub(written.lines.len() as u64);
     let text: Vec<char> = written.lines.join("\n").chars().collect();
@@ -240,7 +240,7 @@ impl Turn {
         true
     }
 
-    /// Gives the permission that is asked under a token.
+    /// Returns the permission that is asked under a token.
     pub fn asked_under(&mut self, token: &str) -> Option<&mut Permission> {
         self.asking.as_mut().filter(|it| it.token == token)
     }
@@ -390,18 +390,18 @@ impl Turn {
         self.leave_question("thinking", teller, now, out);
     }
 
-    /// Gives the names of all that is open.
+    /// Returns the names of all that is open.
     pub fn requests(&self) -> impl Iterator<Item = &Id> {
         let all = self.asking.iter().chain(&self.waiting).chain(&self.passed);
         all.map(|permission| &permission.id)
     }
 
-    /// Tells whether it is this request that the person is asked.
+    /// Returns whether it is this request that the person is asked.
     pub fn is_asked(&self, name: &str) -> bool {
         self.asking.as_ref().is_some_and(|it| it.id.is_name(name))
     }
 
-    /// Tells whether something is asked, and can be answered.
+    /// Returns whether something is asked, and can be answered.
     pub fn asks(&self) -> bool {
         self.asking.is_some()
     }

@@ -26,7 +26,7 @@ const LIST: &str = "todowrite";
 /// The longest sentence about a call, in characters.
 const LONGEST_TITLE: usize = 512;
 
-/// Says how far the person has heard of a call.
+/// How far the person has heard of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Nothing, and it does not run.
@@ -43,7 +43,7 @@ pub enum Stage {
     Told,
 }
 
-/// Holds one call.
+/// One call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// Its name in AAEP.
@@ -166,7 +166,7 @@ impl Call {
         self.said.extend(said);
     }
 
-    /// Tells whether it runs, as its agent says, and the person has not heard of it yet.
+    /// Returns whether it runs, as its agent says, and the person has not heard of it yet.
     pub fn is_waiting(&self) -> bool {
         match self.stage {
             Stage::Waiting(_) => true,
@@ -174,7 +174,7 @@ impl Call {
         }
     }
 
-    /// Gives the plan that it wrote down, where that is all that it did: whatever else has such a list may do more with it.
+    /// Returns the plan that it wrote down, where that is all that it did: whatever else has such a list may do more with it.
     pub fn wrote_down(&self) -> Option<&[PlanStep]> {
         let has_words = |step: &PlanStep| !step.words.trim().is_empty();
         let is_plan = self.is_list && !self.plan.is_empty() && self.plan.iter().all(has_words);
@@ -183,7 +183,7 @@ impl Call {
         (is_plan && is_all).then_some(&self.plan)
     }
 
-    /// Gives the name of its tool: its kind, which is all that the protocol says of it.
+    /// Returns the name of its tool: its kind, which is all that the protocol says of it.
     pub fn tool(&self) -> String {
         let kind = self.kind.trim();
         written::tool(if kind.is_empty() { "tool" } else { kind })
@@ -197,7 +197,7 @@ impl Call {
         written::cut(&title, LONGEST_TITLE)
     }
 
-    /// Says what is asked for. Where there is a command it is the command and nothing else, whatever the title says; where it
+    /// Returns what is asked for. Where there is a command it is the command and nothing else, whatever the title says; where it
     /// says which lines change, it is that. Everything else that it is given is said by its name and value.
     pub fn action(&self, words: &Words) -> String {
         if let Some(command) = &self.command {
@@ -241,12 +241,12 @@ impl Call {
         action
     }
 
-    /// Gives what it is given.
+    /// Returns what it is given.
     fn given(&self) -> impl Iterator<Item = &Input> {
         self.inputs.iter().flatten()
     }
 
-    /// Tells whether it runs a command.
+    /// Returns whether it runs a command.
     pub fn has_command(&self) -> bool {
         self.command.is_some()
     }
@@ -281,7 +281,7 @@ impl Call {
         }
     }
 
-    /// Gives the paths that it is about, each once.
+    /// Returns the paths that it is about, each once.
     fn paths(&self) -> impl Iterator<Item = &str> {
         let edited = self.edits.iter().map(|edit| edit.path.as_str());
         let all = edited.chain(self.places.iter().map(String::as_str));
@@ -311,7 +311,7 @@ fn edits(edit: &FileChange, words: &Words) -> String {
     first(words, key, &args)
 }
 
-/// Gives counts of lines as arguments: what is nothing is empty, and lines that go without any that come are counted
+/// Returns counts of lines as arguments: what is nothing is empty, and lines that go without any that come are counted
 /// under a name of their own.
 fn tally(added: u64, removed: u64) -> [(&'static str, String); 3] {
     let count = |n: u64, said: bool| match said && n > 0 {
@@ -331,7 +331,7 @@ pub fn first(words: &Words, key: &str, args: &[(&str, &str)]) -> String {
     said.map(|said| said.normal).unwrap_or_default()
 }
 
-/// Gives a title as it is called in a folder, where it is a path there and nothing else; some agents leave the first
+/// Returns a title as it is called in a folder, where it is a path there and nothing else; some agents leave the first
 /// slash out.
 pub fn titled(title: &str, folder: &str) -> String {
     let whole = format!("/{}", title.trim().trim_start_matches('/'));
@@ -341,7 +341,7 @@ pub fn titled(title: &str, folder: &str) -> String {
     }
 }
 
-/// Gives a path in a folder as it is called from there.
+/// Returns a path in a folder as it is called from there.
 pub fn inside<'a>(path: &'a str, folder: &str) -> &'a str {
     let rest = path.strip_prefix(folder).filter(|_| !folder.is_empty());
     let rest = rest.and_then(|rest| rest.strip_prefix('/'));

@@ -24,14 +24,14 @@ use super::settings::{Kind, News, ON, Setting};
 /// How many values are offered at once: AAEP takes 32 choices, and two are ours.
 const MOST_AT_ONCE: usize = aside::MOST_CHOICES - 2;
 
-/// Holds the questions in which something is changed.
+/// The questions in which something is changed.
 #[derive(Debug)]
 pub(super) struct Changing {
     aside: Aside,
     step: Step,
 }
 
-/// Says what is asked.
+/// What is asked.
 #[derive(Debug, Clone)]
 enum Step {
     /// Which of these settings.
@@ -146,7 +146,7 @@ impl Acp {
         self.changing = Some(Changing { aside, step });
     }
 
-    /// Gives the settings that are called this best: by all of a name, by a word of it, by its beginning, by that of a
+    /// Returns the settings that are called this best: by all of a name, by a word of it, by its beginning, by that of a
     /// word. So "mode" is the mode of the agent, and not its model.
     fn settings_called<'a>(&self, all: &'a [Setting], what: &str) -> Vec<&'a Setting> {
         if let Ok(number) = what.parse::<usize>() {

@@ -42,7 +42,7 @@ pub(super) const NAME: &str = "acp";
 /// How many kinds of messages that are not known are told, each once.
 const MOST_UNKNOWN: usize = 64;
 
-/// Is a request of ours.
+/// A request of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ours {
     /// The first message.
@@ -66,7 +66,7 @@ pub(super) enum Ours {
     },
 }
 
-/// Says how far the agent is met.
+/// How far the agent is met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Nothing was sent.
@@ -160,7 +160,7 @@ impl Acp {
         request
     }
 
-    /// Gives the ids of the agent's requests that are open.
+    /// Returns the ids of the agent's requests that are open.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> Vec<Id> {
         let turn = self.turn.iter();
@@ -252,7 +252,7 @@ impl Acp {
         }
     }
 
-    /// Gives the turn that is told; what an agent does unprompted begins one.
+    /// Returns the turn that is told; what an agent does unprompted begins one.
     fn turn(
         &mut self,
         conversation: &str,

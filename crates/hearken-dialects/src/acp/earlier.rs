@@ -27,7 +27,7 @@ const MOST_READ: usize = 1000;
 /// The longest title, in characters.
 const LONGEST: usize = 200;
 
-/// Says what of the conversations of before an agent can do.
+/// What of the conversations of before an agent can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Keeps {
     /// It lists them.
@@ -55,7 +55,7 @@ impl Keeps {
     }
 }
 
-/// Is a conversation that the agent keeps.
+/// A conversation that the agent keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Kept {
     id: String,
@@ -64,7 +64,7 @@ pub(super) struct Kept {
     at: String,
 }
 
-/// Says how far going on with one is.
+/// How far going on with one is.
 #[derive(Debug)]
 pub(super) enum Stage {
     /// Nothing is under way.
@@ -75,7 +75,7 @@ pub(super) enum Stage {
     Opens(Opens),
 }
 
-/// Holds the question which one.
+/// The question which one.
 #[derive(Debug)]
 pub(super) struct Asked {
     aside: Aside,
@@ -84,7 +84,7 @@ pub(super) struct Asked {
     chosen: Option<Kept>,
 }
 
-/// Holds one that the agent opens again.
+/// One that the agent opens again.
 #[derive(Debug)]
 pub(super) struct Opens {
     kept: Kept,

@@ -24,7 +24,7 @@ pub fn asked_to_stop(nothing_waits: bool) -> Phrase {
     })
 }
 
-/// Says how a turn ended.
+/// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     /// As it should.

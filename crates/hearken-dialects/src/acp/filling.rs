@@ -22,7 +22,7 @@ const WITHOUT: &str = "hearken.without";
 const DECLINE: &str = "hearken.decline";
 const CANCEL: &str = "hearken.cancel";
 
-/// Holds a form that is being filled in.
+/// A form that is being filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filling {
     message: String,
@@ -34,7 +34,7 @@ pub struct Filling {
     whole: bool,
 }
 
-/// Says how a request is answered.
+/// How a request is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// What was filled in is sent.
@@ -45,7 +45,7 @@ pub enum Action {
     Cancel,
 }
 
-/// Says what follows an answer.
+/// What follows an answer.
 #[derive(Debug)]
 pub enum Next {
     /// It is none that is asked for.
@@ -124,7 +124,7 @@ impl Filling {
         }
     }
 
-    /// Gives what was filled in.
+    /// Returns what was filled in.
     pub fn content(&self) -> Value {
         let values = self.values.iter().filter_map(|(at, value)| {
             let part = self.parts.get(*at)?;
@@ -133,7 +133,7 @@ impl Filling {
         Value::Object(values.collect())
     }
 
-    /// Gives what is asked now.
+    /// Returns what is asked now.
     pub fn asks(&self, words: &Words) -> Asks {
         match self.parts.get(self.at) {
             Some(part) => self.asks_part(part, words),
@@ -238,7 +238,7 @@ impl Filling {
 }
 
 impl Part {
-    /// Says what it takes, where that is not plain from its answers.
+    /// Returns what it takes, where that is not plain from its answers.
     fn wants(&self, words: &Words) -> String {
         let bounds = |key, least: Option<String>, most: Option<String>| {
             let (least, most) = (least.unwrap_or_default(), most.unwrap_or_default());

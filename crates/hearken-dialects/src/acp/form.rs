@@ -28,7 +28,7 @@ const LONGEST_TEXT: usize = 1000;
 /// The longest value that goes back, in characters; what is longer is no answer that somebody chooses.
 const LONGEST_VALUE: usize = 4000;
 
-/// Is one part of a form.
+/// One part of a form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     /// The agent's name for it.
@@ -45,7 +45,7 @@ pub struct Part {
     pub kind: Kind,
 }
 
-/// Says what a part takes.
+/// What a part takes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// A text.
@@ -75,7 +75,7 @@ pub enum Kind {
     },
 }
 
-/// Says what a text has to be.
+/// What a text has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Anything, or something of which only the agent knows whether it is right.
@@ -90,7 +90,7 @@ pub enum Format {
     Moment,
 }
 
-/// Is one answer that is offered.
+/// One answer that is offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// What goes back.
@@ -204,11 +204,11 @@ fn offers(map: &Map<String, Value>, name: &str) -> Option<Option<Vec<Offer>>> {
     Some(offers.collect())
 }
 
-/// Says what is wrong with an answer, as a phrase.
+/// What is wrong with an answer, as a phrase.
 pub type Wrong = Phrase;
 
 impl Part {
-    /// Tells whether a value is one that it takes.
+    /// Returns whether a value is one that it takes.
     fn allows(&self, value: &Value) -> bool {
         match (&self.kind, value) {
             (Kind::Text { length, .. }, Value::String(text)) => within(length, text),
@@ -315,7 +315,7 @@ impl Part {
 }
 
 impl Format {
-    /// Tells whether a text is that, as far as can be seen.
+    /// Returns whether a text is that, as far as can be seen.
     fn fits(self, text: &str) -> bool {
         match self {
             Self::Any => true,
@@ -336,7 +336,7 @@ impl Format {
         }
     }
 
-    /// Gives what is said of it.
+    /// Returns what is said of it.
     pub fn wanted(self) -> &'static str {
         match self {
             Self::Any => "acp.form.any",
@@ -386,7 +386,7 @@ fn is_in((least, most): &(Option<f64>, Option<f64>), number: f64) -> bool {
         && most.is_none_or(|most| number <= most)
 }
 
-/// Gives a number without a fraction as one; none where digits would be lost.
+/// Returns a number without a fraction as one; none where digits would be lost.
 fn whole_number(number: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)

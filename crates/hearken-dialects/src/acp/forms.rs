@@ -31,7 +31,7 @@ const MOST_OPENED: usize = 16;
 /// The longest message, in characters.
 const LONGEST: usize = 2000;
 
-/// Is a request that waits for the person.
+/// A request that waits for the person.
 #[derive(Debug)]
 pub(super) struct Elicited {
     id: Id,
@@ -271,7 +271,7 @@ impl Acp {
         }
     }
 
-    /// Gives the ids of those that wait.
+    /// Returns the ids of those that wait.
     #[cfg(test)]
     pub(super) fn waiting_elicited(&self) -> Vec<Id> {
         self.elicited.iter().map(|it| it.id.clone()).collect()

@@ -84,12 +84,12 @@ impl Input {
         }
     }
 
-    /// Tells whether it names the folder in which a command runs.
+    /// Returns whether it names the folder in which a command runs.
     pub fn is_folder(&self) -> bool {
         FOLDERS.contains(&self.name.as_str())
     }
 
-    /// Tells whether it may be a command, in whatever call.
+    /// Returns whether it may be a command, in whatever call.
     pub fn may_be_command(&self) -> bool {
         let names = COMMANDS.iter().chain(&MORE_COMMANDS);
         names.into_iter().any(|name| *name == self.name)
@@ -174,7 +174,7 @@ pub struct Edit<'a> {
 }
 
 impl Edit<'_> {
-    /// Gives the inputs of a call that this edit says, by name.
+    /// Returns the inputs of a call that this edit says, by name.
     pub fn says(&self, given: &Map<String, Value>) -> Vec<String> {
         let before = self.before.unwrap_or_default();
         let same = |value: &Value| {

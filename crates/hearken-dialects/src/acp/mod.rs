@@ -44,7 +44,7 @@ pub use client::Acp;
 use super::Sign;
 use super::rpc::{self, Message, Text};
 
-/// Tells whether a text is of this protocol.
+/// Returns whether a text is of this protocol.
 pub fn recognise(text: &str) -> Sign {
     let Text::Rpc(message) = rpc::read(text) else {
         return Sign::No;

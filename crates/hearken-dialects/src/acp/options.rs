@@ -20,7 +20,7 @@ const MOST: usize = 30;
 /// The longest name of an option, in characters.
 const LONGEST_NAME: usize = 350;
 
-/// Holds one answer.
+/// One answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// What it is as a decision of AAEP.

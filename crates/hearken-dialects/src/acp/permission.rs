@@ -13,7 +13,7 @@ use crate::{Out, Over, Words};
 use super::call::Call;
 use super::options::Choice;
 
-/// Holds a request for a permission, or for an answer in words.
+/// A request for a permission, or for an answer in words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Permission {
     /// The agent's id of the request.
@@ -46,7 +46,7 @@ pub struct Permission {
     pub sending: Option<Sending>,
 }
 
-/// Holds an answer of the person that is on its way.
+/// An answer of the person that is on its way.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sending {
     /// The number of the person's answer.
@@ -100,7 +100,7 @@ impl Permission {
         self.is_doubtful |= has_namesakes;
     }
 
-    /// Gives what it is asked as, with its fields.
+    /// Returns what it is asked as, with its fields.
     pub fn asks(&self, call: &Call, words: &Words) -> (&'static str, Map<String, Value>) {
         match &self.clarifies {
             None => ("awaiting.confirmation", self.question(call, words)),
@@ -112,7 +112,7 @@ impl Permission {
         }
     }
 
-    /// Tells whether anything can be answered.
+    /// Returns whether anything can be answered.
     pub fn takes_answers(&self) -> bool {
         match &self.clarifies {
             Some(fields) => fields.contains_key("accepted_response_kinds"),
@@ -120,7 +120,7 @@ impl Permission {
         }
     }
 
-    /// Says why its question is over.
+    /// Returns why its question is over.
     pub fn over(&self, how: Over) -> Out {
         Out::Over {
             token: self.token.clone(),

@@ -33,7 +33,7 @@ const MOST_COMMANDS: usize = 512;
 /// How many entries of a plan are counted.
 const MOST_ENTRIES: usize = 512;
 
-/// Is one update of a session.
+/// One update of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Update {
     /// Text for the person.
@@ -70,7 +70,7 @@ pub enum Update {
     Unknown(String),
 }
 
-/// Says where a call is.
+/// Where a call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// It waits, for its input or for a permission.
@@ -85,7 +85,7 @@ pub enum Status {
     Ended,
 }
 
-/// Holds what a message says of a call: only what changed.
+/// What a message says of a call: only what changed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CallNews {
     /// The agent's name for it.
@@ -119,7 +119,7 @@ pub struct CallNews {
 }
 
 impl CallNews {
-    /// Tells whether it is of a call that is not over.
+    /// Returns whether it is of a call that is not over.
     pub fn is_under_way(&self) -> bool {
         match self.status {
             Some(Status::Pending | Status::InProgress) => true,
@@ -128,7 +128,7 @@ impl CallNews {
     }
 }
 
-/// Gives a text member.
+/// Returns a text member.
 pub fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     map.get(name).and_then(Value::as_str)
 }
@@ -316,13 +316,13 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
     })
 }
 
-/// Tells whether a call is given as Codex by its adapter writes one. Elsewhere a name of these is what a tool works on.
+/// Returns whether a call is given as Codex by its adapter writes one. Elsewhere a name of these is what a tool works on.
 fn is_of_codex(input: &Map<String, Value>) -> bool {
     let own = ["call_id", "turn_id", "parsed_cmd"];
     own.iter().all(|key| input.contains_key(*key)) && input::command(input, "").is_some()
 }
 
-/// Gives the texts of files before and after.
+/// Returns the texts of files before and after.
 fn texts<'a>(parts: &'a [&Map<String, Value>]) -> impl Iterator<Item = input::Edit<'a>> {
     let diffs = parts
         .iter()

@@ -22,7 +22,7 @@ const LONGEST: usize = 200;
 /// The longest description, in characters: it is said before a value is taken.
 const LONGEST_TEXT: usize = 600;
 
-/// Says how a setting is changed.
+/// How a setting is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// It is the mode of old.
@@ -33,7 +33,7 @@ pub enum Kind {
     Switch,
 }
 
-/// Is one thing that can be set.
+/// One thing that can be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// The agent's name for it.
@@ -52,7 +52,7 @@ pub struct Setting {
     pub values: Vec<Choice>,
 }
 
-/// Is one value.
+/// One value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// The agent's name for it.
@@ -64,7 +64,7 @@ pub struct Choice {
 }
 
 impl Setting {
-    /// Gives the value of a name, as people know it.
+    /// Returns the value of a name, as people know it.
     pub fn value<'a>(&'a self, id: &'a str) -> &'a str {
         let value = self.values.iter().find(|value| value.id == id);
         value.map_or(id, |value| value.name.as_str())
@@ -76,7 +76,7 @@ pub const ON: &str = "true";
 /// See [`ON`].
 pub const OFF: &str = "false";
 
-/// Holds what can be set.
+/// What can be set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
     all: Vec<Setting>,
@@ -84,7 +84,7 @@ pub struct Settings {
     pub left_out: usize,
 }
 
-/// Says what is new of a setting.
+/// What is new of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
     /// Nothing was known of it.
@@ -154,12 +154,12 @@ impl Settings {
         Some(setting.clone())
     }
 
-    /// Gives those of which there is more than one value to choose.
+    /// Returns those of which there is more than one value to choose.
     pub fn choosable(&self) -> impl Iterator<Item = &Setting> {
         self.all.iter().filter(|setting| setting.values.len() > 1)
     }
 
-    /// Gives one by the agent's name for it.
+    /// Returns one by the agent's name for it.
     pub fn get(&self, id: &str) -> Option<&Setting> {
         self.all.iter().find(|setting| setting.id == id)
     }
@@ -240,7 +240,7 @@ fn values<'a>(list: impl Iterator<Item = &'a Value>, id: &str) -> Vec<Choice> {
     list.take(2 * MOST_VALUES).collect()
 }
 
-/// Gives a name that goes back to the agent; one that is too long would go back in part, and is none.
+/// Returns a name that goes back to the agent; one that is too long would go back in part, and is none.
 fn known(map: &Map<String, Value>, member: &str) -> Option<String> {
     let id = text(map, member).filter(|id| id.chars().count() <= LONGEST)?;
     Some(id.to_owned())

@@ -31,7 +31,7 @@ const MOST_NAMED: usize = 16;
 /// The longest name, in characters.
 const LONGEST: usize = 200;
 
-/// Is one way to sign in.
+/// One way to sign in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WayIn {
     id: String,
@@ -83,7 +83,7 @@ impl WayIn {
     }
 }
 
-/// Gives the names of the variables that a way reads; what stands in them is nobody's business here.
+/// Returns the names of the variables that a way reads; what stands in them is nobody's business here.
 fn variables(way: &Map<String, Value>) -> Vec<String> {
     let list = way.get("vars").and_then(Value::as_array);
     let list = list.into_iter().flatten().filter_map(Value::as_object);
@@ -109,7 +109,7 @@ fn set(env: Option<&Value>) -> Vec<String> {
     env.into_keys().take(MOST_NAMED).collect()
 }
 
-/// Says how far signing in is.
+/// How far signing in is.
 #[derive(Debug)]
 pub(super) enum Signing {
     /// Nobody has to.
@@ -256,7 +256,7 @@ impl Acp {
         };
     }
 
-    /// Gives the way whose answer came, which may be heard before the word that its request was written.
+    /// Returns the way whose answer came, which may be heard before the word that its request was written.
     fn way_that_was_taken(&mut self, now: Now, out: &mut Vec<Out>) -> Option<String> {
         let name = match &mut self.signing {
             Signing::Idle => return None,

@@ -34,7 +34,7 @@ const QUIET: Duration = Duration::from_secs(5);
 /// How many characters of a request stand in the event of its start.
 const LONGEST_REQUEST: usize = 4000;
 
-/// Holds what the events of all turns are written with.
+/// What the events of all turns are written with.
 #[derive(Debug)]
 pub struct Teller {
     /// Writes the events.
@@ -47,7 +47,7 @@ pub struct Teller {
     pub answerable: bool,
 }
 
-/// Holds an output that is being written.
+/// An output that is being written.
 #[derive(Debug)]
 pub(super) struct Output {
     id: String,
@@ -57,7 +57,7 @@ pub(super) struct Output {
     is_notice: bool,
 }
 
-/// Holds one turn.
+/// One turn.
 #[derive(Debug)]
 pub struct Turn {
     /// Whether its end was asked for.
@@ -89,7 +89,7 @@ pub struct Turn {
     pub(super) repeats: u64,
 }
 
-/// Tells whether a piece of text is a sentence or more by itself: models write a word or a part of one at a time, with the
+/// Returns whether a piece of text is a sentence or more by itself: models write a word or a part of one at a time, with the
 /// blank before it.
 fn is_notice(text: &str) -> bool {
     text.ends_with(['.', '!', '?']) && text.split_whitespace().count() >= 4
@@ -437,17 +437,17 @@ impl Turn {
         self.end.get_or_insert(end);
     }
 
-    /// Tells whether it was ended, and nothing is asked any more.
+    /// Returns whether it was ended, and nothing is asked any more.
     pub fn is_over(&self) -> bool {
         self.end.is_some() && self.asking.is_none() && self.waiting.is_empty()
     }
 
-    /// Tells whether nobody prompted it and nothing is asked in it.
+    /// Returns whether nobody prompted it and nothing is asked in it.
     pub fn is_idle(&self) -> bool {
         !self.prompted && self.asking.is_none() && self.waiting.is_empty()
     }
 
-    /// Says when time does something.
+    /// Returns when time does something.
     pub fn deadline(&self) -> Option<Duration> {
         let calls = self.calls.values().filter_map(|call| match call.stage {
             Stage::Waiting(until) => Some(until),
@@ -456,7 +456,7 @@ impl Turn {
         calls.chain(self.quiet_at()).min()
     }
 
-    /// Says when it is over for want of news.
+    /// Returns when it is over for want of news.
     fn quiet_at(&self) -> Option<Duration> {
         let busy = self.asking.is_some() || self.calls.values().any(|it| it.stage == Stage::Told);
         (!self.prompted && !busy).then(|| self.heard + QUIET)

@@ -46,7 +46,7 @@ pub enum Way {
     Older,
 }
 
-/// Holds what is asked of the person before the run goes on.
+/// What is asked of the person before the run goes on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     way: Way,
@@ -62,14 +62,14 @@ struct Item {
     given: Option<Given>,
 }
 
-/// Is an answer.
+/// An answer.
 #[derive(Debug, Clone, PartialEq)]
 enum Given {
     Value(Value),
     Cancelled,
 }
 
-/// Says what follows an answer.
+/// What follows an answer.
 #[derive(Debug)]
 pub enum Then {
     /// It was kept; the next question is asked.
@@ -108,22 +108,22 @@ impl Asked {
         })
     }
 
-    /// Gives until when they may be answered.
+    /// Returns until when they may be answered.
     pub fn expires(&self) -> Option<jiff::Timestamp> {
         self.interrupts.iter().filter_map(|it| it.expires).min()
     }
 
-    /// Gives the calls that they are for.
+    /// Returns the calls that they are for.
     pub fn calls(&self) -> impl Iterator<Item = &str> {
         self.interrupts.iter().filter_map(|it| it.call.as_deref())
     }
 
-    /// Gives the names of its questions.
+    /// Returns the names of its questions.
     pub fn names(&self) -> Vec<String> {
         (0..self.items.len()).map(|at| at.to_string()).collect()
     }
 
-    /// Tells whether the person can close them without an answer, in words that the endpoint knows.
+    /// Returns whether the person can close them without an answer, in words that the endpoint knows.
     fn can_cancel(&self, of: usize) -> bool {
         match self.way {
             Way::Typed => true,
@@ -131,7 +131,7 @@ impl Asked {
         }
     }
 
-    /// Tells whether all of them can be closed without an answer.
+    /// Returns whether all of them can be closed without an answer.
     pub fn can_cancel_all(&self) -> bool {
         (0..self.interrupts.len()).all(|of| self.can_cancel(of))
     }
@@ -290,7 +290,7 @@ impl Asked {
         }
     }
 
-    /// Tells whether a reason for a rejection has a place in its answer.
+    /// Returns whether a reason for a rejection has a place in its answer.
     pub fn takes_reason(&self, name: &str) -> bool {
         let item = name.parse::<usize>().ok().and_then(|at| self.items.get(at));
         match item.map(|item| &item.wants) {
@@ -310,7 +310,7 @@ impl Asked {
         }
     }
 
-    /// Gives the answer of an interrupt: its payload, or nothing where it was closed without one. The outer nothing is one of
+    /// Returns the answer of an interrupt: its payload, or nothing where it was closed without one. The outer nothing is one of
     /// which something is not answered yet.
     fn payload(&self, of: usize) -> Option<Option<Value>> {
         let items = self.items.iter().filter(|it| it.of == of);
@@ -377,7 +377,7 @@ fn as_read(value: Value) -> Value {
     }
 }
 
-/// Says what was heard of a call.
+/// What was heard of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
     /// Nothing.
@@ -388,7 +388,7 @@ pub enum Known {
     Cut,
 }
 
-/// Gives what is known of what a consent is for, and whether all of it will be said.
+/// Returns what is known of what a consent is for, and whether all of it will be said.
 fn news(
     interrupt: &Interrupt,
     consent: &Consent,
@@ -449,7 +449,7 @@ pub fn inputs(given: &Value, news: &mut CallNews) -> bool {
     }
 }
 
-/// Gives what can be answered: what nobody hears whole can only be rejected.
+/// Returns what can be answered: what nobody hears whole can only be rejected.
 fn choices(consent: &Consent, is_whole: bool) -> Vec<Choice> {
     let choice = |decision: &str, allows| Choice {
         decision: decision.to_owned(),

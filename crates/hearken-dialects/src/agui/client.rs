@@ -25,7 +25,7 @@ const AGENT: &str = "AG-UI";
 /// The longest name of an agent, in characters.
 const LONGEST_AGENT: usize = 64;
 
-/// Says what is to be posted, or was.
+/// What is to be posted, or was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Going {
     /// A run for these words of the person.
@@ -35,7 +35,7 @@ pub(super) enum Going {
     Answers(Option<(u64, String)>),
 }
 
-/// Says where the connection is.
+/// Where the connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
     /// There is none, and it will soon be asked what to follow.
@@ -52,7 +52,7 @@ pub(super) enum Line {
     Lost,
 }
 
-/// Holds what a call is called with, as it comes.
+/// What a call is called with, as it comes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Gathered {
     pub(super) given: String,

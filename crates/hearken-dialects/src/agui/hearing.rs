@@ -115,7 +115,7 @@ impl Agui {
         }
     }
 
-    /// Gives the turn and what it is told with.
+    /// Returns the turn and what it is told with.
     pub(super) fn told(&mut self) -> Option<(&mut Turn, &mut Teller)> {
         Some((self.turn.as_mut()?, &mut self.teller))
     }
@@ -350,7 +350,7 @@ impl Agui {
         }
     }
 
-    /// Says what was heard of a call of this turn.
+    /// Returns what was heard of a call of this turn.
     pub(super) fn known(&self, call: &str) -> Known {
         let told = self.turn.as_ref();
         let told = told.is_some_and(|turn| turn.calls.contains_key(&call::key(call)));
@@ -393,7 +393,7 @@ impl Agui {
     }
 }
 
-/// Tells whether the name of a step is one for people; those of a framework's own begin with two lines.
+/// Returns whether the name of a step is one for people; those of a framework's own begin with two lines.
 fn is_named(step: &str) -> bool {
     !step.trim().is_empty() && !step.starts_with("__")
 }

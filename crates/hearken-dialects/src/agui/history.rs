@@ -22,7 +22,7 @@ const PART: usize = 4;
 /// The longest text of one message, in bytes.
 const LONGEST: usize = 256 * 1024;
 
-/// Holds the messages.
+/// The messages.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     messages: Vec<Value>,
@@ -33,12 +33,12 @@ pub struct History {
 }
 
 impl History {
-    /// Gives the messages.
+    /// Returns the messages.
     pub fn messages(&self) -> &[Value] {
         &self.messages
     }
 
-    /// Tells whether there is room for more, and takes it: a run that never ends grows no further than twice the bounds.
+    /// Returns whether there is room for more, and takes it: a run that never ends grows no further than twice the bounds.
     fn has_room(&mut self, more: usize) -> bool {
         let room = self.messages.len() < 2 * MOST && self.bytes + more <= 2 * MOST_BYTES;
         match room {
@@ -58,7 +58,7 @@ impl History {
             .find(|it| text(it, "id") == Some(name))
     }
 
-    /// Tells whether there is a message of this name.
+    /// Returns whether there is a message of this name.
     pub fn has(&self, name: &str) -> bool {
         let names = self
             .messages

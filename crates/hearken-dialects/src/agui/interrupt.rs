@@ -23,7 +23,7 @@ pub const LONGEST_MESSAGE: usize = 3500;
 /// The name of the one part of an answer that is no form.
 const ANSWER: &str = "answer";
 
-/// Holds one interrupt.
+/// One interrupt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interrupt {
     /// Its name; empty where it has none.
@@ -40,7 +40,7 @@ pub struct Interrupt {
     pub shape: Shape,
 }
 
-/// Says how the answers of an interrupt are put together.
+/// How the answers of an interrupt are put together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// There is one.
@@ -49,7 +49,7 @@ pub enum Shape {
     Decisions,
 }
 
-/// Is one thing that is wanted.
+/// One thing that is wanted.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wants {
     /// That something be allowed or not.
@@ -64,7 +64,7 @@ pub enum Wants {
     Json,
 }
 
-/// Holds what is to be allowed, and how the answer is written.
+/// What is to be allowed, and how the answer is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Consent {
     /// How.
@@ -81,7 +81,7 @@ pub struct Consent {
     pub rejects: bool,
 }
 
-/// Says how a decision is written.
+/// How a decision is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writes {
     /// `true` or `false`.
@@ -113,7 +113,7 @@ impl Writes {
         }
     }
 
-    /// Tells whether a reason has a place in it.
+    /// Returns whether a reason has a place in it.
     pub fn takes_reason(self) -> bool {
         match self {
             Self::Plain | Self::Approved { reason: false } => false,
@@ -307,7 +307,7 @@ fn decisions(value: &Value) -> Option<Vec<Wants>> {
     actions.iter().map(action).collect()
 }
 
-/// Gives a text without its line breaks.
+/// Returns a text without its line breaks.
 pub fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")

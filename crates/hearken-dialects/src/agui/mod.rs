@@ -35,7 +35,7 @@ pub use client::Agui;
 
 use super::Sign;
 
-/// Tells whether a text is an event of this protocol.
+/// Returns whether a text is an event of this protocol.
 pub fn recognise(text: &str) -> Sign {
     match read::is_event(text) {
         true => Sign::Surely,

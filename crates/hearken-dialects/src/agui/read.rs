@@ -14,7 +14,7 @@ const LONGEST_NAME: usize = 256;
 /// The longest text of a failure, in characters.
 const LONGEST_WORDS: usize = 4000;
 
-/// Is one event.
+/// One event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// A run begins, for these words where it repeats them.
@@ -99,7 +99,7 @@ pub enum News {
     Unknown(String),
 }
 
-/// Says how a run ended.
+/// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// As it should.
@@ -110,7 +110,7 @@ pub enum Outcome {
     Interrupted(Vec<Value>),
 }
 
-/// Tells whether a text has the form of these events, and of no other's.
+/// Returns whether a text has the form of these events, and of no other's.
 pub fn is_event(text: &str) -> bool {
     object(text).is_some_and(|map| {
         let kind = self::text(&map, "type").unwrap_or_default();
@@ -268,7 +268,7 @@ fn interrupt_id(raw: Option<&Value>) -> Option<String> {
     name(raw, "id").or_else(|| name(raw, "interrupt_id"))
 }
 
-/// Gives what of a content is text.
+/// Returns what of a content is text.
 pub fn plain(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -12,7 +12,7 @@ const MOST_BYTES: usize = 512 * 1024;
 /// How many changes of one message are made.
 const MOST_CHANGES: usize = 4096;
 
-/// Holds the state.
+/// The state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shared {
     value: Value,
@@ -30,7 +30,7 @@ impl Default for Shared {
 }
 
 impl Shared {
-    /// Gives it.
+    /// Returns it.
     pub fn value(&self) -> &Value {
         &self.value
     }

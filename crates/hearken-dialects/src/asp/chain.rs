@@ -14,7 +14,7 @@ const MOST_REMEMBERED: usize = 512;
 /// How many senders of a session are numbered: a session has two, and watchers.
 const MOST_SENDERS: usize = 16;
 
-/// Says what is wrong with a message's place.
+/// What is wrong with a message's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Break {
     /// It does not name the hash of the message before it.
@@ -27,7 +27,7 @@ pub enum Break {
     Reused,
 }
 
-/// Says whether a message is new.
+/// Whether a message is new.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placed {
     /// It came before, the same in all that is read of it.
@@ -98,14 +98,14 @@ impl Chain {
         Placed::New(breaks)
     }
 
-    /// Gives the number that a sender's next message has.
+    /// Returns the number that a sender's next message has.
     pub fn next_number(&self, sender: &str) -> u64 {
         self.numbers
             .get(sender)
             .map_or(0, |last| last.saturating_add(1))
     }
 
-    /// Gives the hash of the last message.
+    /// Returns the hash of the last message.
     pub fn last(&self) -> Option<&str> {
         self.last.as_deref()
     }

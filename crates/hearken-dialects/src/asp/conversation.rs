@@ -28,7 +28,7 @@ use super::words::Performative;
 
 /// The name of this dialect.
 const NAME: &str = "asp";
-/// Says how far AAEP has heard of a session.
+/// How far AAEP has heard of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Heard {
     /// Nothing yet.
@@ -92,12 +92,12 @@ impl Conversation {
         }
     }
 
-    /// Tells whether it ended, so that it need not be remembered.
+    /// Returns whether it ended, so that it need not be remembered.
     pub fn is_over(&self) -> bool {
         self.heard == Heard::Over
     }
 
-    /// Gives an id for a message of ours: a UUID of version 7, of the time and the seed.
+    /// Returns an id for a message of ours: a UUID of version 7, of the time and the seed.
     pub fn message_id(&mut self, now: Now) -> String {
         let token = self.writer.token();
         let random = token.trim_start_matches("rpl_");
@@ -169,7 +169,7 @@ impl Conversation {
         self.depart(&taken.departures, "", "", out);
     }
 
-    /// Says when time does something.
+    /// Returns when time does something.
     pub fn deadline(&self) -> Option<Duration> {
         let again = self
             .question
@@ -439,7 +439,7 @@ fn rule_event(expired: &Expired) -> &'static str {
     super::rules::wait(expired.timeout).trigger.name()
 }
 
-/// Gives AAEP's name for a state: the document's own, which 4.2.1 allows.
+/// Returns AAEP's name for a state: the document's own, which 4.2.1 allows.
 fn aaep_state(state: State) -> String {
     match state {
         State::Escalated => "handing_off".to_owned(),

@@ -22,7 +22,7 @@ use super::words::{Performative, names};
 const ONE: &str = "agent://a.example/one";
 const OTHER: &str = "agent://b.example/other";
 
-/// Gives each table under the name that it has in docs/dialects.md.
+/// Returns each table under the name that it has in docs/dialects.md.
 pub fn tables() -> Vec<(&'static str, String)> {
     vec![
         ("asp transitions", transitions()),
@@ -159,7 +159,7 @@ fn timeouts() -> String {
     text
 }
 
-/// Says what each message becomes, by sending it through the translator.
+/// Returns what each message becomes, by sending it through the translator.
 fn events() -> String {
     let informs = |kind: &str| message(OTHER, "INFORM", json!({"informType": kind}));
     let plain = |performative: &str| message(OTHER, performative, json!({}));

@@ -29,7 +29,7 @@ pub const CHOICES: [(&str, &str); 3] = [
     ("later", "asp.choice.later"),
 ];
 
-/// Says where a question is.
+/// Where a question is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// It waits for the person.
@@ -41,7 +41,7 @@ pub enum Phase {
     },
 }
 
-/// Holds the question that an escalation asks.
+/// The question that an escalation asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// The token of its last asking.

@@ -11,7 +11,7 @@ use super::escalation::Phase;
 use super::naming::Names;
 use super::states::State;
 
-/// Holds a session, and when something of it was heard last.
+/// A session, and when something of it was heard last.
 #[derive(Debug)]
 pub(super) struct Followed {
     pub(super) told: Conversation,

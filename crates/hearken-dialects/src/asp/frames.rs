@@ -16,7 +16,7 @@ use super::states::State;
 /// The longest text of an error frame that is told, in characters: a sentence or two.
 const LONGEST_ERROR: usize = 500;
 
-/// Is what one frame holds.
+/// What one frame holds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incoming {
     /// A message of the session.
@@ -89,7 +89,7 @@ const SURE: [&str; 5] = [
     "trust_update",
 ];
 
-/// Says whether a text is of this protocol.
+/// Returns whether a text is of this protocol.
 pub fn recognise(text: &str) -> Sign {
     object(text).map_or(Sign::No, |map| looks(&map))
 }

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 /// The reason of a CLOSE by which a person ends a session that was escalated.
 pub const CLOSE_REASON: &str = "closed by the person it was escalated to";
 
-/// Is what a person decides about an escalation.
+/// What a person decides about an escalation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// The session goes on where it was.
@@ -26,12 +26,12 @@ pub enum Decision {
     Close,
 }
 
-/// Says why a key can't be used; it never holds the key.
+/// Why a key can't be used; it never holds the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it is no private Ed25519 key in PKCS #8, as PEM")]
 pub struct BadKey;
 
-/// Holds an identity that sessions know.
+/// An identity that sessions know.
 #[derive(Clone)]
 pub struct Identity {
     agent: String,
@@ -77,18 +77,18 @@ impl Identity {
         })
     }
 
-    /// Gives the address under which it speaks.
+    /// Returns the address under which it speaks.
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// Gives its public key, in hexadecimal.
+    /// Returns its public key, in hexadecimal.
     pub fn public(&self) -> String {
         hex(self.key.public_key().as_ref())
     }
 }
 
-/// Holds where a message goes and stands.
+/// Where a message goes and stands.
 #[derive(Debug, Clone)]
 pub struct Header<'a> {
     /// The version that the session speaks.
@@ -171,7 +171,7 @@ pub fn draft(place: &Header<'_>, decision: Decision) -> Map<String, Value> {
         .collect()
 }
 
-/// Gives the same value with the names of every object in order.
+/// Returns the same value with the names of every object in order.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

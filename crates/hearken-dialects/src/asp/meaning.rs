@@ -8,7 +8,7 @@ use super::session::{Commitment, Departure, Meaning, Move, Negotiation, remember
 use super::states::{Happens, State, Trigger};
 use super::words::{Informs, Performative};
 
-/// Says what a message means.
+/// What a message means.
 pub(super) struct Read {
     pub(super) meaning: Meaning,
     pub(super) happens: Option<Happens>,
@@ -17,7 +17,7 @@ pub(super) struct Read {
 }
 
 impl Negotiation {
-    /// Says what a message means in the state that the session is in.
+    /// Returns what a message means in the state that the session is in.
     pub(super) fn read(
         &mut self,
         message: &Message,
@@ -120,7 +120,7 @@ impl Negotiation {
         })
     }
 
-    /// Says what ACCEPT or an identity brings: the step once both are there from both sides.
+    /// Returns what ACCEPT or an identity brings: the step once both are there from both sides.
     fn introduction(&self, meaning: Meaning) -> Read {
         let whole = self.accepted && self.introduced.len() >= 2;
         Read {
@@ -162,13 +162,13 @@ impl Negotiation {
 }
 
 impl Commitment {
-    /// Tells whether an answer with these names means it: one that names nothing, or that names it.
+    /// Returns whether an answer with these names means it: one that names nothing, or that names it.
     fn is_meant_by(&self, ids: &[String]) -> bool {
         ids.is_empty() || self.ids.is_empty() || ids.iter().any(|id| self.ids.contains(id))
     }
 }
 
-/// Tells whether what the document wants for a step is in its message, as far as it can be seen there.
+/// Returns whether what the document wants for a step is in its message, as far as it can be seen there.
 pub(super) fn is_met(step: &Move, message: &Message) -> bool {
     let Happens::By(trigger) = step.by else {
         return true;

@@ -29,7 +29,7 @@ const LONGEST_TERM: usize = 256;
 /// The longest time that a message is believed to set: a year, as for questions.
 const LONGEST_WAIT: Duration = Duration::from_secs(31_536_000);
 
-/// Holds what a message says of its own place in the chain.
+/// What a message says of its own place in the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Integrity {
     /// The hash that it says it has.
@@ -38,7 +38,7 @@ pub struct Integrity {
     pub previous: Option<String>,
 }
 
-/// Holds the body of a message, as far as anything is told or decided by it.
+/// The body of a message, as far as anything is told or decided by it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Body {
     /// `type`.
@@ -69,7 +69,7 @@ pub struct Body {
     pub left_out: usize,
 }
 
-/// Holds one message.
+/// One message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Message {
     /// `messageId`.
@@ -138,7 +138,7 @@ impl Message {
         })
     }
 
-    /// Tells whether it invites into a session.
+    /// Returns whether it invites into a session.
     pub fn invites(&self) -> bool {
         self.performative == Some(Performative::Propose)
             && self
@@ -148,14 +148,14 @@ impl Message {
                 .is_some_and(|kind| kind.eq_ignore_ascii_case("session-invitation"))
     }
 
-    /// Tells whether it says that another message was out of order, which moves nothing.
+    /// Returns whether it says that another message was out of order, which moves nothing.
     pub fn refuses_order(&self) -> bool {
         self.performative == Some(Performative::Reject)
             && self.body.code.as_deref() == Some("invalid_state_transition")
     }
 }
 
-/// Tells whether an object looks like a message: nothing else has a performative and an id or a number beside it.
+/// Returns whether an object looks like a message: nothing else has a performative and an id or a number beside it.
 pub fn looks_like_one(map: &Map<String, Value>) -> bool {
     let version = map.get("version").and_then(Value::as_str);
     let is_text = |key: &str| matches!(map.get(key), Some(Value::String(_)));

@@ -34,7 +34,7 @@ impl Real {
         }
     }
 
-    /// Gives the name for an answer, by the one that is kept.
+    /// Returns the name for an answer, by the one that is kept.
     pub(super) fn name(&self, kept: &str) -> Option<String> {
         match self {
             Self::AsKept => Some(kept.to_owned()),
@@ -44,7 +44,7 @@ impl Real {
     }
 }
 
-/// Holds the names of a session for an answer to it.
+/// The names of a session for an answer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Names {
     pub(super) session: Real,
@@ -67,7 +67,7 @@ impl Names {
     }
 }
 
-/// Gives the message in a frame, or what stands bare.
+/// Returns the message in a frame, or what stands bare.
 fn inner(map: &Map<String, Value>) -> &Map<String, Value> {
     map.get("envelope")
         .and_then(Value::as_object)
@@ -78,12 +78,12 @@ fn raw(map: &Map<String, Value>) -> Option<&str> {
     map.get("sessionId").and_then(Value::as_str)
 }
 
-/// Gives the name under which the session of a frame is followed, where it names one.
+/// Returns the name under which the session of a frame is followed, where it names one.
 pub(super) fn of_frame(map: &Map<String, Value>) -> Option<String> {
     session(inner(map))
 }
 
-/// Gives the name under which a session is followed. One that can't be kept as it is gets a mark of its whole, so that
+/// Returns the name under which a session is followed. One that can't be kept as it is gets a mark of its whole, so that
 /// two long ones that only end differently stay two.
 pub(super) fn session(map: &Map<String, Value>) -> Option<String> {
     let raw = match map.get("sessionId")? {

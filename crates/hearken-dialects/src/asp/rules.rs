@@ -7,7 +7,7 @@
 use super::states::{State, Trigger};
 use super::words::{Informs, Performative};
 
-/// Says which states a row leaves.
+/// Which states a row leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum From {
     /// This one.
@@ -16,7 +16,7 @@ pub enum From {
     Any,
 }
 
-/// Says which state a row enters.
+/// Which state a row enters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To {
     /// This one.
@@ -25,7 +25,7 @@ pub enum To {
     Previous,
 }
 
-/// Says where in the document a row stands.
+/// Where in the document a row stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     /// In the transition table, with this number.
@@ -34,7 +34,7 @@ pub enum Section {
     Details(u8),
 }
 
-/// Says how much of a row's preconditions somebody who only listens can see.
+/// How much of a row's preconditions somebody who only listens can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
     /// All of them.
@@ -43,7 +43,7 @@ pub enum Seen {
     Without(&'static str),
 }
 
-/// Holds one row.
+/// One row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// Where it stands.
@@ -249,7 +249,7 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-/// Gives the row that moves a session, the more special one first.
+/// Returns the row that moves a session, the more special one first.
 pub fn row_for(from: State, trigger: Trigger) -> Option<&'static Row> {
     if from.is_terminal() {
         return None;
@@ -263,7 +263,7 @@ pub fn row_for(from: State, trigger: Trigger) -> Option<&'static Row> {
     })
 }
 
-/// Says what a state lets somebody send.
+/// What a state lets somebody send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
     /// This performative.
@@ -345,7 +345,7 @@ pub struct Act {
     pub invites: bool,
 }
 
-/// Tells whether a state allows a message, by the table of allowed performatives alone.
+/// Returns whether a state allows a message, by the table of allowed performatives alone.
 pub fn is_allowed(state: State, act: Act) -> bool {
     let row = ALLOWED.iter().find(|(of, _)| *of == state);
     let cells = row.map_or(&[][..], |(_, cells)| cells);
@@ -356,7 +356,7 @@ pub fn is_allowed(state: State, act: Act) -> bool {
     })
 }
 
-/// Tells whether a message that the table does not allow is needed all the same by the table of transitions: both sides
+/// Returns whether a message that the table does not allow is needed all the same by the table of transitions: both sides
 /// say who they are while the session is INVITED (row 2).
 pub fn is_needed(state: State, act: Act) -> bool {
     state == State::Invited && act.performative == Inform && act.informs == Informs::Identity
@@ -376,7 +376,7 @@ super::words::names!(
     }
 );
 
-/// Holds what the document says of a timeout.
+/// What the document says of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
     /// Which.
@@ -423,7 +423,7 @@ pub const WAITS: &[Wait] = &[
     },
 ];
 
-/// Gives what the document says of a timeout.
+/// Returns what the document says of a timeout.
 pub fn wait(timeout: Timeout) -> &'static Wait {
     // A test holds that each stands in the table, in the order of its names.
     &WAITS[timeout as usize]

@@ -10,7 +10,7 @@ use super::conversation::Conversation;
 use super::message::Message;
 use super::told;
 
-/// Holds what the sentences of a message are made from.
+/// What the sentences of a message are made from.
 pub(super) struct Args {
     pub(super) sender: String,
     recipient: String,
@@ -36,7 +36,7 @@ impl Args {
 }
 
 impl Conversation {
-    /// Gives a word in every language.
+    /// Returns a word in every language.
     pub(super) fn word(&self, key: &str) -> Vec<(String, String)> {
         let said = self.words.say(key, &[]);
         said.into_iter()

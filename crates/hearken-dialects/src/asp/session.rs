@@ -23,7 +23,7 @@ use super::words::{Informs, Performative};
 /// How many parties of a session are known by name: two negotiate, others watch.
 const MOST_PARTIES: usize = 8;
 
-/// Says where a session is believed to be.
+/// Where a session is believed to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// Messages say so.
@@ -38,7 +38,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Gives the state that messages left the session in.
+    /// Returns the state that messages left the session in.
     pub const fn state(self) -> State {
         match self {
             Self::At(state) | Self::ProbablyFailed { was: state, .. } => state,
@@ -71,7 +71,7 @@ pub enum Departure {
     ToldOtherwise(State),
 }
 
-/// Holds one step that was made.
+/// One step that was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
     /// The state that was left.
@@ -84,7 +84,7 @@ pub struct Move {
     pub row: Option<&'static Row>,
 }
 
-/// Says what a message is to its session beyond a step.
+/// What a message is to its session beyond a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
     /// What its performative says.
@@ -103,7 +103,7 @@ pub enum Meaning {
     ConfirmsClose,
 }
 
-/// Holds what came of a message.
+/// What came of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// What it is.
@@ -114,7 +114,7 @@ pub struct Taken {
     pub departures: Vec<Departure>,
 }
 
-/// Holds what came of the end of a wait, by our own count.
+/// What came of the end of a wait, by our own count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expired {
     /// Which wait.
@@ -192,22 +192,22 @@ impl Negotiation {
         }
     }
 
-    /// Gives where the session is believed to be.
+    /// Returns where the session is believed to be.
     pub fn standing(&self) -> Standing {
         self.standing
     }
 
-    /// Gives the state that an escalation returns to.
+    /// Returns the state that an escalation returns to.
     pub fn before(&self) -> State {
         self.before
     }
 
-    /// Gives the number that a sender's next message has.
+    /// Returns the number that a sender's next message has.
     pub fn next_number(&self, sender: &str) -> u64 {
         self.chain.next_number(sender)
     }
 
-    /// Gives the hash of the last message.
+    /// Returns the hash of the last message.
     pub fn last_hash(&self) -> Option<&str> {
         self.chain.last()
     }

@@ -37,7 +37,7 @@ names!(
 );
 
 impl State {
-    /// Tells whether the session is over.
+    /// Returns whether the session is over.
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Closed | Self::Failed)
     }
@@ -87,7 +87,7 @@ names!(
     }
 );
 
-/// Says what happens to a session.
+/// What happens to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Happens {
     /// What a row names.

@@ -10,7 +10,7 @@ use super::session::{Departure, Meaning, Taken};
 use super::states::{Happens, State, Trigger};
 use super::words::{Informs, Performative};
 
-/// Gives the phrase for a performative where nothing more special is to be said.
+/// Returns the phrase for a performative where nothing more special is to be said.
 pub const fn plain(performative: Performative) -> &'static str {
     match performative {
         Performative::Propose => "asp.propose",
@@ -29,7 +29,7 @@ pub const fn plain(performative: Performative) -> &'static str {
     }
 }
 
-/// Gives the phrase for a message and what came of it.
+/// Returns the phrase for a message and what came of it.
 pub fn key(message: &Message, taken: &Taken) -> &'static str {
     let Some(performative) = message.performative else {
         return "asp.unknown";
@@ -57,7 +57,7 @@ pub fn key(message: &Message, taken: &Taken) -> &'static str {
     }
 }
 
-/// Gives the phrase for a wait whose end was counted here.
+/// Returns the phrase for a wait whose end was counted here.
 pub const fn expired(timeout: Timeout) -> &'static str {
     match timeout {
         Timeout::Invitation => "asp.expired.invitation",
@@ -67,7 +67,7 @@ pub const fn expired(timeout: Timeout) -> &'static str {
     }
 }
 
-/// Gives the phrase for a state's name.
+/// Returns the phrase for a state's name.
 pub const fn state(state: State) -> &'static str {
     match state {
         State::Idle => "asp.state.idle",
@@ -82,7 +82,7 @@ pub const fn state(state: State) -> &'static str {
     }
 }
 
-/// Gives the phrase for a departure, and the state that it was in, where that matters.
+/// Returns the phrase for a departure, and the state that it was in, where that matters.
 pub const fn departure(departure: Departure) -> (&'static str, Option<State>) {
     match departure {
         Departure::Illegal(state) => ("asp.departure.illegal", Some(state)),

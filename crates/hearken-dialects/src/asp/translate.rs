@@ -36,7 +36,7 @@ const ACK_WAIT: Duration = Duration::from_secs(10);
 /// What a session speaks where nothing of it says so.
 const VERSION: &str = "asp/0.1";
 
-/// Holds a message of ours that is on its way.
+/// A message of ours that is on its way.
 #[derive(Debug, Clone)]
 struct Sending {
     /// The number of the person's answer.
@@ -151,7 +151,7 @@ impl Asp {
         }
     }
 
-    /// Tells whether a decision of the person can be carried out.
+    /// Returns whether a decision of the person can be carried out.
     fn decides(&self) -> bool {
         self.start.identity.is_some() || self.start.handler
     }
@@ -253,7 +253,7 @@ impl Asp {
         }
     }
 
-    /// Gives a session, and begins to follow it where it is new.
+    /// Returns a session, and begins to follow it where it is new.
     fn follow(
         &mut self,
         name: &str,

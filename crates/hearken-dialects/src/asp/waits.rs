@@ -11,7 +11,7 @@ use super::rules::{self, Timeout, WAITS};
 use super::session::{Departure, Expired, Move, Negotiation, Standing};
 use super::states::State;
 
-/// Holds a wait that has begun.
+/// A wait that has begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Due {
     at: Duration,
@@ -20,7 +20,7 @@ pub(super) struct Due {
 }
 
 impl Negotiation {
-    /// Says when the wait for a resolution ends.
+    /// Returns when the wait for a resolution ends.
     pub fn escalation_ends(&self) -> Option<Duration> {
         let wait = self.waits.get(Timeout::Escalation as usize);
         wait.and_then(Option::as_ref).map(|wait| wait.at)
@@ -68,7 +68,7 @@ impl Negotiation {
         }
     }
 
-    /// Says when the next wait ends.
+    /// Returns when the next wait ends.
     pub fn deadline(&self) -> Option<Duration> {
         self.waits.iter().flatten().map(|wait| wait.at).min()
     }

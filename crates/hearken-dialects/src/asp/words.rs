@@ -15,7 +15,7 @@ macro_rules! names {
             /// Lists all, in the document's order.
             pub const ALL: &'static [Self] = &[$(Self::$case),+];
 
-            /// Gives the name as the document writes it.
+            /// Returns the name as the document writes it.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$case => $text),+ }
             }

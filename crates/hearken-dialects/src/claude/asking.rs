@@ -75,7 +75,7 @@ pub fn permission(
     (permission, left_out)
 }
 
-/// Says what a suggestion widens; nothing where that is not known, or too long to be said.
+/// Returns what a suggestion widens; nothing where that is not known, or too long to be said.
 fn said(suggestion: &Map<String, Value>, words: &Words) -> Option<String> {
     let place = match text(suggestion, "destination")? {
         "session" => "claude.for.session",
@@ -163,7 +163,7 @@ pub fn question(
     Some(Permission::words(Id::of_name(&request.to_string()), fields))
 }
 
-/// Gives the answer to the hook that waits: a decision, with the person's reason where they rejected.
+/// Returns the answer to the hook that waits: a decision, with the person's reason where they rejected.
 pub fn decision(choice: &Choice, reason: Option<&str>) -> String {
     let mut decision: Value = serde_json::from_str(&choice.option).unwrap_or_default();
     if let Some(reason) = reason.filter(|reason| !choice.allows && !reason.trim().is_empty()) {

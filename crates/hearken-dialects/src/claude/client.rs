@@ -31,7 +31,7 @@ const TOO_LARGE: &str = "/too-large";
 /// How long a hook waits at most: what stands in the settings that hearken writes, less the time that it takes to end.
 pub(super) const LIMIT: Duration = Duration::from_secs(60 * 60 - 5);
 
-/// Is a request that waits for the person.
+/// A request that waits for the person.
 #[derive(Debug)]
 pub(super) struct Held {
     /// The conversation that it is of.
@@ -84,7 +84,7 @@ impl Claude {
         }
     }
 
-    /// Gives a conversation; one that is new takes the place of one that rests, and none where all are at work.
+    /// Returns a conversation; one that is new takes the place of one that rests, and none where all are at work.
     pub(super) fn conversation(
         &mut self,
         id: &str,

@@ -34,7 +34,7 @@ const MOST_CALLS: usize = 256;
 /// How many texts of a transcript are remembered: several times what one message carries, so that none is heard twice.
 const MOST_KNOWN: usize = 4 * MOST_TEXTS;
 
-/// Is a call that was heard of and is not over.
+/// A call that was heard of and is not over.
 #[derive(Debug, Clone, PartialEq)]
 struct Known {
     /// The name under which it is told.
@@ -48,7 +48,7 @@ struct Known {
     asked: bool,
 }
 
-/// Holds one conversation.
+/// One conversation.
 #[derive(Debug)]
 pub struct Conversation {
     /// Its name on the other side.
@@ -94,7 +94,7 @@ impl Conversation {
         self.told_silent = false;
     }
 
-    /// Gives its turn; one that nobody was heard to begin is begun.
+    /// Returns its turn; one that nobody was heard to begin is begun.
     pub fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut Teller) {
         self.begun(None, now, out)
     }
@@ -236,7 +236,7 @@ impl Conversation {
         names
     }
 
-    /// Gives the name under which a call is told. A permission names no call: it is for the one that is called the same way.
+    /// Returns the name under which a call is told. A permission names no call: it is for the one that is called the same way.
     fn name_of(&mut self, made: &Made, helper: Option<String>, asks: bool) -> String {
         let same = |known: &&mut Known| {
             known.tool == made.tool && known.input == made.input && known.helper == helper
@@ -332,7 +332,7 @@ impl Conversation {
         turn.update(update, teller, now, out);
     }
 
-    /// Tells whether something is under way that may take any time: a question, or a call that runs.
+    /// Returns whether something is under way that may take any time: a question, or a call that runs.
     fn is_busy(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| {
             turn.asks()
@@ -341,7 +341,7 @@ impl Conversation {
         })
     }
 
-    /// Says when its silence means something.
+    /// Returns when its silence means something.
     fn silent_at(&self) -> Option<Duration> {
         let turn = self.turn.as_ref()?;
         if turn.asks() || !turn.waiting.is_empty() {
@@ -357,7 +357,7 @@ impl Conversation {
         )
     }
 
-    /// Says when time does something.
+    /// Returns when time does something.
     pub fn deadline(&self) -> Option<Duration> {
         let turn = self.turn.as_ref().and_then(Turn::deadline);
         [turn, self.silent_at()].into_iter().flatten().min()

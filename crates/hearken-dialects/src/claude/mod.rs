@@ -30,7 +30,7 @@ pub use client::Claude;
 
 use super::Sign;
 
-/// Tells whether a text is one of its hooks' messages.
+/// Returns whether a text is one of its hooks' messages.
 pub fn recognise(text: &str) -> Sign {
     match read::is_message(text) {
         true => Sign::Surely,

@@ -18,7 +18,7 @@ pub const MOST_TEXTS: usize = 64;
 /// How many of the suggestions of a permission are looked at.
 const MOST_SUGGESTIONS: usize = 64;
 
-/// Is one message.
+/// One message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hook {
     /// The conversation.
@@ -35,7 +35,7 @@ pub struct Hook {
     pub what: What,
 }
 
-/// Says what happened.
+/// What happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// A conversation begins, or is taken up.
@@ -74,7 +74,7 @@ pub enum What {
     Unknown(String),
 }
 
-/// Is a call of a tool.
+/// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Made {
     /// Its name; empty where it has none.
@@ -85,7 +85,7 @@ pub struct Made {
     pub input: Map<String, Value>,
 }
 
-/// Says how a call ended.
+/// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// It worked, and brought this.
@@ -101,7 +101,7 @@ pub enum Outcome {
     Refused(String),
 }
 
-/// Is a permission that is asked for.
+/// A permission that is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asks {
     /// The call; it has no name here.
@@ -112,7 +112,7 @@ pub struct Asks {
     pub left_out: usize,
 }
 
-/// Says why a message can't be understood.
+/// Why a message can't be understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Misread {
     /// It is no object in JSON.
@@ -125,7 +125,7 @@ pub enum Misread {
     Halved,
 }
 
-/// Tells whether a text is such a message.
+/// Returns whether a text is such a message.
 pub fn is_message(text_: &str) -> bool {
     object(text_).is_some_and(|map| {
         let named = text(&map, "hook_event_name").is_some_and(|name| !name.is_empty());
@@ -133,13 +133,13 @@ pub fn is_message(text_: &str) -> bool {
     })
 }
 
-/// Gives a name; nothing where it is empty or longer than any of theirs.
+/// Returns a name; nothing where it is empty or longer than any of theirs.
 fn name(map: &Map<String, Value>, key: &str) -> Option<String> {
     let found = text(map, key)?;
     (!found.is_empty() && found.len() <= LONGEST_NAME).then(|| found.to_owned())
 }
 
-/// Gives words; none where there are none.
+/// Returns words; none where there are none.
 fn words(map: &Map<String, Value>, key: &str) -> String {
     cut(text(map, key).unwrap_or_default(), LONGEST_WORDS)
 }
@@ -261,7 +261,7 @@ fn made(map: &Map<String, Value>) -> Option<Made> {
     })
 }
 
-/// Tells whether a message asks for a permission, whatever else stands in it.
+/// Returns whether a message asks for a permission, whatever else stands in it.
 pub fn asks(body: &str) -> bool {
     object(body).is_some_and(|map| text(&map, "hook_event_name") == Some("PermissionRequest"))
 }

@@ -104,7 +104,7 @@ fn edit(tool: &str, input: &Map<String, Value>) -> Option<FileChange> {
     }
 }
 
-/// Tells whether nothing of what a tool is called with is left out, but what is `covered` in another way.
+/// Returns whether nothing of what a tool is called with is left out, but what is `covered` in another way.
 fn is_whole(input: &Map<String, Value>, covered: &[&str]) -> bool {
     let fits = |value: &Value| match value {
         Value::String(text) => text.chars().count() <= LONGEST_INPUT,

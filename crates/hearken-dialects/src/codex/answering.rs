@@ -28,7 +28,7 @@ use super::thread::{Joined, Thread};
 /// How long the server's word is waited for that it took an answer; then it was written, and that is all that is known.
 const CONFIRMED: Duration = Duration::from_secs(3);
 
-/// Holds an answer of the person that is under way.
+/// An answer of the person that is under way.
 #[derive(Debug)]
 pub struct Answering {
     /// The number of the person's answer.
@@ -40,7 +40,7 @@ pub struct Answering {
     stage: Way,
 }
 
-/// Says how far an answer is.
+/// How far an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     /// The transport has not said what became of it.
@@ -54,7 +54,7 @@ enum Way {
 }
 
 impl Answering {
-    /// Says when the server's word is waited for no longer.
+    /// Returns when the server's word is waited for no longer.
     pub fn deadline(&self) -> Option<Duration> {
         match self.stage {
             Way::Written(until) => Some(until),

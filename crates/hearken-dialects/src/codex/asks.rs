@@ -32,7 +32,7 @@ const MOST_INPUTS: usize = 512;
 /// How much of a title is said, in characters.
 const LONGEST_TITLE: usize = 512;
 
-/// Is what the server asks.
+/// What the server asks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ask {
     /// Whether something may be done.
@@ -41,7 +41,7 @@ pub enum Ask {
     Words(Form),
 }
 
-/// Holds an approval that is asked for.
+/// An approval that is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Consent {
     /// What is said of the call that it is for.
@@ -56,7 +56,7 @@ pub struct Consent {
     pub of: Option<(String, String)>,
 }
 
-/// Tells whether a method asks for something that only a person can decide; else nobody waits for a person.
+/// Returns whether a method asks for something that only a person can decide; else nobody waits for a person.
 pub fn is_for_a_person(method: &str) -> bool {
     let lower = method.to_ascii_lowercase();
     [
@@ -88,7 +88,7 @@ pub fn read(method: &str, params: &Map<String, Value>, words: &Words) -> Option<
     }
 }
 
-/// Gives what of the details is there.
+/// Returns what of the details is there.
 fn context(params: &Map<String, Value>, names: &[&str]) -> Vec<(String, String)> {
     let said = names.iter().filter_map(|name| {
         let said = text(params, name).filter(|text| !text.trim().is_empty())?;
@@ -115,7 +115,7 @@ pub fn unallowed(choices: &mut Vec<Choice>) -> usize {
     before - choices.len()
 }
 
-/// Tells whether not all of a call can be said: something of it was cut.
+/// Returns whether not all of a call can be said: something of it was cut.
 pub fn is_cut(news: &CallNews) -> bool {
     let long = |text: &str, most: usize| text.chars().nth(most).is_some();
     let title = news.title.as_deref();
@@ -359,7 +359,7 @@ fn network(part: &Value, words: &Words) -> Option<String> {
     (*part == json!({"enabled": true})).then(|| first(words, "codex.right.network", &[]))
 }
 
-/// Says which folders are to be read and written; `None` where not all of it has words.
+/// Returns which folders are to be read and written; `None` where not all of it has words.
 fn folders(part: &Value, words: &Words) -> Option<String> {
     let mut said: Vec<String> = Vec::new();
     let mut say = |access: &str, path: &str| {

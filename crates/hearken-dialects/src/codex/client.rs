@@ -34,7 +34,7 @@ const MOST_THREADS: usize = 64;
 /// How many kinds of messages that are not known, and warnings, are told, each once.
 const MOST_TOLD: usize = 64;
 
-/// Is a request of ours.
+/// A request of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ours {
     /// The first message.
@@ -53,7 +53,7 @@ pub(super) enum Ours {
     Stop(String),
 }
 
-/// Says how far the server is met.
+/// How far the server is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Nobody is there, or nothing was sent.
@@ -115,7 +115,7 @@ impl Codex {
         }
     }
 
-    /// Gives the ids of what is asked now.
+    /// Returns the ids of what is asked now.
     #[cfg(test)]
     pub(super) fn asked_now(&self) -> Vec<Id> {
         let turns = self
@@ -127,7 +127,7 @@ impl Codex {
             .collect()
     }
 
-    /// Gives the ids of all that waits.
+    /// Returns the ids of all that waits.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> Vec<Id> {
         let turns = self
@@ -151,7 +151,7 @@ impl Codex {
         }
     }
 
-    /// Gives a thread, known or new; none where there are too many, or the person wants another one.
+    /// Returns a thread, known or new; none where there are too many, or the person wants another one.
     pub(super) fn thread(&mut self, id: &str, out: &mut Vec<Out>) -> Option<&mut Thread> {
         let wanted = self.only.as_ref().is_none_or(|only| only == id);
         if id.is_empty() || id.len() > 256 || !wanted {
@@ -421,7 +421,7 @@ fn of_thread(params: &Map<String, Value>) -> Option<String> {
     id.map(str::to_owned)
 }
 
-/// Tells whether a kind of message is known to be of no interest by itself.
+/// Returns whether a kind of message is known to be of no interest by itself.
 fn is_quiet(method: &str) -> bool {
     let groups = [
         "thread/",

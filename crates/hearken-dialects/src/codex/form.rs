@@ -24,7 +24,7 @@ const LONGEST_LABEL: usize = 350;
 const DECLINE: &str = "hearken:decline";
 const CANCEL: &str = "hearken:cancel";
 
-/// Says who asks.
+/// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     /// The agent.
@@ -33,7 +33,7 @@ enum By {
     Server,
 }
 
-/// Says what a field takes.
+/// What a field takes.
 #[derive(Debug, Clone, PartialEq)]
 enum Takes {
     /// Any text.
@@ -65,7 +65,7 @@ struct Field {
     takes: Takes,
 }
 
-/// Holds a question with its fields.
+/// A question with its fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
     by: By,
@@ -73,7 +73,7 @@ pub struct Form {
     given: Vec<Value>,
 }
 
-/// Says what follows an answer.
+/// What follows an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Then {
     /// The next field is asked.
@@ -186,7 +186,7 @@ impl Form {
         })
     }
 
-    /// Gives the fields of AAEP's question for the next field.
+    /// Returns the fields of AAEP's question for the next field.
     pub fn question(&self, words: &Words) -> Option<Map<String, Value>> {
         let field = self.fields.get(self.given.len())?;
         let mut fields = Map::new();

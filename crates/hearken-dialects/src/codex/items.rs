@@ -24,7 +24,7 @@ const MOST_STEPS: usize = 512;
 /// The longest name or title, in characters.
 const LONGEST_NAME: usize = 512;
 
-/// Is one item of a turn.
+/// One item of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
     /// What somebody wrote to the agent, and the name that its client gave that.

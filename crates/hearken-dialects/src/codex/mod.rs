@@ -36,7 +36,7 @@ use super::rpc::{self, Message, Text};
 /// The name of this dialect.
 const NAME: &str = "codex";
 
-/// Tells whether a text is of this protocol: the server speaks only when it was spoken to, so this is for captures.
+/// Returns whether a text is of this protocol: the server speaks only when it was spoken to, so this is for captures.
 pub fn recognise(text: &str) -> Sign {
     // Another protocol on JSON-RPC says its version, which this one leaves out.
     if !matches!(rpc::read(text), Text::Object) {

@@ -11,7 +11,7 @@ use crate::{Out, Wish};
 use super::client::{Codex, Ours, Phase, agent};
 use super::thread::{OURS, Thread};
 
-/// Says which thread is meant.
+/// Which thread is meant.
 enum Meant<'a> {
     /// This one.
     One(&'a Thread),
@@ -35,7 +35,7 @@ impl Codex {
         self.ask(what, "turn/steer", &params, out);
     }
 
-    /// Gives a name for what the person writes, by which it is known when it comes back.
+    /// Returns a name for what the person writes, by which it is known when it comes back.
     pub(super) fn mark(&mut self) -> String {
         self.prompts += 1;
         self.unanswered += 1;

@@ -41,7 +41,7 @@ const LAST_WORD: Duration = Duration::from_secs(2);
 /// The beginning of the names that we give to what the person writes.
 pub const OURS: &str = "hearken-";
 
-/// Says how far a thread is joined.
+/// How far a thread is joined.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Joined {
     /// Nothing of it comes.
@@ -63,7 +63,7 @@ pub enum Joined {
     Yes,
 }
 
-/// Holds the turn that runs.
+/// The turn that runs.
 #[derive(Debug)]
 pub struct Run {
     /// The server's name for it.
@@ -80,7 +80,7 @@ pub struct Run {
     pub last_word: Option<Duration>,
 }
 
-/// Holds one thread.
+/// One thread.
 #[derive(Debug)]
 pub struct Thread {
     /// The server's name for it.
@@ -131,18 +131,18 @@ impl Thread {
         }
     }
 
-    /// Tells whether a turn of it runs.
+    /// Returns whether a turn of it runs.
     pub fn in_turn(&self) -> bool {
         self.run.is_some()
     }
 
-    /// Gives the turn that is told, where it began to be.
+    /// Returns the turn that is told, where it began to be.
     pub fn told(&mut self) -> Option<(&mut Turn, &mut Teller)> {
         let turn = self.run.as_mut()?.turn.as_mut()?;
         Some((turn, &mut self.teller))
     }
 
-    /// Gives the turn that is told; what the agent does begins it.
+    /// Returns the turn that is told; what the agent does begins it.
     pub fn turn(
         &mut self,
         prompt: Option<&str>,
@@ -533,7 +533,7 @@ impl Thread {
         }
     }
 
-    /// Says when time does something.
+    /// Returns when time does something.
     pub fn deadline(&self) -> Option<Duration> {
         let joined = match &self.joined {
             Joined::Later(at) | Joined::CatchingUp { until: at, .. } => Some(*at),

@@ -29,14 +29,14 @@ const LONGEST_LABEL: usize = 900;
 /// What is chosen by who answers none of the questions.
 const DECLINE: &str = "decline";
 
-/// Holds the questions of one request, and what was answered so far.
+/// The questions of one request, and what was answered so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Form {
     questions: Vec<Question>,
     answers: Vec<Vec<String>>,
 }
 
-/// Says what an answer of the person does.
+/// What an answer of the person does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answered {
     /// It goes out.

@@ -45,7 +45,7 @@ pub(super) enum Piece {
     Messages(String),
 }
 
-/// Holds what was answered so far.
+/// What was answered so far.
 #[derive(Debug, Default)]
 pub(super) struct CatchUp {
     waits: BTreeSet<u64>,

@@ -38,23 +38,23 @@ const MEETS: Duration = Duration::from_secs(5);
 /// How many requests may be under way.
 const MOST_CALLS: usize = 256;
 
-/// Gives where a server is that was named by its own address or by that of its events.
+/// Returns where a server is that was named by its own address or by that of its events.
 fn base(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     path.strip_suffix(EVENTS).unwrap_or(path)
 }
 
-/// Gives the name of the agent as which a conversation is heard.
+/// Returns the name of the agent as which a conversation is heard.
 pub(super) fn agent(conversation: &str) -> String {
     written::id("opencode_", conversation)
 }
 
-/// Gives the stream of events of the server at a path.
+/// Returns the stream of events of the server at a path.
 pub fn events(path: &str) -> Stream {
     Stream::at(Address::GivenAt(format!("{}{EVENTS}", base(path))))
 }
 
-/// Says what a request of ours was for.
+/// What a request of ours was for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asked {
     /// What was missed.
@@ -134,7 +134,7 @@ impl Opencode {
         out.push(Out::Call { request, call });
     }
 
-    /// Gives the conversation that somebody works for, who may be an agent of its own.
+    /// Returns the conversation that somebody works for, who may be an agent of its own.
     pub(super) fn root(&self, id: &str) -> String {
         let mut root = id;
         for _ in 0..DEEPEST {
@@ -146,12 +146,12 @@ impl Opencode {
         root.to_owned()
     }
 
-    /// Tells whether anything is known of somebody.
+    /// Returns whether anything is known of somebody.
     pub(super) fn knows(&self, id: &str) -> bool {
         self.conversations.contains_key(id) || self.parents.contains_key(id)
     }
 
-    /// Gives a conversation; one that is new takes the place of one that is done, and none where all are at work.
+    /// Returns a conversation; one that is new takes the place of one that is done, and none where all are at work.
     pub(super) fn conversation(
         &mut self,
         id: &str,

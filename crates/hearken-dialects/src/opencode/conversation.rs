@@ -33,10 +33,10 @@ pub const MOST_HELD: usize = 16;
 /// How long a turn may take to begin for what was taken: it is told of at once, unless something went wrong.
 const BEGINS: Duration = Duration::from_secs(30);
 
-/// Is what was written in a conversation: its messages, the oldest first, each with its parts.
+/// What was written in a conversation: its messages, the oldest first, each with its parts.
 pub type Written = Vec<(Message, Vec<Part>)>;
 
-/// Says whether a turn is still to begin for what was sent last.
+/// Whether a turn is still to begin for what was sent last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begins {
     /// None is: it has begun, or nothing was sent that could begin one.
@@ -47,7 +47,7 @@ enum Begins {
     By(Duration),
 }
 
-/// Holds one conversation.
+/// One conversation.
 #[derive(Debug)]
 pub struct Conversation {
     /// Its name on the other side.
@@ -103,7 +103,7 @@ impl Conversation {
         }
     }
 
-    /// Gives its turn; one that nobody was heard to begin is begun.
+    /// Returns its turn; one that nobody was heard to begin is begun.
     pub fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut Teller) {
         let teller = &mut self.teller;
         let (id, next) = (&self.id, &mut self.next);
@@ -408,7 +408,7 @@ impl Conversation {
         self.interrupt();
     }
 
-    /// Gives by when a turn should have begun.
+    /// Returns by when a turn should have begun.
     pub fn begins_by(&self) -> Option<Duration> {
         match self.begins {
             Begins::By(at) => Some(at),
@@ -432,7 +432,7 @@ impl Conversation {
         true
     }
 
-    /// Tells whether it is done with everything, so that it can be forgotten.
+    /// Returns whether it is done with everything, so that it can be forgotten.
     pub fn is_idle(&self) -> bool {
         self.turn.is_none()
             && self.held.is_empty()

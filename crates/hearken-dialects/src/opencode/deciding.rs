@@ -15,7 +15,7 @@ use super::requests::{Wants, Wonders};
 /// The status of a request that is not open any more.
 const GONE: u16 = 404;
 
-/// Says what an answer of the person comes to.
+/// What an answer of the person comes to.
 enum Step {
     /// It goes out.
     Goes(String, Call),
@@ -180,7 +180,7 @@ impl Opencode {
 }
 
 impl super::conversation::Conversation {
-    /// Tells whether a request was never asked, and no turn is being stopped in which it would be.
+    /// Returns whether a request was never asked, and no turn is being stopped in which it would be.
     fn is_new(&self, request: &str) -> bool {
         let open = self
             .turn

@@ -32,7 +32,7 @@ pub use deciding::delivered;
 
 use super::Sign;
 
-/// Tells whether a text is one of these events.
+/// Returns whether a text is one of these events.
 pub fn recognise(text: &str) -> Sign {
     match read::is_event(text) {
         true => Sign::Surely,

@@ -11,13 +11,13 @@ use std::collections::VecDeque;
 /// How many parts are remembered; of those that grow at once there are a few.
 const MOST: usize = 256;
 
-/// Holds the parts of one conversation.
+/// The parts of one conversation.
 #[derive(Debug, Clone, Default)]
 pub struct Parts {
     known: VecDeque<Part>,
 }
 
-/// Holds what was said of one part.
+/// What was said of one part.
 #[derive(Debug, Clone)]
 struct Part {
     id: String,
@@ -28,7 +28,7 @@ struct Part {
     bare: (usize, u64),
 }
 
-/// Says what is done with more of a part.
+/// What is done with more of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grows {
     /// It is said.

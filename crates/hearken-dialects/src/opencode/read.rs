@@ -18,7 +18,7 @@ const LONGEST_NAME: usize = 256;
 /// The longest text of a failure or a wait, in characters.
 pub(super) const LONGEST_WORDS: usize = 4000;
 
-/// Is one event.
+/// One event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// The stream begins.
@@ -60,7 +60,7 @@ pub enum News {
     Unknown(String),
 }
 
-/// Holds what is said of a conversation.
+/// What is said of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     /// Its name.
@@ -71,7 +71,7 @@ pub struct About {
     pub folder: String,
 }
 
-/// Says what a conversation does.
+/// What a conversation does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Does {
     /// It works.
@@ -82,7 +82,7 @@ pub enum Does {
     Nothing,
 }
 
-/// Holds what is said of a message.
+/// What is said of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Its name.
@@ -99,7 +99,7 @@ pub struct Message {
     pub model: Option<String>,
 }
 
-/// Is a part of a message.
+/// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
     /// Text.
@@ -121,7 +121,7 @@ pub enum Part {
     Quiet,
 }
 
-/// Says what went wrong.
+/// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
     /// Somebody stopped it.
@@ -130,7 +130,7 @@ pub enum Failure {
     Words(String),
 }
 
-/// Tells whether a text has the form of these events, and of no other's.
+/// Returns whether a text has the form of these events, and of no other's.
 pub fn is_event(text: &str) -> bool {
     object(text).is_some_and(|map| is_envelope(&map))
 }
@@ -214,7 +214,7 @@ pub fn event(frame: &str) -> Option<News> {
     })
 }
 
-/// Tells whether events of a kind are of no interest to whoever listens: they are about the program, its files and its
+/// Returns whether events of a kind are of no interest to whoever listens: they are about the program, its files and its
 /// screens, or say again in a newer form what others say.
 fn is_quiet(kind: &str) -> bool {
     const GROUPS: [&str; 23] = [
@@ -260,7 +260,7 @@ pub(super) fn member<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a M
     map.get(key)?.as_object()
 }
 
-/// Gives a name; nothing where it is empty or longer than any of theirs, or is of dots alone: in an address, that is the
+/// Returns a name; nothing where it is empty or longer than any of theirs, or is of dots alone: in an address, that is the
 /// way to another place, however it is written.
 pub(super) fn name(map: &Map<String, Value>, key: &str) -> Option<String> {
     let found = text(map, key)?;
@@ -268,7 +268,7 @@ pub(super) fn name(map: &Map<String, Value>, key: &str) -> Option<String> {
     (is_place && found.len() <= LONGEST_NAME).then(|| found.to_owned())
 }
 
-/// Gives the conversation of something that stands in an event.
+/// Returns the conversation of something that stands in an event.
 fn of(what: &Map<String, Value>, inner: &Map<String, Value>) -> Option<String> {
     name(inner, "sessionID").or_else(|| name(what, "sessionID"))
 }
@@ -362,7 +362,7 @@ pub fn messages(answer: &str) -> Option<Vec<(Message, Vec<Part>)>> {
     Some(each.collect())
 }
 
-/// Tells whether a tool is one whose calls are told otherwise: by its question, or by the plan.
+/// Returns whether a tool is one whose calls are told otherwise: by its question, or by the plan.
 fn is_told_otherwise(tool: &str) -> bool {
     matches!(tool, "question" | "todowrite" | "todoread")
 }
@@ -406,7 +406,7 @@ fn call(part: &Map<String, Value>) -> Option<(CallNews, Map<String, Value>)> {
     Some((news, input.cloned().unwrap_or_default()))
 }
 
-/// Gives the files that are named among what a call was given.
+/// Returns the files that are named among what a call was given.
 pub(super) fn places(input: &Map<String, Value>) -> Value {
     let named = ["filePath", "filepath", "path"]
         .iter()

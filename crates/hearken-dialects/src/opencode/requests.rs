@@ -16,7 +16,7 @@ const MOST: usize = 64;
 /// How many answers to a question are offered: AAEP takes 32, and one of them is to decline.
 const MOST_OPTIONS: usize = 31;
 
-/// Is a request for a permission.
+/// A request for a permission.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wants {
     /// Its name.
@@ -37,7 +37,7 @@ pub struct Wants {
     pub always: Option<Vec<String>>,
 }
 
-/// Is a request for answers in words.
+/// A request for answers in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wonders {
     /// Its name.
@@ -50,7 +50,7 @@ pub struct Wonders {
     pub left_out: usize,
 }
 
-/// Is one of the things that are asked.
+/// One of the things that are asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Question {
     /// The question.
@@ -126,7 +126,7 @@ pub fn given(inputs: &Map<String, Value>, news: &mut CallNews) -> bool {
     kept.len() == inputs.len() && kept.iter().all(|input| !input.is_cut)
 }
 
-/// Gives a list of texts to the letter; nothing where there are more than are read, or anything else stands in it.
+/// Returns a list of texts to the letter; nothing where there are more than are read, or anything else stands in it.
 fn list(what: &Map<String, Value>, key: &str) -> Option<Vec<String>> {
     match what.get(key) {
         None | Some(Value::Null) => Some(Vec::new()),

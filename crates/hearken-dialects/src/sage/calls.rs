@@ -25,7 +25,7 @@ const HELD: Duration = Duration::from_millis(300);
 /// How many calls of a turn are kept; those that are over leave first. As many as `session` keeps.
 const MOST_CALLS: usize = 256;
 
-/// Says what the person was told of a call.
+/// What the person was told of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// Nothing.
@@ -36,7 +36,7 @@ enum Shown {
     Over,
 }
 
-/// Is one call.
+/// One call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// The tool, in AAEP's form.
@@ -56,12 +56,12 @@ pub struct Call {
 }
 
 impl Call {
-    /// Tells whether the person was told that it runs, and not yet that it is over.
+    /// Returns whether the person was told that it runs, and not yet that it is over.
     pub fn runs(&self) -> bool {
         self.shown == Shown::Running
     }
 
-    /// Tells whether it is over, by its machine or by the sign that something else went on.
+    /// Returns whether it is over, by its machine or by the sign that something else went on.
     pub fn is_over(&self) -> bool {
         self.machine.is_over() || self.shown == Shown::Over
     }

@@ -21,7 +21,7 @@ pub type Told = BTreeSet<(&'static str, &'static str, &'static str)>;
 /// The phrase of an illegal step.
 pub const ILLEGAL: &str = "translated.illegal";
 
-/// Is where one fact is worked at.
+/// Where one fact is worked at.
 pub struct Desk<'a> {
     pub writer: &'a mut Writer,
     pub out: &'a mut Vec<Out>,

@@ -55,7 +55,7 @@ pub struct Lines {
     within: Within,
 }
 
-/// Says what the text before a line was a part of.
+/// What the text before a line was a part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Within {
     /// Nothing.
@@ -69,7 +69,7 @@ enum Within {
     Tool,
 }
 
-/// Is what a line says.
+/// What a line says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Line {
     /// A message.
@@ -90,7 +90,7 @@ pub enum Line {
     Foreign,
 }
 
-/// Tells whether an object is a line of `--stream-json`: other programs have types of the same names with other fields.
+/// Returns whether an object is a line of `--stream-json`: other programs have types of the same names with other fields.
 pub fn is_line(map: &Map<String, Value>) -> bool {
     let has = |name: &str| matches!(map.get(name), Some(Value::String(_)));
     let field = match text(map, "type") {
@@ -102,7 +102,7 @@ pub fn is_line(map: &Map<String, Value>) -> bool {
     has(field) && has("timestamp") && !map.contains_key("event_id")
 }
 
-/// Tells whether text is what Sage writes between its lines.
+/// Returns whether text is what Sage writes between its lines.
 pub fn is_sign(text: &str) -> bool {
     let seen = seen(text);
     let spins = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
@@ -187,7 +187,7 @@ fn used(words: &str) -> Option<(String, Option<String>)> {
     is_name.then(|| (name.to_owned(), parameters))
 }
 
-/// Gives what a person would see of a line: what is rubbed out is gone, and so are colours.
+/// Returns what a person would see of a line: what is rubbed out is gone, and so are colours.
 pub fn seen(line: &str) -> String {
     let line = line.trim_end_matches(['\r', '\n']);
     let left = match line.rfind("\r\u{1b}[K") {

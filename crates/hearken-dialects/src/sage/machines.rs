@@ -126,7 +126,7 @@ state_machine! {
     }
 }
 
-/// Holds one gap of the document's code: a step that it lacks and Sage takes.
+/// One gap of the document's code: a step that it lacks and Sage takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
     /// The step.
@@ -230,7 +230,7 @@ state_machine! {
 }
 
 impl Tool {
-    /// Tells whether the call has not begun to run, so that nobody may be told that it does.
+    /// Returns whether the call has not begun to run, so that nobody may be told that it does.
     pub fn is_held(self) -> bool {
         match self {
             Self::Pending | Self::Queued | Self::CheckingPermission => true,
@@ -243,7 +243,7 @@ impl Tool {
         }
     }
 
-    /// Tells whether the call is over.
+    /// Returns whether the call is over.
     pub fn is_over(self) -> bool {
         match self {
             Self::Pending | Self::Queued | Self::CheckingPermission | Self::Running => false,

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: the rows. Not here: doing it (`turn`, `calls`, `questions`).
 
-/// Is one row of the mapping.
+/// One row of the mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mapping {
     /// What Sage says.

@@ -17,7 +17,7 @@ const VERSION: &str = "sage.runtime.";
 /// The longest name that is kept, in characters: longer than any id that a program makes.
 const LONGEST_NAME: usize = 256;
 
-/// Says where a message belongs, and when it was written.
+/// Where a message belongs, and when it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Belonging {
     /// The conversation; empty where the message names none.
@@ -32,7 +32,7 @@ pub struct Belonging {
     pub at: Option<Timestamp>,
 }
 
-/// Is one message.
+/// One message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     /// Where it belongs.
@@ -41,7 +41,7 @@ pub struct Message {
     pub says: Says,
 }
 
-/// Says what a message says.
+/// What a message says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Says {
     /// A conversation is there.
@@ -79,7 +79,7 @@ pub enum Says {
     Nothing,
 }
 
-/// Says how a turn ended.
+/// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
     /// How.
@@ -105,7 +105,7 @@ pub enum How {
     AsksForInput,
 }
 
-/// Says how far an item is.
+/// How far an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// It is there.
@@ -116,7 +116,7 @@ pub enum Stage {
     Completed,
 }
 
-/// Is what an item is.
+/// What an item is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// The agent says this.
@@ -135,7 +135,7 @@ pub enum Kind {
     Other,
 }
 
-/// Is an item of a turn.
+/// An item of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// How far it is.
@@ -144,7 +144,7 @@ pub struct Item {
     pub kind: Kind,
 }
 
-/// Is what a message says of a call.
+/// What a message says of a call.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Call {
     /// The tool.
@@ -161,7 +161,7 @@ pub struct Call {
     pub duration_ms: Option<u64>,
 }
 
-/// Says how far a call is.
+/// How far a call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Status {
     /// Nothing is said of it.
@@ -183,7 +183,7 @@ pub enum Status {
     Ended,
 }
 
-/// Is a permission that is asked for.
+/// A permission that is asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Permission {
     /// The tool.
@@ -198,7 +198,7 @@ pub struct Permission {
     pub redacted: bool,
 }
 
-/// Is something that went wrong.
+/// Something that went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     /// Sage's code for it.
@@ -211,7 +211,7 @@ pub struct Report {
     pub retryable: Option<bool>,
 }
 
-/// Tells whether an object is an envelope of the runtime.
+/// Returns whether an object is an envelope of the runtime.
 pub fn is_envelope(map: &Map<String, Value>) -> bool {
     text(map, "protocol_version").is_some_and(|version| version.starts_with(VERSION))
 }
@@ -403,18 +403,18 @@ pub fn brief(value: &Value) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-/// Gives a text.
+/// Returns a text.
 pub fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     map.get(name).and_then(Value::as_str)
 }
 
-/// Gives a text that says something.
+/// Returns a text that says something.
 pub fn said(map: &Map<String, Value>, name: &str) -> Option<String> {
     let text = text(map, name)?;
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
-/// Gives the time at which a message was written.
+/// Returns the time at which a message was written.
 pub fn stamp(map: &Map<String, Value>) -> Option<Timestamp> {
     text(map, "timestamp")?.parse().ok()
 }

@@ -54,7 +54,7 @@ use turn::Turn;
 /// known.
 const WORD_WAITS: Duration = Duration::from_secs(2);
 
-/// Is the machine of one link.
+/// The machine of one link.
 #[derive(Debug)]
 pub(super) struct Sage {
     carrier: Carrier,
@@ -260,7 +260,7 @@ impl Dialect for Sage {
     }
 }
 
-/// Says whether a text is Sage's: an envelope or a first line surely is, and what other programs may write, too,
+/// Returns whether a text is Sage's: an envelope or a first line surely is, and what other programs may write, too,
 /// perhaps is.
 pub(super) fn recognise(text: &str) -> Sign {
     let Some(map) = object(&lines::seen(text)) else {

@@ -25,7 +25,7 @@ use super::turn::Turn;
 /// How many open questions are kept so that they can be answered; what is more is asked, and view only.
 pub const MOST_OPEN: usize = 1024;
 
-/// Says what is asked.
+/// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asks {
     /// Whether this call of the turn may run.
@@ -37,7 +37,7 @@ pub enum Asks {
     Input,
 }
 
-/// Is one open question.
+/// One open question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// Where it was asked.
@@ -53,7 +53,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Gives our name for the request that answers it: Sage makes its own of the same parts.
+    /// Returns our name for the request that answers it: Sage makes its own of the same parts.
     pub fn answer_id(&self) -> String {
         let kind = match self.asks {
             Asks::Permission { .. } => "permission",
@@ -125,7 +125,7 @@ fn fragment(name: &str) -> String {
         .collect()
 }
 
-/// Holds the open questions by their tokens, and the answers that are on their way.
+/// The open questions by their tokens, and the answers that are on their way.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Questions {
     open: BTreeMap<String, Question>,
@@ -134,7 +134,7 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// Gives the question of a token.
+    /// Returns the question of a token.
     pub fn of(&mut self, token: &str) -> Option<&mut Question> {
         self.open.get_mut(token)
     }
@@ -261,7 +261,7 @@ impl Questions {
         true
     }
 
-    /// Tells whether a question is asked that is open already: who shows it again asks nothing new.
+    /// Returns whether a question is asked that is open already: who shows it again asks nothing new.
     fn repeats(&self, thread: &str, request: &str) -> bool {
         !request.is_empty() && self.find(thread, request).is_some()
     }

@@ -21,7 +21,7 @@ const MOST_TURNS: usize = 64;
 /// How many conversations are kept; the ones without a turn that runs leave first.
 const MOST_THREADS: usize = 64;
 
-/// Is one conversation.
+/// One conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Thread {
     machine: Session,

@@ -17,7 +17,7 @@ pub(super) const STARTING: &str = "Sage Agent starting";
 /// How many bytes of a tool's output are kept, at least as many as the most characters that an event carries.
 const MOST_OUTPUT: usize = 4 * LONGEST_TEXT;
 
-/// Is the run of a program that writes lines.
+/// The run of a program that writes lines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Run {
     number: u64,

@@ -35,7 +35,7 @@ const SHORT_RESULT: usize = 200;
 /// How much of the words that a turn was asked with is told, in characters.
 const FIRST_WORDS: usize = 200;
 
-/// Says whether the start was told.
+/// Whether the start was told.
 #[derive(Debug, Clone, PartialEq)]
 enum Start {
     /// It waits for the words that the turn was asked with, until then.
@@ -44,7 +44,7 @@ enum Start {
     Over,
 }
 
-/// Is what the agent says at present.
+/// What the agent says at present.
 #[derive(Debug, Clone, PartialEq)]
 struct Output {
     /// The item.
@@ -59,14 +59,14 @@ struct Output {
     in_pieces: bool,
 }
 
-/// Is something that went wrong and was not told yet.
+/// Something that went wrong and was not told yet.
 #[derive(Debug, Clone, PartialEq)]
 struct Fault {
     report: Report,
     due: Duration,
 }
 
-/// Is one turn.
+/// One turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     pub thread: String,
@@ -394,7 +394,7 @@ impl Turn {
         self.tick_calls(desk);
     }
 
-    /// Gives when it wants to be ticked.
+    /// Returns when it wants to be ticked.
     pub fn deadline(&self) -> Option<Duration> {
         let start = match self.start {
             Start::Waits(_, due) => Some(due),

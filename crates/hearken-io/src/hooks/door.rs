@@ -26,7 +26,7 @@ const MOST_BYTES: u64 = 4096;
 /// How often, and with which rest between, the lock is asked for: a hook that looks holds it for a moment.
 const TRIES: (u32, Duration) = (20, Duration::from_millis(25));
 
-/// Says why there is no door.
+/// Why there is no door.
 #[derive(Debug, thiserror::Error)]
 pub enum NoDoor {
     /// Another one has it.
@@ -45,7 +45,7 @@ pub enum NoDoor {
     },
 }
 
-/// Is the door, for the one who listens; it is closed when this is dropped.
+/// The door, for the one who listens; it is closed when this is dropped.
 #[derive(Debug)]
 pub struct Door {
     path: PathBuf,
@@ -55,7 +55,7 @@ pub struct Door {
     _lock: File,
 }
 
-/// Says where the door is, and what is said to be let in.
+/// Where the door is, and what is said to be let in.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Knock {
     /// The port on loopback.
@@ -118,7 +118,7 @@ impl Door {
         Ok(())
     }
 
-    /// Gives where it is said.
+    /// Returns where it is said.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -95,7 +95,7 @@ fn tell_too_large(knock: &door::Knock) {
     let _ = post(knock, TOO_LARGE, b"{}", until, &nobody);
 }
 
-/// Is what came back.
+/// What came back.
 struct Answer {
     status: u16,
     body: Vec<u8>,
@@ -121,7 +121,7 @@ impl Answer {
         })
     }
 
-    /// Gives the decision, if it is one.
+    /// Returns the decision, if it is one.
     fn decision(&self) -> Option<String> {
         let said: Value = serde_json::from_slice(&self.body)
             .ok()

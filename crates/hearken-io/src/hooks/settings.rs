@@ -53,7 +53,7 @@ const EVENTS: [(&str, bool, u64); 13] = [
     ("SessionEnd", false, SHORT),
 ];
 
-/// Says why settings can't be changed.
+/// Why settings can't be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Unchanged {
     /// They are not there to be read, or can't be written.
@@ -82,7 +82,7 @@ pub enum Unchanged {
     Meanwhile,
 }
 
-/// Says what is to become of the settings.
+/// What is to become of the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// Our hooks stand in them.
@@ -91,7 +91,7 @@ pub enum Wanted {
     Out,
 }
 
-/// Holds a change that is not made yet.
+/// A change that is not made yet.
 #[derive(Debug)]
 pub struct Change {
     /// The file that holds the settings, behind every link.
@@ -133,7 +133,7 @@ impl Change {
         }))
     }
 
-    /// Gives the file that is changed.
+    /// Returns the file that is changed.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -352,7 +352,7 @@ fn with_one(text: &str, event: &str, program: &Path) -> Result<String, Unchanged
     }
 }
 
-/// Gives our entry for an event.
+/// Returns our entry for an event.
 fn group(event: &str, program: &Path) -> Option<Value> {
     let (_, is_of_tools, seconds) = EVENTS.iter().find(|(name, _, _)| *name == event)?;
     let hook = json!({"type": "command", "command": command(program), "timeout": seconds});
@@ -362,7 +362,7 @@ fn group(event: &str, program: &Path) -> Option<Value> {
     })
 }
 
-/// Tells whether our hooks stand there as they should, each once.
+/// Returns whether our hooks stand there as they should, each once.
 pub(super) fn is_whole(hooks: &Map<String, Value>, program: &Path) -> bool {
     let ours = |groups: &Value| {
         let groups = groups.as_array().into_iter().flatten();
@@ -392,12 +392,12 @@ fn command(program: &Path) -> String {
     format!("{path}{CALL}{WHATEVER}")
 }
 
-/// Tells whether a hook runs our relay.
+/// Returns whether a hook runs our relay.
 fn is_ours(hook: &Value, program: &Path) -> bool {
     called(hook, program).is_some()
 }
 
-/// Gives the program that a hook runs as our relay; nothing where it is somebody else's hook.
+/// Returns the program that a hook runs as our relay; nothing where it is somebody else's hook.
 pub(super) fn called(hook: &Value, program: &Path) -> Option<PathBuf> {
     let text = hook.get("command").and_then(Value::as_str)?.trim();
     let called = text.strip_suffix(WHATEVER).unwrap_or(text);

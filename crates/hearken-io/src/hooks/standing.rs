@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::settings::{Unchanged, called, is_whole, settings, text};
 use crate::platform::files::is_program;
 
-/// Says how our hooks stand in settings.
+/// How our hooks stand in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// None of ours is there.
@@ -56,7 +56,7 @@ pub fn standing(path: &Path, own: &Path) -> Result<Standing, Unchanged> {
     })
 }
 
-/// Gives the programs that our hooks run, one for each hook.
+/// Returns the programs that our hooks run, one for each hook.
 fn programs(hooks: &Map<String, Value>, own: &Path) -> Vec<PathBuf> {
     let groups = hooks.values().filter_map(Value::as_array).flatten();
     let hooks = groups.filter_map(|group| group.get("hooks").and_then(Value::as_array));

@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 512 * 1024;
 /// How many texts are carried, the last ones.
 const MOST_TEXTS: usize = 32;
 
-/// Gives the agent's last texts, each with a name of its own; none where there is no such file.
+/// Returns the agent's last texts, each with a name of its own; none where there is no such file.
 pub fn last_texts(path: &Path) -> Vec<Value> {
     end_of(path).map(|end| texts(&end)).unwrap_or_default()
 }

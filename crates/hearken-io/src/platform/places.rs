@@ -45,7 +45,7 @@ const OWN: [&[&str]; 6] = [
     &[".cargo", "bin"],
 ];
 
-/// Gives the folders in which programs are looked for that `PATH` does not find.
+/// Returns the folders in which programs are looked for that `PATH` does not find.
 fn behind(system: System, home: Option<&Path>) -> Vec<PathBuf> {
     let own = home.filter(|home| home.is_absolute()).into_iter();
     let own = own.flat_map(|home| {
@@ -71,7 +71,7 @@ fn whole(path: &OsStr, system: System, home: Option<&Path>) -> OsString {
     std::env::join_paths(folders).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Gives where programs are looked for here, as `PATH` says it; absent where there is none, and the system looks by itself.
+/// Returns where programs are looked for here, as `PATH` says it; absent where there is none, and the system looks by itself.
 pub fn path() -> Option<OsString> {
     let path = std::env::var_os("PATH")?;
     Some(whole(&path, HERE, files::home().as_deref()))

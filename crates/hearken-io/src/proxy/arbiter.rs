@@ -21,7 +21,7 @@ const MOST_OPEN: usize = 256;
 /// decision: with so many open, hearken decides nothing more.
 const MOST_OWED: usize = 1024;
 
-/// Says what becomes of an answer of the editor.
+/// What becomes of an answer of the editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Editors {
     /// It is none to a question that is watched, and goes on.
@@ -32,7 +32,7 @@ pub enum Editors {
     Late(u64),
 }
 
-/// Says what becomes of a decision of hearken's.
+/// What becomes of a decision of hearken's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ours {
     /// It decides; this is the id, as the agent wrote it.
@@ -43,7 +43,7 @@ pub enum Ours {
     Full,
 }
 
-/// Says what becomes of a question of the agent.
+/// What becomes of a question of the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     /// It is open for both, under this ticket.
@@ -133,17 +133,17 @@ impl Arbiter {
         all.into_values().map(|open| open.ticket).collect()
     }
 
-    /// Tells whether an answer of the editor matters.
+    /// Returns whether an answer of the editor matters.
     pub fn watches(&self) -> bool {
         !self.open.is_empty() || self.debts > 0
     }
 
-    /// Tells whether an answer to this id matters.
+    /// Returns whether an answer to this id matters.
     pub fn is_watched(&self, id: &Id) -> bool {
         self.open.contains_key(id) || self.owed.contains_key(id)
     }
 
-    /// Gives the tickets that are open, and the last that was given.
+    /// Returns the tickets that are open, and the last that was given.
     pub fn standing(&self) -> (Vec<u64>, u64) {
         let tickets = self.open.values().map(|open| open.ticket);
         (tickets.collect(), self.last)

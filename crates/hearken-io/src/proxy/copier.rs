@@ -45,7 +45,7 @@ const NOTHING_YET: Duration = Duration::from_millis(5);
 const LONGEST_KEPT: usize = 256 * 1024;
 const MOST_KEPT: usize = 8 * 1024 * 1024;
 
-/// Says what is to be started.
+/// What is to be started.
 #[derive(Debug, Clone)]
 pub struct Call {
     /// The agent's program, which is started without a shell.
@@ -56,7 +56,7 @@ pub struct Call {
     pub listener: Vec<OsString>,
 }
 
-/// Is what the person should know of the copying itself.
+/// What the person should know of the copying itself.
 #[derive(Debug)]
 pub enum Trouble {
     /// The listener can't be started.
@@ -105,7 +105,7 @@ impl Desk {
     }
 }
 
-/// Holds what the threads have in common.
+/// What the threads have in common.
 struct Shared {
     desk: Mutex<Desk>,
     to_agent: Sluice<ChildStdin>,
@@ -118,7 +118,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Is what happens to the copying as a whole.
+/// What happens to the copying as a whole.
 enum Event {
     /// The editor says nothing more, or reads nothing more.
     EditorGone,
@@ -130,7 +130,7 @@ enum Event {
     Told(Leave),
 }
 
-/// Is what a thread does.
+/// What a thread does.
 type Work = Box<dyn FnOnce(&Shared, &Sender<Event>) + Send>;
 
 /// Copies between the editor, who is at our own standard input and output, and an agent, which is started; gives the exit code

@@ -13,7 +13,7 @@ const LONGEST_ID: usize = 256;
 /// The longest name that is looked at, in bytes as it is written: every method and member that matters is shorter.
 const LONGEST_NAME: usize = 256;
 
-/// Is the id of a request, the same however it is written.
+/// The id of a request, the same however it is written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Id {
     /// A number, in its shortest form.
@@ -45,7 +45,7 @@ fn shortest(number: &Number) -> String {
     }
 }
 
-/// Says what a line is, as far as that is known.
+/// What a line is, as far as that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Nothing but space so far.
@@ -73,7 +73,7 @@ pub struct Outline {
     answers: bool,
 }
 
-/// Says where in the line it is.
+/// Where in the line it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Start,
@@ -99,7 +99,7 @@ enum At {
     End,
 }
 
-/// Says whose value is being read.
+/// Whose value is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Member {
     Id,
@@ -125,27 +125,27 @@ impl Default for Outline {
 }
 
 impl Outline {
-    /// Says what the line is.
+    /// Returns what the line is.
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// Gives the id that stands in it.
+    /// Returns the id that stands in it.
     pub fn id(&self) -> Option<&Id> {
         self.id.as_ref()
     }
 
-    /// Gives the id as it is written.
+    /// Returns the id as it is written.
     pub fn written(&self) -> &[u8] {
         &self.written
     }
 
-    /// Gives the method.
+    /// Returns the method.
     pub fn method(&self) -> Option<&str> {
         self.method.as_deref()
     }
 
-    /// Tells whether a result or an error stands in it.
+    /// Returns whether a result or an error stands in it.
     pub fn answers(&self) -> bool {
         self.answers
     }

@@ -27,7 +27,7 @@ const QUESTIONS: [&str; 1] = ["session/request_permission"];
 /// The method by which a side takes a request back.
 pub const TAKES_BACK: &str = "$/cancel_request";
 
-/// Is what comes of a piece of bytes.
+/// What comes of a piece of bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// What goes on.
@@ -38,7 +38,7 @@ pub struct Taken {
     pub unheard: u32,
 }
 
-/// Holds the line that is coming.
+/// The line that is coming.
 #[derive(Debug, Default)]
 struct Line {
     outline: Outline,
@@ -59,7 +59,7 @@ impl Line {
         self.outline.take(byte)
     }
 
-    /// Gives its text, where it is whole and says anything.
+    /// Returns its text, where it is whole and says anything.
     fn end(self, taken: &mut Taken) -> Option<Vec<u8>> {
         if self.is_long {
             taken.unheard += 1;
@@ -113,7 +113,7 @@ fn ended(line: Line, arbiter: &mut Arbiter, taken: &mut Taken) {
     taken.notes.push(Note::Line(Side::Agent, text));
 }
 
-/// Tells whether an answer to a permission chooses something; one whose question was taken back only takes note of that.
+/// Returns whether an answer to a permission chooses something; one whose question was taken back only takes note of that.
 fn chooses(line: &[u8]) -> bool {
     let message: Option<Value> = serde_json::from_slice(line).ok();
     let outcome = message
@@ -129,7 +129,7 @@ fn taken_back(line: &[u8]) -> Option<Id> {
     Id::read(id.to_string().as_bytes())
 }
 
-/// Says what becomes of the line of the editor that is coming.
+/// What becomes of the line of the editor that is coming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Way {
     /// It goes on as it comes.

@@ -66,7 +66,7 @@ impl<W: Write> Sluice<W> {
     }
 }
 
-/// Is one that is held.
+/// One that is held.
 #[derive(Debug)]
 pub struct Held<'a, W>(MutexGuard<'a, Inner<W>>);
 

@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// How many notes wait: a minute of a fast agent.
 const MOST_NOTES: usize = 16 * 1024;
 
-/// Says what the listener is told next.
+/// What the listener is told next.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
     /// This.
@@ -29,7 +29,7 @@ pub enum Next {
     Over,
 }
 
-/// Holds what waits.
+/// What waits.
 #[derive(Debug, Default)]
 pub struct Tap {
     inner: Mutex<Inner>,
@@ -148,7 +148,7 @@ impl Tap {
         self.changed.notify_all();
     }
 
-    /// Gives the next note for the listener with this number; waits for one.
+    /// Returns the next note for the listener with this number; waits for one.
     pub fn next(&self, number: u32) -> Next {
         let mut inner = self.lock();
         loop {
@@ -184,7 +184,7 @@ impl Tap {
         }
     }
 
-    /// Tells whether nothing more comes.
+    /// Returns whether nothing more comes.
     pub fn is_over(&self) -> bool {
         self.lock().over
     }

@@ -33,7 +33,7 @@ fn all(lines: &str, size: usize, arbiter: &mut Arbiter) -> (String, Vec<Note>) {
     (String::from_utf8(passed).unwrap(), notes)
 }
 
-/// Tells how much of a line goes on before its end, while a question with the id 1 was decided here.
+/// Returns how much of a line goes on before its end, while a question with the id 1 was decided here.
 fn at_once(line: &str) -> usize {
     let mut arbiter = Arbiter::default();
     let ticket = ask(&mut arbiter, "1");

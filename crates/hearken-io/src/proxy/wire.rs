@@ -10,7 +10,7 @@ pub const LONGEST_LINE: usize = 4 * 1024 * 1024;
 /// How many bytes stand before the content.
 const HEAD: usize = 13;
 
-/// Says whose a line is.
+/// Whose a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The editor's.
@@ -19,7 +19,7 @@ pub enum Side {
     Agent,
 }
 
-/// Says what became of a decision of the person.
+/// What became of a decision of the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is the one that counts.
@@ -32,7 +32,7 @@ pub enum Verdict {
     Unwritable,
 }
 
-/// Is something that the listener is told.
+/// Something that the listener is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
     /// A line went on.
@@ -75,7 +75,7 @@ pub enum Note {
     },
 }
 
-/// Is something that the listener wants.
+/// Something that the listener wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
     /// To give the agent the person's answer to a question.
@@ -253,7 +253,7 @@ impl Notes {
         self.0.0.extend_from_slice(bytes);
     }
 
-    /// Gives the next note that is whole.
+    /// Returns the next note that is whole.
     ///
     /// # Errors
     /// What came is none.
@@ -272,7 +272,7 @@ impl Wishes {
         self.0.0.extend_from_slice(bytes);
     }
 
-    /// Gives the next wish that is whole.
+    /// Returns the next wish that is whole.
     ///
     /// # Errors
     /// What came is none.

@@ -13,7 +13,7 @@ use super::clean::clean;
 /// The longest name of a source on a screen, in characters: a line, not a page.
 pub(super) const NAME_CHARACTERS: usize = 120;
 
-/// Says why a SOURCE can't be used; never shows a credential.
+/// Why a SOURCE can't be used; never shows a credential.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
     /// A kind of address that is not known.
@@ -83,7 +83,7 @@ pub enum SourceError {
     },
 }
 
-/// Holds an address as the person gave it, and apart from it what stands behind its `#`; its debug form leaves the query out.
+/// An address as the person gave it, and apart from it what stands behind its `#`; its debug form leaves the query out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpAddress(pub(super) Url, pub(super) Option<String>);
 
@@ -100,7 +100,7 @@ impl HttpAddress {
         Self(url, None)
     }
 
-    /// Gives the address itself.
+    /// Returns the address itself.
     pub(super) fn url(&self) -> &Url {
         &self.0
     }
@@ -119,14 +119,14 @@ fn part_of(url: &mut Url) -> Option<String> {
     part.filter(|part| !part.is_empty())
 }
 
-/// Gives an address as it may be shown: without its query, which may hold what is nobody's business.
+/// Returns an address as it may be shown: without its query, which may hold what is nobody's business.
 pub(super) fn shown(url: &Url) -> String {
     let mut shown = url.clone();
     shown.set_query(None);
     clean(shown.as_str(), NAME_CHARACTERS)
 }
 
-/// Holds the address of a WebSocket; its debug form leaves the query out.
+/// The address of a WebSocket; its debug form leaves the query out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebSocketAddress(pub(super) Url, pub(super) Option<String>);
 
@@ -143,7 +143,7 @@ impl WebSocketAddress {
         Self(url, None)
     }
 
-    /// Gives the address itself.
+    /// Returns the address itself.
     pub(super) fn url(&self) -> &Url {
         &self.0
     }
@@ -171,7 +171,7 @@ pub(super) fn check(url: &Url, allow_plain: bool) -> Result<(), SourceError> {
     Ok(())
 }
 
-/// Tells whether an address is on this machine by its name alone, without asking anybody.
+/// Returns whether an address is on this machine by its name alone, without asking anybody.
 pub(super) fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else {
         return false;

@@ -42,7 +42,7 @@ impl Backoff {
         self.asked = Some(first);
     }
 
-    /// Gives the wait after one more failure, at least `at_least` (a `Retry-After`), at most the cap.
+    /// Returns the wait after one more failure, at least `at_least` (a `Retry-After`), at most the cap.
     pub fn next(&mut self, at_least: Option<Duration>) -> Duration {
         let first = self.asked.unwrap_or(self.first).max(SHORTEST).min(self.cap);
         let ceiling = first

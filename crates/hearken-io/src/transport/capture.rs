@@ -38,7 +38,7 @@ const MOST_ASKED: usize = 1024;
 /// The longest file name in an error, in characters.
 const NAME_CHARACTERS: usize = 120;
 
-/// Says why there is no recording, or why it has stopped.
+/// Why there is no recording, or why it has stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// A file of that name is there; a recording never overwrites.
@@ -299,14 +299,14 @@ impl Recorder {
     }
 }
 
-/// Says which file a line is for.
+/// Which file a line is for.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     Events,
     Meta,
 }
 
-/// Is a file of whole lines.
+/// A file of whole lines.
 #[derive(Debug)]
 struct Output {
     file: File,
@@ -356,7 +356,7 @@ fn create_new(path: &Path) -> Result<File, RecordError> {
     })
 }
 
-/// Gives a JSON object as one line, as it came where it is one line already; nothing else is given.
+/// Returns a JSON object as one line, as it came where it is one line already; nothing else is given.
 fn as_one_line(text: &str) -> Option<Cow<'_, str>> {
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     serde_json::from_str::<BTreeMap<Cow<'_, str>, IgnoredAny>>(text).ok()?;

@@ -17,7 +17,7 @@ pub(super) fn clean(text: &str, max: usize) -> String {
         .collect()
 }
 
-/// Gives the text that bytes are; what is none in them is replaced. Nearly all are good, which is seen faster by itself.
+/// Returns the text that bytes are; what is none in them is replaced. Nearly all are good, which is seen faster by itself.
 pub fn readable(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

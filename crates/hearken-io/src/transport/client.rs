@@ -29,10 +29,10 @@ const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration:
 /// The versions of HTTP that a secure connection offers, best first.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Says who asks.
+/// Who asks.
 pub(super) const USER_AGENT: &str = concat!("hearken/", env!("CARGO_PKG_VERSION"));
 
-/// Holds the clients that all links share, each built when it is first needed.
+/// The clients that all links share, each built when it is first needed.
 #[derive(Debug, Clone)]
 pub(super) struct SharedClient {
     connect_timeout: Duration,
@@ -60,7 +60,7 @@ impl SharedClient {
         }
     }
 
-    /// Gives the client for an address.
+    /// Returns the client for an address.
     pub(super) fn get(&self, url: &Url) -> Result<reqwest::Client, Fault> {
         let here = is_loopback(url);
         let slot = match (url.scheme() == "https", here) {
@@ -72,7 +72,7 @@ impl SharedClient {
             .clone()
     }
 
-    /// Gives the TLS configuration for what is not HTTP.
+    /// Returns the TLS configuration for what is not HTTP.
     pub(super) fn tls(&self, protocols: &[&[u8]]) -> Result<rustls::ClientConfig, Fault> {
         self.tls.client_config(protocols)
     }

@@ -30,7 +30,7 @@ const GOOD_AFTER: Duration = Duration::from_secs(5);
 /// and hangs up, and what is written meanwhile fails before its words are read.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Is what a connection hands over.
+/// What a connection hands over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// A whole message.
@@ -82,12 +82,12 @@ pub(super) trait Dial: Send + 'static {
     fn dial(&mut self)
     -> impl Future<Output = Result<(Self::Inward, Self::Outward), Fault>> + Send;
 
-    /// Gives how often a silent connection is asked for a sign of life, where it can be.
+    /// Returns how often a silent connection is asked for a sign of life, where it can be.
     fn heartbeat(&self) -> Option<Duration> {
         None
     }
 
-    /// Tells whether another connection may be made after one that is over.
+    /// Returns whether another connection may be made after one that is over.
     fn again(&self) -> bool {
         true
     }
@@ -99,7 +99,7 @@ pub(super) trait Dial: Send + 'static {
 /// How long the last message may take before the connection is left without it.
 const SAYING_SO: Duration = Duration::from_millis(1500);
 
-/// Is an order for the writing half.
+/// An order for the writing half.
 #[derive(Debug)]
 enum Order {
     Send {
@@ -134,7 +134,7 @@ impl Order {
     }
 }
 
-/// Says what kind of order was refused.
+/// What kind of order was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refused {
     Send,
@@ -239,13 +239,13 @@ pub(super) struct Follower<D> {
     taken: mpsc::Receiver<Order>,
 }
 
-/// Says how one connection went.
+/// How one connection went.
 struct Outcome {
     end: End,
     good: bool,
 }
 
-/// Says why a connection is over.
+/// Why a connection is over.
 #[derive(Debug)]
 enum End {
     /// The source came to its end in good order.

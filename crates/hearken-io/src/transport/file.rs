@@ -28,7 +28,7 @@ const AT_ONCE: usize = 16 * 1024;
 /// there are few.
 const READS_AHEAD: usize = 2;
 
-/// Is one line of a source, without its end.
+/// One line of a source, without its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line {
     /// A line that is not blank; invalid UTF-8 is replaced.
@@ -57,7 +57,7 @@ pub(super) struct Lines<R> {
     place: Place,
 }
 
-/// Says how far a source has been read.
+/// How far a source has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Open,
@@ -75,7 +75,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Gives the next line where one was read already, or was the last.
+    /// Returns the next line where one was read already, or was the last.
     fn at_hand(&mut self) -> Option<Line> {
         let piece = match self.framer.piece() {
             None if self.place == Place::Ended => self.framer.rest(),

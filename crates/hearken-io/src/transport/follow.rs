@@ -49,7 +49,7 @@ impl Known {
         self.last.drain(..over);
     }
 
-    /// Tells whether the file still begins with what was read of it, as far as it is remembered; the file
+    /// Returns whether the file still begins with what was read of it, as far as it is remembered; the file
     /// is then where it was.
     fn is_still_in(&self, file: &mut File) -> io::Result<bool> {
         let place = file.stream_position()?;

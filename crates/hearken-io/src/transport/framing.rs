@@ -81,7 +81,7 @@ impl Framing {
         }
     }
 
-    /// Gives the other one of a socket's two.
+    /// Returns the other one of a socket's two.
     pub(super) fn other(self) -> Self {
         match self {
             Self::Lengths => Self::Lines,
@@ -91,7 +91,7 @@ impl Framing {
     }
 }
 
-/// Is what stands next in a stream.
+/// What stands next in a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
     /// A whole message; invalid UTF-8 is replaced.
@@ -114,7 +114,7 @@ pub(super) struct Framer {
     place: StreamState,
 }
 
-/// Says where in the stream the next byte stands.
+/// Where in the stream the next byte stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StreamState {
     /// At the start of a stream whose framing its first byte tells.
@@ -135,7 +135,7 @@ enum StreamState {
     Lost,
 }
 
-/// Says how far a document has been looked through: it ends where all is closed that it opened.
+/// How far a document has been looked through: it ends where all is closed that it opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Scan {
     depth: usize,
@@ -164,7 +164,7 @@ impl Scan {
         self.depth == 0
     }
 
-    /// Gives the place behind a document's end.
+    /// Returns the place behind a document's end.
     fn end_in(&mut self, bytes: &[u8]) -> Option<usize> {
         let at = bytes.iter().position(|byte| self.ends(*byte))?;
         Some(at + 1)
@@ -196,7 +196,7 @@ impl Framer {
         }
     }
 
-    /// Gives the framing, once it is known.
+    /// Returns the framing, once it is known.
     pub(super) fn framing(&self) -> Option<Framing> {
         match self.place {
             StreamState::Start | StreamState::Lost => None,
@@ -206,7 +206,7 @@ impl Framer {
         }
     }
 
-    /// Gives the room into which the next bytes are read; ask for the pieces before the next read, so
+    /// Returns the room into which the next bytes are read; ask for the pieces before the next read, so
     /// that no more than a message and a chunk are ever kept.
     pub(super) fn room(&mut self) -> &mut BytesMut {
         if self.kept.capacity() - self.kept.len() < LEFT {

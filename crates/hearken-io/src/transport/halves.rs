@@ -82,7 +82,7 @@ pub(super) trait Poster: Send + Sync + 'static {
     }
 }
 
-/// Is one kind of source, ready to run: how it is read and how it is answered.
+/// One kind of source, ready to run: how it is read and how it is answered.
 ///
 /// A kind whose replies go over the connection that is being read (a WebSocket, a socket, a child
 /// process) gives its poster a channel into its reader.

@@ -32,7 +32,7 @@ pub(super) const CALLS_UNDER_WAY: usize = 16;
 /// others. Whoever follows more than this many things at a time asks for the rest again and again.
 pub(super) const STREAMS_UNDER_WAY: usize = 8;
 
-/// Is the way to a running link; dropping it ends the link at once.
+/// The way to a running link; dropping it ends the link at once.
 #[derive(Debug)]
 pub struct LinkHandle {
     orders: mpsc::UnboundedSender<Order>,
@@ -134,7 +134,7 @@ impl LinkHandle {
     }
 }
 
-/// Is a wish of the handle. The queue needs no bound of its own: what is large is bounded by the room, and the rest
+/// A wish of the handle. The queue needs no bound of its own: what is large is bounded by the room, and the rest
 /// is a few words that our own side made up.
 #[derive(Debug)]
 pub(super) enum Order {
@@ -271,7 +271,7 @@ async fn called_for(
     (LinkEvent::Answered { request, outcome }, Some(room))
 }
 
-/// Holds what is wished of a link, and who waits for all of it to be taken.
+/// What is wished of a link, and who waits for all of it to be taken.
 struct Wishes {
     orders: mpsc::UnboundedReceiver<Order>,
     taken: oneshot::Sender<()>,

@@ -122,10 +122,10 @@ pub fn listen(listening: Listening, settings: &LinkSettings, sink: LinkSink) -> 
     launch(|orders, closing| drive(link, sink, orders, closing))
 }
 
-/// Is what goes out as the answer to a request.
+/// What goes out as the answer to a request.
 type Answer = (u16, String);
 
-/// Holds the requests that wait for an answer.
+/// The requests that wait for an answer.
 #[derive(Debug, Clone, Default)]
 struct Held(Arc<Mutex<HashMap<u64, oneshot::Sender<Answer>>>>);
 
@@ -160,7 +160,7 @@ struct Gate {
     held: Held,
 }
 
-/// Is what every connection needs.
+/// What every connection needs.
 #[derive(Debug)]
 struct Guard {
     secret: Secret,
@@ -284,7 +284,7 @@ async fn admit(mut stream: TcpStream, guard: Arc<Guard>) -> Option<TcpStream> {
     None
 }
 
-/// Tells whether the first bytes of a connection are a method and the secret, without taking them.
+/// Returns whether the first bytes of a connection are a method and the secret, without taking them.
 async fn knows_secret(stream: &TcpStream, guard: &Guard) -> bool {
     let secret = guard.secret.expose().as_bytes();
     let mut bytes = vec![0; LONGEST_METHOD + secret.len() + 1];
@@ -335,7 +335,7 @@ async fn serve(stream: TcpStream, guard: Arc<Guard>) {
         .await;
 }
 
-/// Is a request that waits; dropped without an answer it has lapsed.
+/// A request that waits; dropped without an answer it has lapsed.
 struct Waiting<'a> {
     guard: &'a Guard,
     id: u64,
@@ -416,7 +416,7 @@ impl Guard {
         }
     }
 
-    /// Gives what stands behind the secret in a path; `None` for whoever does not know it.
+    /// Returns what stands behind the secret in a path; `None` for whoever does not know it.
     fn behind_secret(&self, target: &str) -> Option<String> {
         let rest = target.strip_prefix('/')?;
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -440,7 +440,7 @@ fn is_same(given: &[u8], secret: &[u8]) -> bool {
     given.len() == secret.len() && differs == 0
 }
 
-/// Tells whether a request names this machine as its host, by a name that nobody else can have.
+/// Returns whether a request names this machine as its host, by a name that nobody else can have.
 fn is_from_here(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {

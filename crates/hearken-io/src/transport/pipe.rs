@@ -48,7 +48,7 @@ impl PipeName {
         (whole.chars().count() <= LONGEST).then_some(Self(whole))
     }
 
-    /// Gives the whole name.
+    /// Returns the whole name.
     pub fn whole(&self) -> &str {
         &self.0
     }
@@ -62,7 +62,7 @@ impl fmt::Display for PipeName {
     }
 }
 
-/// Gives what stands below a folder in a name.
+/// Returns what stands below a folder in a name.
 fn below<'a>(folder: &str, name: &'a str) -> Option<&'a str> {
     name.strip_prefix(folder)?.strip_prefix(SEPARATOR)
 }

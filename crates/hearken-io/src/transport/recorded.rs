@@ -17,7 +17,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 /// How many answers are kept: more than a person gives in a month.
 const MOST_ANSWERS: usize = 4096;
 
-/// Holds one answer that went out while it was recorded.
+/// One answer that went out while it was recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecordedAnswer {
     /// The decision on a confirmation.
@@ -30,7 +30,7 @@ pub enum RecordedAnswer {
     Number(f64),
 }
 
-/// Holds what is known of a recording besides its events.
+/// What is known of a recording besides its events.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recorded {
     /// When it was begun.
@@ -90,7 +90,7 @@ impl Recorded {
     }
 }
 
-/// Gives the name of the file beside a recording.
+/// Returns the name of the file beside a recording.
 pub(super) fn beside(events: &Path) -> PathBuf {
     let mut name = events.as_os_str().to_owned();
     name.push(".meta.jsonl");

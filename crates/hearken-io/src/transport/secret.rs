@@ -8,7 +8,7 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Holds a bearer token or a password; its debug form is `…` and it has no display form.
+/// A bearer token or a password; its debug form is `…` and it has no display form.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     text: String,
@@ -39,7 +39,7 @@ impl Secret {
         &self.text
     }
 
-    /// Gives what stands in the header `Authorization`, for the one place that sends it.
+    /// Returns what stands in the header `Authorization`, for the one place that sends it.
     pub(super) fn header(&self) -> String {
         match &self.user {
             None => format!("Bearer {}", self.text),

@@ -151,12 +151,12 @@ impl Server {
         (server, taken)
     }
 
-    /// Gives the address that the person gave.
+    /// Returns the address that the person gave.
     pub(super) fn given(&self) -> &Url {
         &self.given
     }
 
-    /// Gives the address of a path, which stays at this server.
+    /// Returns the address of a path, which stays at this server.
     ///
     /// # Errors
     /// [`Fault::Unusable`] for everything that is no path of this server.
@@ -174,7 +174,7 @@ impl Server {
         Ok(url)
     }
 
-    /// Gives where a stream is.
+    /// Returns where a stream is.
     ///
     /// # Errors
     /// When the server sends it somewhere that is not safe, or it would leave the server by itself.
@@ -191,7 +191,7 @@ impl Server {
         }
     }
 
-    /// Gives where the server itself says that a stream is.
+    /// Returns where the server itself says that a stream is.
     fn named(&self, location: &str) -> Result<Url, Fault> {
         let url = self
             .given
@@ -356,7 +356,7 @@ impl Server {
     }
 }
 
-/// Gives where an answer sends whoever asked.
+/// Returns where an answer sends whoever asked.
 fn location_of(response: &reqwest::Response) -> Option<String> {
     let location = response.headers().get(LOCATION);
     let location = location.filter(|location| location.len() <= LOCATION_BYTES)?;
@@ -407,7 +407,7 @@ fn http_method(method: Method) -> HttpMethod {
     }
 }
 
-/// Gives how long a reply may take.
+/// Returns how long a reply may take.
 fn limit_of(settings: &LinkSettings) -> Duration {
     let (reply, connect) = (
         settings.config.reply_timeout(),
@@ -420,7 +420,7 @@ fn limit_of(settings: &LinkSettings) -> Duration {
     }
 }
 
-/// Says what a request that got no answer means for what it carried: before there is a connection
+/// Returns what a request that got no answer means for what it carried: before there is a connection
 /// nothing of it has left, and after that nobody knows.
 fn unsent(error: &reqwest::Error) -> Undelivered {
     let fault = fault_of(error);

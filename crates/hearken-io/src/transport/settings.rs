@@ -10,7 +10,7 @@ use super::tls::Tls;
 use crate::config::LinkConfig;
 use crate::link::WebSocketTerms;
 
-/// Holds what a link needs to know besides its source.
+/// What a link needs to know besides its source.
 ///
 /// Clone it for each link, so that all links share one HTTP client.
 #[derive(Debug, Clone)]

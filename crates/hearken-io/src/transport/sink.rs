@@ -25,7 +25,7 @@ pub const WAITING_BYTES: u32 = 16 * 1024 * 1024;
 /// enough that the link goes on reading while that is taken.
 const AT_ONCE: u32 = WAITING_BYTES / 8;
 
-/// Is news that were handed over at once, with the room that they take.
+/// News that were handed over at once, with the room that they take.
 type Parcel = (VecDeque<LinkEvent>, Option<OwnedSemaphorePermit>);
 
 /// Takes a link's news; when there is no room for more the link waits, and the server with it.
@@ -70,7 +70,7 @@ impl LinkSink {
         (sink, news)
     }
 
-    /// Gives the link's index.
+    /// Returns the link's index.
     pub(super) fn index(&self) -> usize {
         self.index
     }
@@ -106,7 +106,7 @@ impl LinkSink {
         Ok(())
     }
 
-    /// Gives the room that a piece of news takes.
+    /// Returns the room that a piece of news takes.
     fn room_of(&self, event: &LinkEvent) -> u32 {
         match size_of_news(event) {
             0 => 0,
@@ -179,7 +179,7 @@ fn has_too_many_values(event: &LinkEvent) -> bool {
     values > MOST_VALUES
 }
 
-/// Is a place for one piece of news.
+/// A place for one piece of news.
 pub(super) struct Room<'a>(mpsc::Permit<'a, Parcel>);
 
 impl Room<'_> {
@@ -214,7 +214,7 @@ impl LinkNews {
     }
 }
 
-/// Gives how many bytes of a piece of news count; only what a stranger sends at any length takes some.
+/// Returns how many bytes of a piece of news count; only what a stranger sends at any length takes some.
 pub fn size_of_news(event: &LinkEvent) -> u32 {
     let bytes = match event {
         LinkEvent::Frame(frame) => frame.text.len(),
@@ -254,7 +254,7 @@ mod tests {
         LinkEvent::Frame(Frame::of("x".repeat(bytes)))
     }
 
-    /// Tells whether a piece of news finds room at once.
+    /// Returns whether a piece of news finds room at once.
     async fn fits(sink: &LinkSink, event: LinkEvent) -> bool {
         tokio::select! {
             biased;

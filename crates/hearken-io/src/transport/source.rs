@@ -95,7 +95,7 @@ impl Source {
         }
     }
 
-    /// Tells whether a SOURCE is read over a connection, so that it is there only while it is followed.
+    /// Returns whether a SOURCE is read over a connection, so that it is there only while it is followed.
     pub fn is_live(&self) -> bool {
         match self {
             Self::Http(_)
@@ -108,7 +108,7 @@ impl Source {
         }
     }
 
-    /// Gives a short name that is safe on a screen: no query, no credential, no control character.
+    /// Returns a short name that is safe on a screen: no query, no credential, no control character.
     pub fn name(&self) -> String {
         match self {
             Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
@@ -123,7 +123,7 @@ impl Source {
         }
     }
 
-    /// Gives the name of a source whose frames are at another path of its server than the person gave.
+    /// Returns the name of a source whose frames are at another path of its server than the person gave.
     pub fn name_at(&self, path: &str) -> String {
         match self {
             Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
@@ -140,7 +140,7 @@ impl Source {
         }
     }
 
-    /// Gives the path of the address that the person gave, and whether a query follows it; `None` for what is
+    /// Returns the path of the address that the person gave, and whether a query follows it; `None` for what is
     /// no server on the network.
     pub fn path(&self) -> Option<(&str, bool)> {
         match self {
@@ -156,7 +156,7 @@ impl Source {
         }
     }
 
-    /// Gives the scheme, the host and the port of a server on the network, as one text.
+    /// Returns the scheme, the host and the port of a server on the network, as one text.
     pub fn origin(&self) -> Option<String> {
         match self {
             Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
@@ -171,7 +171,7 @@ impl Source {
         }
     }
 
-    /// Gives what stands behind the `#` of the address that the person gave: it stays here, and names a part of what is
+    /// Returns what stands behind the `#` of the address that the person gave: it stays here, and names a part of what is
     /// there.
     pub fn fragment(&self) -> Option<&str> {
         match self {
@@ -187,7 +187,7 @@ impl Source {
         }
     }
 
-    /// Tells whether answers can go out to it.
+    /// Returns whether answers can go out to it.
     pub fn takes_answers(&self) -> bool {
         match self {
             Self::Http(_)
@@ -207,7 +207,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// Gives the kind of address that was left out, where what is written looks like one: a host with a port or a
+/// Returns the kind of address that was left out, where what is written looks like one: a host with a port or a
 /// path, `localhost`, or the number of a machine. Of what holds a credential nothing is made.
 fn without_kind(text: &str) -> Option<&'static str> {
     let (host, rest) = match text.find('/') {

@@ -24,7 +24,7 @@ use crate::platform::files::open_to_read;
 /// The largest file of certificates that is read, in bytes: the bundle of a whole system is smaller.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// Says why certificates or a key can't be used.
+/// Why certificates or a key can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
     /// A file can't be read.
@@ -74,7 +74,7 @@ pub enum TlsError {
     },
 }
 
-/// Holds what a person brings to secure connections; its debug form shows no key.
+/// What a person brings to secure connections; its debug form shows no key.
 #[derive(Clone, Default)]
 pub struct Tls {
     roots: Vec<CertificateDer<'static>>,

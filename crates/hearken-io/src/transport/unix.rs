@@ -88,7 +88,7 @@ impl Socket {
     }
 }
 
-/// Tells whether a text can be an agent's id in a name of the system's.
+/// Returns whether a text can be an agent's id in a name of the system's.
 pub(super) fn is_id(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= ID_BYTES
@@ -107,7 +107,7 @@ impl fmt::Display for Socket {
     }
 }
 
-/// Gives the folders of the protocol's sockets, best first (B.4.1).
+/// Returns the folders of the protocol's sockets, best first (B.4.1).
 pub fn folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
     let absolute = |name: &str| {
@@ -179,7 +179,7 @@ impl UnixDial {
     }
 }
 
-/// Says what is known of the way the other side frames its messages.
+/// What is known of the way the other side frames its messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Talk {
     /// Nobody has said anything.
@@ -190,7 +190,7 @@ enum Talk {
     Known(Framing),
 }
 
-/// Tells whether a peer may be listened to: this user's programs and the system's own.
+/// Returns whether a peer may be listened to: this user's programs and the system's own.
 fn is_trusted(peer: u32, own: u32) -> bool {
     peer == own || peer == 0
 }
@@ -298,7 +298,7 @@ impl<Reading: AsyncRead + Unpin + Send + 'static> Inward for Incoming<Reading> {
     }
 }
 
-/// Gives both halves of a connection whose framing is known, or is that of the first bytes that come.
+/// Returns both halves of a connection whose framing is known, or is that of the first bytes that come.
 pub(super) fn halves<Reading, Writing>(
     (reading, writing): (Reading, Writing),
     framer: Framer,

@@ -14,7 +14,7 @@ use super::source::Source;
 use crate::link::Way;
 
 impl Source {
-    /// Gives the same server by another way; `None` for what is no server on the network.
+    /// Returns the same server by another way; `None` for what is no server on the network.
     pub fn by(&self, way: &Way) -> Option<Self> {
         let at = |url: &Url, secure: &str, plain: &str, path: &str| {
             let mut url = url.clone();

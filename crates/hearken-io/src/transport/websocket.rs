@@ -153,7 +153,7 @@ impl AsyncWrite for Counting {
     }
 }
 
-/// Is what a WebSocket runs over.
+/// What a WebSocket runs over.
 pub(super) trait Carrier: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin> Carrier for T {}
 
@@ -183,7 +183,7 @@ impl Dial for WebSocketDial {
     }
 }
 
-/// Says why an upgrade came to nothing.
+/// Why an upgrade came to nothing.
 enum Refusal {
     /// The server does not speak any of the subprotocols.
     Subprotocol,
@@ -209,7 +209,7 @@ impl Refusal {
 }
 
 impl WebSocketDial {
-    /// Gives what is offered to the server, as the header says it.
+    /// Returns what is offered to the server, as the header says it.
     fn offer(&self) -> Option<String> {
         match self.terms.subprotocol {
             Subprotocol::Offered(_) if self.without => None,
@@ -296,7 +296,7 @@ fn fault_of(error: &Error, limit: usize) -> Fault {
     }
 }
 
-/// Says what a close frame means.
+/// Returns what a close frame means.
 fn end_of(close: Option<&CloseFrame>, terms: &WebSocketTerms) -> Result<(), Fault> {
     let Some(close) = close else {
         return Err(Fault::Closed);

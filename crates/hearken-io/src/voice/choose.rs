@@ -30,7 +30,7 @@ const SOCKET: &str = "speech-dispatcher/speechd.sock";
 /// The programs that `auto` tries after speech-dispatcher, the best first.
 const PROGRAMS: [&str; 2] = ["espeak-ng", "espeak"];
 
-/// Holds what of a process's environment decides where voices are.
+/// What of a process's environment decides where voices are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// `SPEECHD_ADDRESS`: `unix_socket:PATH`, `unix_socket` or `inet_socket:HOST:PORT`.
@@ -331,7 +331,7 @@ async fn by_nvda(
         .map_err(|fault| fault.reason(By::Nvda))
 }
 
-/// Gives this program's file, which is also the child.
+/// Returns this program's file, which is also the child.
 fn own_file(surroundings: &Surroundings, by: By) -> Result<PathBuf, Reason> {
     let file = surroundings.executable.clone();
     file.ok_or_else(|| by.no_file())

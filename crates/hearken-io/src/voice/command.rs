@@ -102,7 +102,7 @@ impl CommandVoice {
         }
     }
 
-    /// Tells what of its sound can be changed.
+    /// Returns what of its sound can be changed.
     pub(super) fn adjustable(&self) -> VoiceEvent {
         VoiceEvent::Adjustable {
             knobs: self.program.knobs(),
@@ -302,7 +302,7 @@ impl Saying {
         }
     }
 
-    /// Says whether the program named an error, after taking in what it wrote last.
+    /// Returns whether the program named an error, after taking in what it wrote last.
     fn has_error(&mut self) -> bool {
         while let Some(stderr) = &mut self.stderr {
             match read_some(stderr, &mut self.complaints).now_or_never() {
@@ -326,7 +326,7 @@ async fn read_some(stderr: &mut ChildStderr, kept: &mut Vec<u8>) -> std::io::Res
 }
 
 impl Ending {
-    /// Says whether the program has ended, without reaping it.
+    /// Returns whether the program has ended, without reaping it.
     fn has_ended(&mut self) -> bool {
         let group = self.group.as_ref();
         group.is_none_or(|group| group.has_ended(&mut self.child))

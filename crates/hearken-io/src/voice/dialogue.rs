@@ -119,7 +119,7 @@ enum Stage {
     Held { message: u64 },
 }
 
-/// Holds one connection's conversation.
+/// One connection's conversation.
 #[derive(Debug)]
 pub(super) struct Dialogue {
     greeting: Greeting,
@@ -260,7 +260,7 @@ impl Dialogue {
         self.advance(now);
     }
 
-    /// Says whether nothing is being said or waited for.
+    /// Returns whether nothing is being said or waited for.
     pub(super) fn is_quiet(&self) -> bool {
         self.job.is_none() && self.asked.is_empty() && self.dying.is_empty()
     }
@@ -278,7 +278,7 @@ impl Dialogue {
         self.advance(now);
     }
 
-    /// Gives the moment at which [`Dialogue::expire`] has to be called.
+    /// Returns the moment at which [`Dialogue::expire`] has to be called.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let asked = self.asked.front().map(|asked| asked.until);
         let job = self.job.as_ref().and_then(|job| match job.stage {
@@ -332,7 +332,7 @@ impl Dialogue {
         }
     }
 
-    /// Gives the bytes to be written.
+    /// Returns the bytes to be written.
     pub(super) fn outgoing(&self) -> &[u8] {
         &self.outgoing
     }
@@ -342,7 +342,7 @@ impl Dialogue {
         self.outgoing.drain(..count.min(self.outgoing.len()));
     }
 
-    /// Gives the next piece of news.
+    /// Returns the next piece of news.
     pub(super) fn news(&mut self) -> Option<News> {
         self.news.pop_front()
     }
@@ -393,7 +393,7 @@ impl Dialogue {
         Request::Speak(job.serial)
     }
 
-    /// Gives the command that brings the language in line, if one is needed.
+    /// Returns the command that brings the language in line, if one is needed.
     ///
     /// A tag that the daemon's own language covers (en for en-US) leaves the person's voice alone,
     /// because SET LANGUAGE may replace it (SSIP 4.5). The real daemon takes any tag without an
@@ -443,7 +443,7 @@ impl Dialogue {
         self.news.push_back(News::Notice(text));
     }
 
-    /// Gives the first command that brings voice, numbers and punctuation in line, if one is needed.
+    /// Returns the first command that brings voice, numbers and punctuation in line, if one is needed.
     fn delivery_for(&mut self, job: &mut Job) -> Option<Request> {
         if let Some(name) = &job.sound.delivery.voice
             && ssip::voice_type(name).is_none()
@@ -493,7 +493,7 @@ impl Dialogue {
         }
     }
 
-    /// Gives what the person has set for everything on this machine, as far as it was asked for.
+    /// Returns what the person has set for everything on this machine, as far as it was asked for.
     pub(super) fn usual(&self) -> Delivery {
         Delivery {
             rate: Some(self.rate.base),

@@ -18,7 +18,7 @@ const NAMES_KEPT: usize = 20_000;
 /// ISO 639-3 gives Chinese and Norwegian one tag for the whole and one for each spoken language.
 const SAME: [(&str, &str); 4] = [("zh", "cmn"), ("zh", "yue"), ("no", "nb"), ("no", "nn")];
 
-/// Holds the languages that an engine has a voice for.
+/// The languages that an engine has a voice for.
 #[derive(Debug, Default)]
 pub(super) struct Languages {
     tags: BTreeSet<String>,
@@ -36,13 +36,13 @@ impl Languages {
         }
     }
 
-    /// Says whether a voice of that name is there; an empty list knows nothing and says yes, and so does
+    /// Returns whether a voice of that name is there; an empty list knows nothing and says yes, and so does
     /// one that was cut.
     pub(super) fn has(&self, name: &str) -> bool {
         self.names.is_empty() || self.names.len() == NAMES_KEPT || self.names.contains(name)
     }
 
-    /// Says whether a voice of the tag's language is there; an empty list knows nothing and says yes.
+    /// Returns whether a voice of the tag's language is there; an empty list knows nothing and says yes.
     pub(super) fn speaks(&self, tag: &str) -> bool {
         let wanted = primary(tag).to_ascii_lowercase();
         self.tags.is_empty()
@@ -55,7 +55,7 @@ impl Languages {
     }
 }
 
-/// Says whether one tag is the other or names it more narrowly: en and en-US, but not en-GB and en-US.
+/// Returns whether one tag is the other or names it more narrowly: en and en-US, but not en-GB and en-US.
 pub(super) fn covers(one: &str, other: &str) -> bool {
     let mut ones = one.split('-');
     let mut others = other.split('-');
@@ -68,7 +68,7 @@ pub(super) fn covers(one: &str, other: &str) -> bool {
     }
 }
 
-/// Gives a tag's first part, the language itself.
+/// Returns a tag's first part, the language itself.
 fn primary(tag: &str) -> &str {
     tag.split('-').next().unwrap_or(tag)
 }

@@ -34,7 +34,7 @@ const TERM: Duration = Duration::from_millis(40);
 /// Bounds the polite end of an engine after its last word: cancel, its answer, quit.
 const CLOSE: Duration = Duration::from_millis(500);
 
-/// Holds the time limits; tests make them small, everybody else takes [`Limits::default`].
+/// The time limits; tests make them small, everybody else takes [`Limits::default`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// For the reply to a command.
@@ -77,7 +77,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Gives the limits that hold where a screen reader speaks over the same daemon.
+    /// Returns the limits that hold where a screen reader speaks over the same daemon.
     ///
     /// A message waits until the reader's own has ended, which for a paragraph takes a while; taking
     /// that for a fault would cut a question that was about to be said.
@@ -88,14 +88,14 @@ impl Limits {
         }
     }
 
-    /// Gives the wait before try number `attempt`, the first being 0: doubled each time, capped.
+    /// Returns the wait before try number `attempt`, the first being 0: doubled each time, capped.
     pub(super) fn backoff(&self, attempt: u32) -> Duration {
         self.backoff_first
             .saturating_mul(2_u32.saturating_pow(attempt.min(16)))
             .min(self.backoff_cap)
     }
 
-    /// Gives the longest that saying a text may take before the engine counts as stuck.
+    /// Returns the longest that saying a text may take before the engine counts as stuck.
     ///
     /// Letters at the slowest setting of espeak-ng (80 words a minute) take 0.15 s each; a digit or
     /// any other sign may become a whole word or two.

@@ -48,7 +48,7 @@ struct Slot {
     reader: Reader,
 }
 
-/// Holds the orders that the voice's thread has not seen yet.
+/// The orders that the voice's thread has not seen yet.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
     slot: Mutex<Slot>,

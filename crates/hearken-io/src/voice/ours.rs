@@ -39,7 +39,7 @@ pub(super) async fn end(socket: &Path) {
     process.kill();
 }
 
-/// Tells whether a process was called to be the daemon of this socket: a number may be somebody else's by now.
+/// Returns whether a process was called to be the daemon of this socket: a number may be somebody else's by now.
 fn is_ours(process: Numbered, socket: &Path) -> bool {
     let Some(call) = process.call() else {
         return false;

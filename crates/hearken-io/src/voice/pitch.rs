@@ -7,7 +7,7 @@
 
 use crate::announce::{Mark, Sound};
 
-/// Gives the pitch of an utterance where the engine's own is `base`, and the program's words lie
+/// Returns the pitch of an utterance where the engine's own is `base`, and the program's words lie
 /// `distance` above the usual pitch.
 pub(super) fn of(mark: Mark, sound: &Sound, base: i32, distance: i32) -> i32 {
     let usual = sound.usual_pitch.unwrap_or(base);
@@ -18,7 +18,7 @@ pub(super) fn of(mark: Mark, sound: &Sound, base: i32, distance: i32) -> i32 {
     }
 }
 
-/// Gives the pitch of the program's own words, always apart from the agents' by the same distance.
+/// Returns the pitch of the program's own words, always apart from the agents' by the same distance.
 ///
 /// Where the usual pitch leaves no room upwards the mark goes downwards, because a mark that is
 /// lost in the clamp would let an agent speak in the program's name.

@@ -77,7 +77,7 @@ impl Program {
         }
     }
 
-    /// Gives what of its sound can be changed.
+    /// Returns what of its sound can be changed.
     pub(super) fn knobs(&self) -> Vec<Knob> {
         match self.style {
             // Whether it heeds its environment is between the person and the program.
@@ -86,7 +86,7 @@ impl Program {
         }
     }
 
-    /// Tells what a person should know of it before it speaks.
+    /// Returns what a person should know of it before it speaks.
     pub(super) fn notice(&self) -> Option<Reason> {
         match self.style {
             _ if self.own_pitch == 0 => None,
@@ -97,17 +97,17 @@ impl Program {
         }
     }
 
-    /// Gives the name that a person knows it by.
+    /// Returns the name that a person knows it by.
     pub(super) fn engine(&self) -> Reason {
         Reason::new("voice.engine.command").with("name", &self.name)
     }
 
-    /// Gives the name as it was given.
+    /// Returns the name as it was given.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Says whether a line of complaint that starts with "error:" means failure in spite of success.
+    /// Returns whether a line of complaint that starts with "error:" means failure in spite of success.
     pub(super) fn confesses(&self) -> bool {
         match self.style {
             Style::Unknown | Style::Say => false,
@@ -161,7 +161,7 @@ impl Program {
         (command, input)
     }
 
-    /// Gives the arguments that make the words sound as they are to.
+    /// Returns the arguments that make the words sound as they are to.
     fn sounding(&self, utterance: &Utterance) -> Vec<String> {
         let delivery = &utterance.sound.delivery;
         let mut arguments = Vec::new();
@@ -202,7 +202,7 @@ impl Program {
         arguments
     }
 
-    /// Gives what a program of the person's own can read of how the words are to sound.
+    /// Returns what a program of the person's own can read of how the words are to sound.
     fn environment(&self, utterance: &Utterance) -> [(&'static str, Option<String>); 7] {
         let sound = &utterance.sound;
         let pitch = pitch::of(utterance.mark, sound, 0, self.own_pitch);
@@ -274,12 +274,12 @@ fn place(argument: &str, text: &str) -> String {
     }
 }
 
-/// Gives espeak-ng's pitch, 0 to 99 with 50 as the usual one.
+/// Returns espeak-ng's pitch, 0 to 99 with 50 as the usual one.
 fn espeak_pitch(pitch: i32) -> i32 {
     ESPEAK_PITCH + pitch.clamp(-100, 100) * 49 / 100
 }
 
-/// Gives the place of espeak-ng's pitch on the scale of -100 to 100.
+/// Returns the place of espeak-ng's pitch on the scale of -100 to 100.
 fn espeak_scale(pitch: i32) -> i32 {
     ((pitch - ESPEAK_PITCH) * 100 / 49).clamp(-100, 100)
 }
@@ -307,7 +307,7 @@ fn option_in<'a>(
     })
 }
 
-/// Gives espeak-ng's name of a voice; SSIP's kinds are variants of the voice that the person's own
+/// Returns espeak-ng's name of a voice; SSIP's kinds are variants of the voice that the person's own
 /// arguments name, else of English.
 ///
 /// A language is not made a voice: with one that it does not know the program ends with an error.
@@ -328,12 +328,12 @@ fn espeak_voice(name: &str, arguments: &[String]) -> String {
     format!("{base}{variant}")
 }
 
-/// Gives the rate of macOS's `say` in words a minute, around its usual 175.
+/// Returns the rate of macOS's `say` in words a minute, around its usual 175.
 fn say_words(rate: i32) -> i32 {
     espeak_words(rate)
 }
 
-/// Gives espeak-ng's rate in words a minute: 80 to 450 with 175 as the usual one.
+/// Returns espeak-ng's rate in words a minute: 80 to 450 with 175 as the usual one.
 fn espeak_words(rate: i32) -> i32 {
     let rate = rate.clamp(-100, 100);
     175 + if rate < 0 { rate * 95 } else { rate * 275 } / 100

@@ -63,7 +63,7 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// Gives its name as a person knows it.
+    /// Returns its name as a person knows it.
     pub fn name(self) -> Reason {
         match self {
             Self::Orca => "Orca".into(),
@@ -79,7 +79,7 @@ impl Reader {
     }
 }
 
-/// Says what one place showed.
+/// What one place showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sight {
     /// A reader is at work.
@@ -93,7 +93,7 @@ pub enum Sight {
     },
 }
 
-/// Holds one place that was looked at.
+/// One place that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
     /// The place, as a person would name it.
@@ -102,7 +102,7 @@ pub struct Look {
     pub sight: Sight,
 }
 
-/// Holds all that was looked at.
+/// All that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Survey {
     /// The places, in the order in which they were looked at.
@@ -110,7 +110,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Gives the reader that is at work: the first one with a name, else an unnamed one.
+    /// Returns the reader that is at work: the first one with a name, else an unnamed one.
     pub fn present(&self) -> Option<Reader> {
         let present = |look: &Look| match &look.sight {
             Sight::Present(reader) => Some(*reader),
@@ -127,7 +127,7 @@ impl Survey {
     }
 }
 
-/// Holds all that can tell of a reader on this machine.
+/// All that can tell of a reader on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signs {
     /// What the system itself told.
@@ -155,7 +155,7 @@ impl Signs {
     }
 }
 
-/// Says what a sign of the system means.
+/// Returns what a sign of the system means.
 fn marked(mark: &Mark) -> Look {
     let (place, reader) = match mark.sign {
         Sign::Nvda => (
@@ -180,7 +180,7 @@ fn marked(mark: &Mark) -> Look {
     Look { place, sight }
 }
 
-/// Holds the places where readers leave signs.
+/// The places where readers leave signs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Places {
     /// The address of the person's session bus; absent where there is none.
@@ -194,7 +194,7 @@ struct Places {
 }
 
 impl Places {
-    /// Gives this machine's places.
+    /// Returns this machine's places.
     fn from_env(processes: &str) -> Self {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let usual = || {
@@ -265,7 +265,7 @@ impl Places {
         }
     }
 
-    /// Gives one look a reader, from one pass over the processes.
+    /// Returns one look a reader, from one pass over the processes.
     fn processes(&self) -> Vec<Look> {
         let names = fs::read_dir(&self.processes).map(|entries| {
             let numbered = |path: &Path| {
@@ -300,7 +300,7 @@ impl Places {
     }
 }
 
-/// Gives the name of a program that runs, or of the script that a Python runs; a process that has
+/// Returns the name of a program that runs, or of the script that a Python runs; a process that has
 /// ended and only waits to be taken leave of has none.
 fn process(folder: &Path) -> Option<String> {
     let line = read(&folder.join("cmdline"), COMMAND_LINE).ok()?;

@@ -41,7 +41,7 @@ impl VoiceSink {
     }
 }
 
-/// Holds the voice's end of a sink: pushing never waits, and nothing overtakes.
+/// The voice's end of a sink: pushing never waits, and nothing overtakes.
 #[derive(Debug)]
 pub(super) struct Outbox {
     sink: VoiceSink,
@@ -101,7 +101,7 @@ impl Outbox {
     }
 }
 
-/// Says whether anybody reads a voice's news.
+/// Whether anybody reads a voice's news.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Listener {
     There,

@@ -31,7 +31,7 @@ const CHUNK: usize = 8 * 1024;
 /// How often a socket is looked for while the daemon starts.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// Says where the daemon is and how it is started.
+/// Where the daemon is and how it is started.
 #[derive(Debug, Clone)]
 pub(super) struct DaemonFiles {
     /// The socket.
@@ -42,7 +42,7 @@ pub(super) struct DaemonFiles {
 
 type Connecting = Pin<Box<dyn Future<Output = Result<(UnixStream, Origin), Fault>>>>;
 
-/// Says who started the daemon.
+/// Who started the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// It was there before.
@@ -120,7 +120,7 @@ impl SpeechDispatcher {
         }
     }
 
-    /// Tells what can be changed, and how the person has it.
+    /// Returns what can be changed, and how the person has it.
     fn adjustable(&mut self) -> VoiceEvent {
         let usual = self
             .connection()

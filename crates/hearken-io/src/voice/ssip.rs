@@ -46,7 +46,7 @@ impl Priority {
         }
     }
 
-    /// Gives the word of SSIP 4.3.3.
+    /// Returns the word of SSIP 4.3.3.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Message => "MESSAGE",
@@ -56,7 +56,7 @@ impl Priority {
     }
 }
 
-/// Says what happened to a message (SSIP 4.7.2).
+/// What happened to a message (SSIP 4.7.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Happening {
     /// The first sound.
@@ -113,7 +113,7 @@ impl Decoder {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Gives the next thing the server said, if a whole one is there.
+    /// Returns the next thing the server said, if a whole one is there.
     pub(super) fn next(&mut self) -> Result<Option<Said>, Garbage> {
         loop {
             let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') else {
@@ -180,7 +180,7 @@ impl Decoder {
     }
 }
 
-/// Says whether a reply's code means that the command was done (SSIP 5: 1xx and 2xx).
+/// Returns whether a reply's code means that the command was done (SSIP 5: 1xx and 2xx).
 pub(super) fn is_ok(code: u16) -> bool {
     (100..300).contains(&code)
 }
@@ -222,7 +222,7 @@ pub(super) fn body(text: &str) -> String {
     body
 }
 
-/// Gives a language tag as SSIP takes it (RFC 1766, SSIP 4.5), or nothing if it is not a tag.
+/// Returns a language tag as SSIP takes it (RFC 1766, SSIP 4.5), or nothing if it is not a tag.
 ///
 /// BCP 47 tags go over unchanged; anything but letters, digits and single hyphens is refused, which
 /// also keeps a hostile tag from becoming a second command.
@@ -235,7 +235,7 @@ pub(super) fn language(tag: &str) -> Option<&str> {
     ok.then_some(tag)
 }
 
-/// Gives SSIP's word for one of its eight kinds of voices (4.5), if a name is one: "female1", "child_male".
+/// Returns SSIP's word for one of its eight kinds of voices (4.5), if a name is one: "female1", "child_male".
 pub(super) fn voice_type(name: &str) -> Option<&'static str> {
     VOICE_TYPES
         .into_iter()

@@ -16,7 +16,7 @@ const LOUD: f64 = 5_000.0;
 /// The tick comes often and tells little.
 const SOFT: f64 = 2_000.0;
 
-/// Gives a cue's tones: hertz and milliseconds, 0 hertz for a pause.
+/// Returns a cue's tones: hertz and milliseconds, 0 hertz for a pause.
 ///
 /// Up asks, down ends badly, three steps up are done; a source that is lost falls, one that is back
 /// rises by the same two tones.
@@ -31,7 +31,7 @@ fn tones(cue: Cue) -> &'static [(f64, u32)] {
     }
 }
 
-/// Gives a cue as raw samples: 44,100 a second, one channel, 16 bits, little endian.
+/// Returns a cue as raw samples: 44,100 a second, one channel, 16 bits, little endian.
 pub(super) fn samples(cue: Cue) -> Vec<u8> {
     let loud = if cue == Cue::Tick { SOFT } else { LOUD };
     let mut bytes = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn samples(cue: Cue) -> Vec<u8> {
     bytes
 }
 
-/// Gives the heights of a sine wave, from one sample to the next: a point goes round a circle in small steps. The system's
+/// Returns the heights of a sine wave, from one sample to the next: a point goes round a circle in small steps. The system's
 /// library of mathematics would be loaded at each start for this alone.
 fn wave(hertz: f64) -> impl Iterator<Item = f64> {
     let half = std::f64::consts::PI * hertz / f64::from(RATE);

@@ -5,7 +5,7 @@
 
 use crate::announce::Reason;
 
-/// Says why a command line can't be cut into words.
+/// Why a command line can't be cut into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unfinished {
     /// A quote has no end.

@@ -234,7 +234,7 @@ pub(super) async fn at(moment: Option<Instant>) {
     }
 }
 
-/// Says whether a text has anything that an engine could say.
+/// Returns whether a text has anything that an engine could say.
 fn has_words(text: &str) -> bool {
     text.chars()
         .any(|sign| !sign.is_whitespace() && !sign.is_control())

@@ -11,7 +11,7 @@ use super::{AnswerFault, AnswersFault, ConfigError, PolicyFault, read};
 /// How many rules a file may have: they are all told at the start.
 const MOST_RULES: usize = 64;
 
-/// Says which kind of question a rule is about.
+/// Which kind of question a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnswerKind {
@@ -21,7 +21,7 @@ pub enum AnswerKind {
     Clarification,
 }
 
-/// Holds one rule; of a file, the first one that is about a question decides it.
+/// One rule; of a file, the first one that is about a question decides it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerRule {
@@ -65,7 +65,7 @@ pub enum AnswerWish<'a> {
 }
 
 impl AnswerRule {
-    /// Gives what it does.
+    /// Returns what it does.
     pub fn wish(&self) -> AnswerWish<'_> {
         match (self.kind, self.answer.as_str()) {
             (AnswerKind::Confirmation, "accept") => AnswerWish::Accept,
@@ -76,12 +76,12 @@ impl AnswerRule {
         }
     }
 
-    /// Tells whether it accepts more than a rule of the settings may.
+    /// Returns whether it accepts more than a rule of the settings may.
     pub fn takes_risk(&self) -> bool {
         self.irreversible || !self.risks.is_empty()
     }
 
-    /// Tells whether a text is what it is about.
+    /// Returns whether a text is what it is about.
     pub fn names(&self, text: &str) -> bool {
         let Some(wanted) = &self.text else {
             return true;
@@ -96,7 +96,7 @@ impl AnswerRule {
     }
 }
 
-/// Tells whether a text holds these words whole: "move" is no part of "remove" or "re-move".
+/// Returns whether a text holds these words whole: "move" is no part of "remove" or "re-move".
 fn has_words(text: &str, words: &str) -> bool {
     let belongs =
         |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '\'' | '\u{300}'..='\u{36f}');

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The scale of rate, pitch and volume, as SSIP has it: -100 to 100.
 pub const SCALE: std::ops::RangeInclusive<i32> = -100..=100;
 
-/// Says which punctuation marks are spoken by their names.
+/// Which punctuation marks are spoken by their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Punctuation {
@@ -49,7 +49,7 @@ impl Punctuation {
     /// Lists every level, the fewest marks first.
     pub const ALL: [Self; 4] = [Self::None, Self::Some, Self::Most, Self::All];
 
-    /// Gives its name in the settings and in SSIP.
+    /// Returns its name in the settings and in SSIP.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -60,7 +60,7 @@ impl Punctuation {
     }
 }
 
-/// Holds how words are to sound; what is absent is left as the engine has it.
+/// How words are to sound; what is absent is left as the engine has it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Delivery {
@@ -94,7 +94,7 @@ impl Delivery {
         }
     }
 
-    /// Tells whether every number is on the [`SCALE`] and a voice has a name.
+    /// Returns whether every number is on the [`SCALE`] and a voice has a name.
     pub fn is_sound(&self) -> bool {
         let numbers = [self.rate, self.pitch, self.volume];
         numbers.into_iter().flatten().all(|n| SCALE.contains(&n))
@@ -105,7 +105,7 @@ impl Delivery {
 /// The longest name of a voice; the longest of the 13,000 that espeak-ng offers has 50 characters.
 pub const LONGEST_VOICE: usize = 120;
 
-/// Tells whether a text can name a voice: it is not empty, not too long, and has no control
+/// Returns whether a text can name a voice: it is not empty, not too long, and has no control
 /// character, which could end a command to an engine.
 pub fn is_voice_name(name: &str) -> bool {
     !name.trim().is_empty() && name.len() <= LONGEST_VOICE && !name.chars().any(char::is_control)

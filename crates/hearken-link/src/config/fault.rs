@@ -3,7 +3,7 @@
 //! Responsibilities: telling each kind apart, with what it names. Not here: finding it (each part of the settings), the
 //! words (`announce`).
 
-/// Says what a setting takes.
+/// What a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// A number between these two.
@@ -34,7 +34,7 @@ pub enum Takes {
     Deliveries,
 }
 
-/// Says why the rules that decide questions can't be used.
+/// Why the rules that decide questions can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PolicyFault {
     /// There are more than these.
@@ -54,7 +54,7 @@ pub enum PolicyFault {
     Empty(String),
 }
 
-/// Says why a file of answers can't be used.
+/// Why a file of answers can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswersFault {
     /// There is no rule in it.
@@ -70,7 +70,7 @@ pub enum AnswersFault {
     },
 }
 
-/// Says why one rule of a file of answers can't be used.
+/// Why one rule of a file of answers can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerFault {
     /// It names an agent, a tool or a text with an empty text.
@@ -87,7 +87,7 @@ pub enum AnswerFault {
     RiskAtLarge,
 }
 
-/// Says why the sources of the settings can't be used.
+/// Why the sources of the settings can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceFault {
     /// There are more than these.

@@ -85,7 +85,7 @@ impl HandshakeConfig {
     }
 }
 
-/// Holds what is asked of one producer otherwise than of all.
+/// What is asked of one producer otherwise than of all.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SourceHandshake {

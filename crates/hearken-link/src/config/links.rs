@@ -105,11 +105,11 @@ impl Default for LinkConfig {
 }
 
 impl LinkConfig {
-    /// Gives the time limit of a connection attempt.
+    /// Returns the time limit of a connection attempt.
     pub fn connect_timeout(&self) -> Duration {
         Duration::from_millis(self.connect_timeout_ms)
     }
-    /// Gives the time limit of a reply.
+    /// Returns the time limit of a reply.
     pub fn reply_timeout(&self) -> Duration {
         Duration::from_millis(self.reply_timeout_ms)
     }

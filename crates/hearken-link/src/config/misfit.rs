@@ -6,7 +6,7 @@
 /// How many characters of what a person wrote are shown.
 const LONGEST: usize = 60;
 
-/// Says what does not fit on a line.
+/// What does not fit on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
     /// A setting has a value that is none of those it takes.

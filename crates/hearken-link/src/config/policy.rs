@@ -12,7 +12,7 @@ const MOST_RULES: usize = 32;
 /// How long a rule's name may be: it goes out in `decided_by` and is said with every decision.
 const LONGEST_NAME: usize = 40;
 
-/// Says what becomes of a confirmation that a rule is about.
+/// What becomes of a confirmation that a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyDecision {
@@ -39,7 +39,7 @@ pub enum PolicyRisk {
     Unknown,
 }
 
-/// Holds one rule; the first one that is about a question decides it.
+/// One rule; the first one that is about a question decides it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRule {

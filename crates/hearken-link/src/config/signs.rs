@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// Says how the pane is coloured; nothing is ever told by colour alone.
+/// How the pane is coloured; nothing is ever told by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThemeChoice {
@@ -16,7 +16,7 @@ pub enum ThemeChoice {
     Plain,
 }
 
-/// Says what is said of what is being typed.
+/// What is said of what is being typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EchoChoice {
@@ -31,7 +31,7 @@ pub enum EchoChoice {
     None,
 }
 
-/// Says when an agent's text is said.
+/// When an agent's text is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswersChoice {
@@ -59,7 +59,7 @@ pub enum NotificationChoice {
     None,
 }
 
-/// Says when plain lines and the transcript of the full face carry the time.
+/// When plain lines and the transcript of the full face carry the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum TimesChoice {

@@ -73,7 +73,7 @@ fn is_usual(handshake: &SourceHandshake) -> bool {
     *handshake == SourceHandshake::default()
 }
 
-/// Holds how the agents of one source are announced, where that is not as for all.
+/// How the agents of one source are announced, where that is not as for all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SourceAnnounce {
     /// How long each announcement is.
@@ -87,7 +87,7 @@ pub struct SourceAnnounce {
 }
 
 impl SourceConfig {
-    /// Gives how its agents are announced, where that is not as for all.
+    /// Returns how its agents are announced, where that is not as for all.
     pub fn announce(&self) -> SourceAnnounce {
         SourceAnnounce {
             verbosity: self.verbosity,
@@ -211,13 +211,13 @@ pub(super) fn fault(sources: &[SourceConfig]) -> Option<SourceFault> {
     None
 }
 
-/// Tells whether a text is a path of a server from its root.
+/// Returns whether a text is a path of a server from its root.
 fn is_path(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_graphic() && c != '#';
     text.starts_with('/') && !text.starts_with("//") && text.chars().all(plain)
 }
 
-/// Tells whether a source is a server on the network, which other requests can be made to.
+/// Returns whether a source is a server on the network, which other requests can be made to.
 fn on_a_server(source: &SourceConfig) -> bool {
     let schemes = ["http://", "https://", "ws://", "wss://"];
     let url = source.url.as_deref().unwrap_or_default();

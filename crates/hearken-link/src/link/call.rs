@@ -3,7 +3,7 @@
 //! Responsibilities: what is asked for, and what came back before anybody has read it. Not here: which host,
 //! tokens, redirects and limits (`transport`), which request comes next (`dialect`).
 
-/// Is what a request carries.
+/// What a request carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
     /// What kind of text it is, as the header says it.
@@ -22,7 +22,7 @@ impl Body {
     }
 }
 
-/// Holds one request to the server of a source.
+/// One request to the server of a source.
 ///
 /// Which host and port it goes to, its token, its redirects (to the same origin only) and its time limit are
 /// none of a dialect's business: so no dialect can lead a token away.
@@ -74,7 +74,7 @@ impl Call {
     }
 }
 
-/// Is what is said when a link is closed.
+/// What is said when a link is closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LastWords {
     /// A message, sent the way that replies go.
@@ -83,7 +83,7 @@ pub enum LastWords {
     Call(Call),
 }
 
-/// Holds the answer to a [`Call`], before anybody has read it.
+/// The answer to a [`Call`], before anybody has read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpAnswer {
     /// The status, whatever it is.
@@ -96,7 +96,7 @@ pub struct HttpAnswer {
     pub body: String,
 }
 
-/// Holds a request that came in at a listening source.
+/// A request that came in at a listening source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// Its method.
@@ -126,7 +126,7 @@ impl Method {
     /// Every method.
     pub const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
-    /// Gives the name that it has on the wire.
+    /// Returns the name that it has on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",

@@ -5,7 +5,7 @@
 
 use std::io::ErrorKind;
 
-/// Is what stands in the words of a reason.
+/// What stands in the words of a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
     /// A name, a number or an address, as it can be said.
@@ -16,7 +16,7 @@ pub enum Detail {
     Agent(String),
 }
 
-/// Is the other side's own words, which its debug form does not show.
+/// The other side's own words, which its debug form does not show.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TheirWords(pub String);
 
@@ -72,14 +72,14 @@ macro_rules! causes {
             pub const KEYS: &'static [(&'static str, &'static [&'static str])] =
                 &[$(($key, &[$($(stringify!($field)),*)?])),*];
 
-            /// Gives the key of its words.
+            /// Returns the key of its words.
             pub fn key(&self) -> &'static str {
                 match self {
                     $(Self::$variant { .. } => $key,)*
                 }
             }
 
-            /// Gives what stands in them.
+            /// Returns what stands in them.
             pub fn details(&self) -> Vec<(&'static str, Detail)> {
                 match self {
                     $(Self::$variant $({ $($field),* })? =>

@@ -8,7 +8,7 @@
 
 use super::Fault;
 
-/// Says how surely a reply is where it belongs.
+/// How surely a reply is where it belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Receipt {
     /// The other side said that it took it.
@@ -19,7 +19,7 @@ pub enum Receipt {
     Here,
 }
 
-/// Says why a reply has no receipt, and what that means for where it is.
+/// Why a reply has no receipt, and what that means for where it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Undelivered {
     /// Not a byte of it has left.
@@ -34,7 +34,7 @@ pub enum Undelivered {
 }
 
 impl Undelivered {
-    /// Gives what went wrong.
+    /// Returns what went wrong.
     pub fn fault(&self) -> &Fault {
         match self {
             Self::Kept(fault) | Self::Refused(fault) | Self::Unknown(fault) => fault,

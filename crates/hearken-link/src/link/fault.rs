@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::{Cause, NoTls, NoWebSocket};
 
-/// Says why a link, a frame or a reply failed, without a payload and without a credential.
+/// Why a link, a frame or a reply failed, without a payload and without a credential.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// Nobody listens at that address.
@@ -100,7 +100,7 @@ pub enum Fault {
     Other(Cause),
 }
 
-/// Holds the other side's own words about an end; its debug form shows none of them.
+/// The other side's own words about an end; its debug form shows none of them.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Reason(pub String);
 
@@ -111,7 +111,7 @@ impl fmt::Debug for Reason {
 }
 
 impl Fault {
-    /// Tells whether trying again can't help: the link is given up at once.
+    /// Returns whether trying again can't help: the link is given up at once.
     pub fn is_final(&self) -> bool {
         match self {
             Fault::Refused | Fault::UnknownHost | Fault::TimedOut | Fault::Closed => false,
@@ -129,7 +129,7 @@ impl Fault {
         }
     }
 
-    /// Gives how long the other side wants to be left alone, when it said so.
+    /// Returns how long the other side wants to be left alone, when it said so.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Fault::Status { retry_after, .. } => retry_after.map(Duration::from_secs),
@@ -153,7 +153,7 @@ impl Fault {
     }
 }
 
-/// Holds the key of a phrase and its arguments.
+/// The key of a phrase and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
     /// The key in the files of phrases.
@@ -162,7 +162,7 @@ pub struct Phrase {
     pub args: Vec<(&'static str, Word)>,
 }
 
-/// Is what stands in a phrase, by whose word it is.
+/// What stands in a phrase, by whose word it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
     /// A number, or a text of ours.

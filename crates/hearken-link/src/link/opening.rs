@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::Body;
 
-/// Says where on its server a stream is.
+/// Where on its server a stream is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// Where the person said, query included.
@@ -22,7 +22,7 @@ pub enum Address {
     Named(String),
 }
 
-/// Says what an attempt to connect follows.
+/// What an attempt to connect follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stream {
     /// Where it is.
@@ -71,7 +71,7 @@ pub enum Way {
     AsGiven,
 }
 
-/// Says which subprotocol a WebSocket is to speak.
+/// Which subprotocol a WebSocket is to speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Subprotocol {
     /// None is offered.
@@ -83,7 +83,7 @@ pub enum Subprotocol {
     Required(&'static [&'static str]),
 }
 
-/// Says what a dialect wants of a WebSocket, and what its close codes mean there.
+/// What a dialect wants of a WebSocket, and what its close codes mean there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebSocketTerms {
     /// The path where it is when the person named none.

@@ -35,7 +35,7 @@ pub(super) fn ways(prompt: &Prompt) -> Option<Ways> {
     }
 }
 
-/// Tells whether accepting a question takes two steps.
+/// Returns whether accepting a question takes two steps.
 pub fn takes_two_steps(prompt: &Prompt) -> bool {
     let hides = match &prompt.question {
         Question::Confirmation(_) => hides_something(prompt),
@@ -44,7 +44,7 @@ pub fn takes_two_steps(prompt: &Prompt) -> bool {
     hides || prompt.wants_second_step()
 }
 
-/// Tells whether a question carries characters that a person can neither see nor hear.
+/// Returns whether a question carries characters that a person can neither see nor hear.
 pub fn hides_something(prompt: &Prompt) -> bool {
     match &prompt.question {
         Question::Confirmation(asked) => {
@@ -61,7 +61,7 @@ pub fn hides_something(prompt: &Prompt) -> bool {
     }
 }
 
-/// Gives what a person knows a response by: the label of the choice that it stands for.
+/// Returns what a person knows a response by: the label of the choice that it stands for.
 pub fn label_of<'a>(asked: &'a AwaitingClarification, response: &'a str) -> &'a str {
     asked
         .choices

@@ -192,7 +192,7 @@ impl Announcer {
         )
     }
 
-    /// Tells whether a state is said: not where what follows it says the same, unless it is wanted in
+    /// Returns whether a state is said: not where what follows it says the same, unless it is wanted in
     /// detail or marked as critical.
     ///
     /// Right after other words of its session a state adds little to them, and the pause that would make it
@@ -220,14 +220,14 @@ impl Announcer {
         }
     }
 
-    /// Tells whether something of a session was said a moment ago.
+    /// Returns whether something of a session was said a moment ago.
     fn was_just_told(&self, change: &Change, sessions: &Sessions) -> bool {
         let session = sessions.get(&change.key);
         let said = session.and_then(|session| self.last.borrow().said(session));
         said.is_some_and(|said| change.at.monotonic < said + JUST_NOW)
     }
 
-    /// Tells whether a question is the last thing that was told, and not long ago: what is said of it need not
+    /// Returns whether a question is the last thing that was told, and not long ago: what is said of it need not
     /// name it again.
     pub fn is_in_mind(&self, prompt: PromptId, now: Now) -> bool {
         let mut told = self.history.iter().rev().take(MOST_LOOKED_AT);
@@ -297,7 +297,7 @@ impl Announcer {
         }
     }
 
-    /// Tells whether the person has just agreed to a call, so that nobody need say once more that it can't
+    /// Returns whether the person has just agreed to a call, so that nobody need say once more that it can't
     /// be undone.
     pub(super) fn was_agreed_to(
         &self,
@@ -321,7 +321,7 @@ impl Announcer {
         }
     }
 
-    /// Tells whether a call is the first since the person accepted something in its session: where none was
+    /// Returns whether a call is the first since the person accepted something in its session: where none was
     /// needed for it, nothing else links the two.
     fn follows_consent(&self, change: &Change, sessions: &Sessions) -> bool {
         let session = sessions.get(&change.key);
@@ -329,7 +329,7 @@ impl Announcer {
         asked.is_some_and(|asked| sessions.prompt(asked).is_some_and(was_accepted))
     }
 
-    /// Tells whether an agent's words about its start are no more than "Started.", in the person's language
+    /// Returns whether an agent's words about its start are no more than "Started.", in the person's language
     /// or in the protocol's own.
     fn tells_only_the_start(&self, words: &Arg) -> bool {
         match words {
@@ -348,7 +348,7 @@ impl Announcer {
     }
 }
 
-/// Tells whether the person accepted what a question asked.
+/// Returns whether the person accepted what a question asked.
 fn was_accepted(prompt: &Prompt) -> bool {
     matches!(
         prompt.answer(),
@@ -366,7 +366,7 @@ fn shortened(whole: &[Segment], short: &[Segment]) -> Vec<Segment> {
     vec![Segment::new(Mark::Own, join(whole), &spoken).shown_as(&join(short))]
 }
 
-/// Tells whether a text begins with the agent's name, as it is seen.
+/// Returns whether a text begins with the agent's name, as it is seen.
 pub(super) fn names(text: &str, agent: &str) -> bool {
     // Most that do have it to the letter.
     if let Some(behind) = text.strip_prefix(agent)

@@ -40,13 +40,13 @@ pub(super) fn labels(phrases: &Phrases) -> Vec<String> {
 }
 
 impl Announcer {
-    /// Tells whether an agent is named with each of its announcements: where there are several, or where its
+    /// Returns whether an agent is named with each of its announcements: where there are several, or where its
     /// name is a mere claim.
     pub(super) fn is_named(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> bool {
         sessions.several() || self.trust.doubts(key.link, &key.agent, agent)
     }
 
-    /// Gives the name by which a person tells a run of an agent from all others: where several share a name, or
+    /// Returns the name by which a person tells a run of an agent from all others: where several share a name, or
     /// several runs of one agent went on at a time, the first words of its request are added, else the number of
     /// its source or its own. Names that look alike count as the same, and one that looks like the program's own
     /// is called an agent's. A name that a key stands for and that nothing proved is called unproven.
@@ -64,7 +64,7 @@ impl Announcer {
         last.name_apart(naming, own, agent, apart, found)
     }
 
-    /// Gives the name by which a person tells an agent from all others, whichever of its runs is meant: where
+    /// Returns the name by which a person tells an agent from all others, whichever of its runs is meant: where
     /// several share a name, the number of its source, or its id, is added.
     pub fn name_of_agent(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
         let apart = self.apart(key, agent, None, sessions);
@@ -109,7 +109,7 @@ impl Announcer {
         self.marked(phrase, name, mark)
     }
 
-    /// Gives the counts of those who share a name, as they are now.
+    /// Returns the counts of those who share a name, as they are now.
     fn namesakes(&self, sessions: &Sessions) -> Ref<'_, Namesakes> {
         let mut namesakes = self.namesakes.borrow_mut();
         namesakes.follow(sessions, &self.looks);
@@ -117,7 +117,7 @@ impl Announcer {
         self.namesakes.borrow()
     }
 
-    /// Gives what an agent is called where nobody shares its name.
+    /// Returns what an agent is called where nobody shares its name.
     fn called(&self, key: &SessionKey, agent: &str) -> String {
         let phrase = if self.trust.doubts(key.link, &key.agent, agent) {
             "agent.unproven"
@@ -130,7 +130,7 @@ impl Announcer {
         self.phrases.text(phrase, &args)
     }
 
-    /// Tells whether a name could be taken for hearken's own, or for a label of its lines.
+    /// Returns whether a name could be taken for hearken's own, or for a label of its lines.
     fn could_be_ours(&self, agent: &str) -> bool {
         is_namesake(&self.looks.of(agent)) || {
             let name = self.looks.of(without_number(agent));

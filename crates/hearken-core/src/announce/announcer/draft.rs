@@ -10,7 +10,7 @@ use crate::announce::words::segment::Segment;
 /// What phrases call the source that they tell of.
 const SOURCE: &str = "source";
 
-/// Says how a person answers on the face that is shown.
+/// How a person answers on the face that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Manner {
     /// By single keys.
@@ -21,7 +21,7 @@ pub enum Manner {
     Program,
 }
 
-/// Holds what an announcement is made of before it has a number.
+/// What an announcement is made of before it has a number.
 pub(super) struct Draft {
     pub(super) class: Class,
     pub(super) kind: Kind,

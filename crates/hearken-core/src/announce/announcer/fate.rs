@@ -126,7 +126,7 @@ impl Announcer {
     }
 }
 
-/// Tells whether what closed a question implies another decision than the one that was given.
+/// Returns whether what closed a question implies another decision than the one that was given.
 fn speaks_against(how: &Closing, given: &Given) -> bool {
     match (&given.answer, how.implied()) {
         (Answer::Decision { decision, .. }, Some(implied)) => *decision != implied,

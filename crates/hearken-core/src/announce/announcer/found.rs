@@ -46,12 +46,12 @@ impl Grounds {
 }
 
 impl Announcer {
-    /// Gives by what actions are judged, to change it.
+    /// Returns by what actions are judged, to change it.
     pub fn grounds_mut(&mut self) -> &mut Grounds {
         &mut self.grounds
     }
 
-    /// Tells whether one step is wanted for a question, and all that is allowed by it was read and nothing found.
+    /// Returns whether one step is wanted for a question, and all that is allowed by it was read and nothing found.
     pub fn may_be_one_step(&self, prompt: &Prompt) -> bool {
         let known = self.grounds.folders.contains_key(&prompt.key.link);
         let deed = prompt.attached.deed.is_some();
@@ -77,7 +77,7 @@ impl Announcer {
         }
     }
 
-    /// Says what is found of a question. What runs the project's own code and what is
+    /// Returns what is found of a question. What runs the project's own code and what is
     /// not known is said where one step is wanted, and in full.
     pub(super) fn found(&self, prompt: &Prompt, in_full: bool) -> Vec<Segment> {
         let mut words = Vec::new();
@@ -151,7 +151,7 @@ impl Announcer {
         self.phrases.say("found.unknown", Verbosity::Normal, &args)
     }
 
-    /// Says how many inputs the words of a question leave out, and which; empty where they leave out none.
+    /// Returns how many inputs the words of a question leave out, and which; empty where they leave out none.
     pub(super) fn left_unsaid(&self, prompt: &Prompt) -> String {
         let Question::Confirmation(asked) = &prompt.question else {
             return String::new();
@@ -172,7 +172,7 @@ impl Announcer {
         self.phrases.text("question.unsaid", &args)
     }
 
-    /// Says why a question can only be rejected; empty where it can be accepted, too.
+    /// Returns why a question can only be rejected; empty where it can be accepted, too.
     pub(super) fn reject_only(&self, prompt: &Prompt) -> String {
         let other = prompt
             .attached
@@ -189,7 +189,7 @@ impl Announcer {
             .text(key, &[("other", Arg::Exact(other.to_owned(), None))])
     }
 
-    /// Says what has changed since a question was asked before; empty where it was not.
+    /// Returns what has changed since a question was asked before; empty where it was not.
     pub(super) fn changed(&self, prompt: &Prompt) -> String {
         let names = prompt
             .attached

@@ -54,13 +54,13 @@ impl Announcer {
     }
 }
 
-/// Tells whether a summary has a reason in it word for word, its last stop aside.
+/// Returns whether a summary has a reason in it word for word, its last stop aside.
 fn tells(summary: &str, reason: &str) -> bool {
     let reason = reason.trim().trim_end_matches(['.', '!', '。']);
     !reason.is_empty() && summary.contains(reason)
 }
 
-/// Tells whether a summary's first sentence is how a reason begins: the reason then says it, and more.
+/// Returns whether a summary's first sentence is how a reason begins: the reason then says it, and more.
 fn begins(summary: &str, reason: &str) -> bool {
     let first = summary.split(['.', '!', '。']).next().unwrap_or_default();
     !first.trim().is_empty() && reason.trim().starts_with(first.trim())

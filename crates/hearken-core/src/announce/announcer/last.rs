@@ -17,7 +17,7 @@ pub(super) struct Last {
     known: Vec<Known>,
 }
 
-/// Says what is known of one session.
+/// What is known of one session.
 #[derive(Debug, Default)]
 struct Known {
     /// The number of the session: another one may stand there later. There is none of number 0.
@@ -68,7 +68,7 @@ impl Last {
         }
     }
 
-    /// Gives the name of a session whose agent calls itself so, if it is known.
+    /// Returns the name of a session whose agent calls itself so, if it is known.
     pub(super) fn name(
         &self,
         naming: u64,
@@ -80,7 +80,7 @@ impl Last {
         is_it.then(|| Arc::clone(&name.told))
     }
 
-    /// Gives the name of a session that is told apart so: the one it had, if it was told apart so before, or else what
+    /// Returns the name of a session that is told apart so: the one it had, if it was told apart so before, or else what
     /// `found` finds.
     pub(super) fn name_apart(
         &mut self,
@@ -134,12 +134,12 @@ impl Last {
         }
     }
 
-    /// Gives when words of a session were told last that are said.
+    /// Returns when words of a session were told last that are said.
     pub(super) fn said(&self, session: &Session) -> Option<Duration> {
         self.of(session)?.said
     }
 
-    /// Gives the question of a session that was told since its last call of a tool.
+    /// Returns the question of a session that was told since its last call of a tool.
     pub(super) fn asked(&self, session: &Session) -> Option<PromptId> {
         self.of(session)?.asked
     }

@@ -5,7 +5,7 @@
 
 use crate::announce::words::segment::Segment;
 
-/// Holds the words for an agent's model and version.
+/// The words for an agent's model and version.
 #[derive(Debug)]
 pub(super) struct MadeBy {
     pub(super) model: Option<String>,

@@ -74,7 +74,7 @@ use outputs::{OutputState, Outputs};
 use recent::Recent;
 use shared::Shared;
 
-/// Holds what is told of a change, or of a moment: hardly ever more than two announcements.
+/// What is told of a change, or of a moment: hardly ever more than two announcements.
 pub type Told = SmallVec<[Arc<Announcement>; 2]>;
 
 /// How many agents are remembered whose hints are not believed. One that is forgotten has to be found out again.
@@ -157,28 +157,28 @@ impl Announcer {
         self.outputs.narrow(room);
     }
 
-    /// Gives everything that was told.
+    /// Returns everything that was told.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// Gives the phrases.
+    /// Returns the phrases.
     pub fn phrases(&self) -> &Arc<Phrases> {
         &self.phrases
     }
 
-    /// Gives whose names are proven.
+    /// Returns whose names are proven.
     pub fn trust(&self) -> &Trust {
         &self.trust
     }
 
-    /// Gives whose names are proven, to change it.
+    /// Returns whose names are proven, to change it.
     pub fn trust_mut(&mut self) -> &mut Trust {
         self.last.get_mut().forget_names();
         &mut self.trust
     }
 
-    /// Gives the general verbosity, which holds for every source without one of its own.
+    /// Returns the general verbosity, which holds for every source without one of its own.
     pub fn verbosity(&self) -> Verbosity {
         self.settings.verbosity
     }
@@ -188,12 +188,12 @@ impl Announcer {
         self.settings.verbosity = verbosity;
     }
 
-    /// Gives the settings.
+    /// Returns the settings.
     pub fn settings(&self) -> &AnnounceConfig {
         &self.settings
     }
 
-    /// Tells whether keys or lines answer.
+    /// Returns whether keys or lines answer.
     pub fn manner(&self) -> Manner {
         self.manner
     }
@@ -336,7 +336,7 @@ impl Announcer {
         told
     }
 
-    /// Gives the monotonic time at which [`Announcer::tick`] may have something to do.
+    /// Returns the monotonic time at which [`Announcer::tick`] may have something to do.
     pub fn deadline(&self) -> Option<Duration> {
         self.outputs.deadline()
     }
@@ -410,7 +410,7 @@ impl Announcer {
         told
     }
 
-    /// Gives the state of an output of which nothing came before.
+    /// Returns the state of an output of which nothing came before.
     fn begun(&self, change: &Change, policy: Policy) -> OutputState {
         let agent = (change.key.link, change.key.agent.clone());
         OutputState {
@@ -431,7 +431,7 @@ impl Announcer {
         }
     }
 
-    /// Gives what was not yet said of the texts of a source of which nothing more comes.
+    /// Returns what was not yet said of the texts of a source of which nothing more comes.
     pub fn flush_link(&mut self, link: LinkId, now: Now, sessions: &Sessions) -> Told {
         let of_it = self.outputs.all().filter(|(of, _)| *of == link);
         let places: Vec<_> = of_it.map(|(_, place)| place).collect();

@@ -42,7 +42,7 @@ impl Keyed for Counted {
     }
 }
 
-/// Says what the sorts of a group have in common.
+/// What the sorts of a group have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Group {
     Name(Arc<str>),
@@ -142,7 +142,7 @@ impl Namesakes {
         }
     }
 
-    /// Tells whether there are others from whom an agent has to be told apart whose name looks so, or `own`, which is a run
+    /// Returns whether there are others from whom an agent has to be told apart whose name looks so, or `own`, which is a run
     /// of it: sessions of other agents whose names look the same, and, where it went on beside others, runs of its own that
     /// did.
     pub(super) fn are_others(
@@ -154,7 +154,7 @@ impl Namesakes {
         self.is_among_runs(own) || self.are_strangers(key, name, Group::Name(Arc::clone(name)))
     }
 
-    /// Tells whether there are any of those on its own source.
+    /// Returns whether there are any of those on its own source.
     pub(super) fn are_others_on_link(
         &self,
         key: &SessionKey,
@@ -165,7 +165,7 @@ impl Namesakes {
         self.is_among_runs(own) || self.are_strangers(key, name, group)
     }
 
-    /// Tells whether one of them was asked for something that begins with words which look so, as the session itself was.
+    /// Returns whether one of them was asked for something that begins with words which look so, as the session itself was.
     pub(super) fn share_words(
         &self,
         key: &SessionKey,
@@ -181,25 +181,25 @@ impl Namesakes {
             > self.of(&Group::WordsOfAgent(name(), words(), link, agent()))
     }
 
-    /// Tells whether a session went on beside others of its agent that are still there.
+    /// Returns whether a session went on beside others of its agent that are still there.
     fn is_among_runs(&self, own: Option<&Session>) -> bool {
         self.is_among(own, |own| {
             Group::Beside(own.key.link, own.key.agent.clone())
         })
     }
 
-    /// Tells whether a session went on beside others of its agent, and a group that it belongs to because of that has others.
+    /// Returns whether a session went on beside others of its agent, and a group that it belongs to because of that has others.
     fn is_among(&self, own: Option<&Session>, group: impl Fn(&Session) -> Group) -> bool {
         own.is_some_and(|own| own.beside && (self.has_twin(own) || self.of(&group(own)) > 1))
     }
 
-    /// Tells whether a group has others than those of an agent, whose name looks as theirs.
+    /// Returns whether a group has others than those of an agent, whose name looks as theirs.
     fn are_strangers(&self, key: &SessionKey, name: &Arc<str>, group: Group) -> bool {
         let own = Group::NameOfAgent(Arc::clone(name), key.link, key.agent.clone());
         self.of(&group) > self.of(&own)
     }
 
-    /// Tells whether there is another session of a session's sort.
+    /// Returns whether there is another session of a session's sort.
     fn has_twin(&self, own: &Session) -> bool {
         let sort = self.known.get(own.place).copied().flatten();
         let counted = sort.and_then(|sort| self.sorts.at(sort));

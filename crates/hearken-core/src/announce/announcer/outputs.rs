@@ -43,7 +43,7 @@ pub(super) struct OutputState {
     pub(super) replayed: bool,
 }
 
-/// Says where an output stands among all: source by source, session by session, in the order in which they began.
+/// Where an output stands among all: source by source, session by session, in the order in which they began.
 pub(super) type Rank = (LinkId, u64, u64);
 
 #[derive(Debug)]
@@ -63,7 +63,7 @@ struct Slot {
     bytes: usize,
 }
 
-/// Holds the outputs whose text is under way.
+/// The outputs whose text is under way.
 #[derive(Debug)]
 pub(super) struct Outputs {
     shelf: Shelf<Slot>,
@@ -125,12 +125,12 @@ impl Outputs {
         }
     }
 
-    /// Gives the key of what stands at a place.
+    /// Returns the key of what stands at a place.
     pub(super) fn key_at(&self, place: usize) -> Option<&OutputKey> {
         Some(&self.shelf.at(place)?.key)
     }
 
-    /// Gives what stands at a place.
+    /// Returns what stands at a place.
     pub(super) fn at_mut(&mut self, place: usize) -> Option<&mut OutputState> {
         Some(&mut self.shelf.at_mut(place)?.state)
     }
@@ -240,7 +240,7 @@ impl Outputs {
         self.shelf.at(place).is_some_and(|slot| slot.birth == birth)
     }
 
-    /// Gives the one that was silent longest, where there is no more room.
+    /// Returns the one that was silent longest, where there is no more room.
     pub(super) fn crowded_out(&mut self) -> Option<usize> {
         while self.bytes > self.room {
             let (place, touched, birth) = self.order.pop_front()?;
@@ -256,13 +256,13 @@ impl Outputs {
         None
     }
 
-    /// Gives all of them, each with the place where it stands, in the order of their ranks.
+    /// Returns all of them, each with the place where it stands, in the order of their ranks.
     pub(super) fn all(&self) -> impl Iterator<Item = (LinkId, usize)> {
         let places = self.places.iter();
         places.map(|((link, ..), place)| (*link, *place))
     }
 
-    /// Gives those of a session.
+    /// Returns those of a session.
     pub(super) fn of_session(&self, key: &SessionKey, known: Option<&Session>) -> Vec<usize> {
         let of_it = |(_, place): &(&Rank, &usize)| {
             let slot = self.shelf.at(**place);
@@ -283,17 +283,17 @@ impl Outputs {
         }
     }
 
-    /// Gives where one stands among all.
+    /// Returns where one stands among all.
     pub(super) fn rank(&self, place: usize) -> Option<Rank> {
         self.shelf.at(place).map(Slot::rank)
     }
 
-    /// Tells whether it is time to look at any.
+    /// Returns whether it is time to look at any.
     pub(super) fn is_due(&self, now: Duration) -> bool {
         self.deadline().is_some_and(|due| due <= now)
     }
 
-    /// Gives when it is time to look at one.
+    /// Returns when it is time to look at one.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.due.first().map(|(due, _)| *due)
     }

@@ -30,26 +30,26 @@ impl Announcer {
         }
     }
 
-    /// Gives what of a source's announcements is not as for all, if anything is.
+    /// Returns what of a source's announcements is not as for all, if anything is.
     pub fn source(&self, link: LinkId) -> Option<&SourceAnnounce> {
         self.own.get(&link)
     }
 
-    /// Gives the verbosity at which a source is announced.
+    /// Returns the verbosity at which a source is announced.
     pub fn verbosity_of(&self, link: LinkId) -> Verbosity {
         self.source(link)
             .and_then(|own| own.verbosity)
             .unwrap_or(self.settings.verbosity)
     }
 
-    /// Gives how much of a source is announced.
+    /// Returns how much of a source is announced.
     pub fn load_of(&self, link: LinkId) -> Load {
         self.source(link)
             .and_then(|own| own.load)
             .unwrap_or(self.settings.load)
     }
 
-    /// Gives the languages in which a source is heard, best first.
+    /// Returns the languages in which a source is heard, best first.
     pub fn languages_of(&self, link: LinkId) -> &[String] {
         self.source(link)
             .and_then(|own| own.languages.as_deref())

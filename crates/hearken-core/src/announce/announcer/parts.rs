@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::announce::announcement::AnnouncementId;
 use crate::announce::words::segment::Segment;
 
-/// Holds all of a question, in parts.
+/// All of a question, in parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Whole {
     /// The parts, at least one.
@@ -14,7 +14,7 @@ pub struct Whole {
     pub needed: usize,
 }
 
-/// Says what is read of that which belongs to something.
+/// What is read of that which belongs to something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     /// What changes in files.
@@ -25,7 +25,7 @@ pub enum Reads {
     Plan,
 }
 
-/// Holds all that an agent wrote in a turn.
+/// All that an agent wrote in a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     /// What is said of it, and then all of it.
@@ -38,7 +38,7 @@ pub struct Turn {
     pub last: AnnouncementId,
 }
 
-/// Holds a part of what an agent wrote.
+/// A part of what an agent wrote.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnPart {
     /// What is said of it.
@@ -52,7 +52,7 @@ pub struct TurnPart {
     pub copied: Arc<[Copied]>,
 }
 
-/// Holds what can be given to the clipboard.
+/// What can be given to the clipboard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Copied {
     /// The text, cleaned of what could not be seen.

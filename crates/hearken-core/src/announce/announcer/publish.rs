@@ -139,7 +139,7 @@ impl Announcer {
         }
     }
 
-    /// Gives the tool whose call or return an announcement of a change tells.
+    /// Returns the tool whose call or return an announcement of a change tells.
     fn tool_of(&mut self, change: &Change, kind: Kind) -> Option<Arc<Tool>> {
         // What warns of a broken rule at a call is of another kind, and not the tool's own news.
         let (name, status) = if let What::ToolInvoked(event) = &change.what
@@ -162,7 +162,7 @@ impl Announcer {
         Some(self.tools.find_or(same, tool))
     }
 
-    /// Gives the facts of a draft as they are kept.
+    /// Returns the facts of a draft as they are kept.
     fn facts_of(&mut self, facts: Facts) -> Option<Arc<Facts>> {
         let same = |known: &Facts| *known == facts;
         match facts.are_usual() {
@@ -185,13 +185,13 @@ impl Announcer {
         announcement
     }
 
-    /// Tells whether an announcement is of an agent's text, and the person hears that at the end of the turn.
+    /// Returns whether an announcement is of an agent's text, and the person hears that at the end of the turn.
     fn waits_for_end(&self, told: &Announcement) -> bool {
         let at_end = self.settings.answers == AnswersChoice::AtTheEnd;
         at_end && is_of_text(told)
     }
 
-    /// Gives what an agent wrote in a turn that is over, for whoever hears it only then.
+    /// Returns what an agent wrote in a turn that is over, for whoever hears it only then.
     pub(super) fn at_the_end(&mut self, change: &Change, sessions: &Sessions) -> Told {
         let quiet = self.settings.quiet || self.is_muted(&change.key, &change.agent);
         if self.settings.answers != AnswersChoice::AtTheEnd || quiet || change.replayed {
@@ -270,7 +270,7 @@ impl Announcer {
         }
     }
 
-    /// Tells whether only what is urgent is spoken of an agent.
+    /// Returns whether only what is urgent is spoken of an agent.
     pub fn is_muted(&self, key: &SessionKey, agent: &str) -> bool {
         // Nearly always there is nobody to look for.
         let chosen = match self.muted.is_empty() {
@@ -289,7 +289,7 @@ impl Announcer {
         self.muted.insert((key.link, key.agent.clone()), muted);
     }
 
-    /// Gives how many announcements were left out of speech and lines because the person wanted less, and
+    /// Returns how many announcements were left out of speech and lines because the person wanted less, and
     /// counts anew.
     pub fn take_left_out(&mut self) -> u64 {
         std::mem::take(&mut self.left_out)
@@ -304,7 +304,7 @@ impl Announcer {
         self.recent.has(announcement)
     }
 
-    /// Gives the level at which something of a source is worded: endings are terse under low load.
+    /// Returns the level at which something of a source is worded: endings are terse under low load.
     pub(super) fn level(&self, link: LinkId, kind: Kind) -> Verbosity {
         let ending = matches!(kind, Kind::SessionCompleted | Kind::SessionCancelled);
         if self.load_of(link) == Load::Low && ending {
@@ -315,7 +315,7 @@ impl Announcer {
     }
 }
 
-/// Tells whether an announcement is of an agent's text: words of it, what introduces them, or a word in place of some.
+/// Returns whether an announcement is of an agent's text: words of it, what introduces them, or a word in place of some.
 fn is_of_text(told: &Announcement) -> bool {
     match told.kind {
         Kind::Output => matches!(told.class, Class::Stream | Class::Outcome),
@@ -340,7 +340,7 @@ fn is_of_text(told: &Announcement) -> bool {
     }
 }
 
-/// Gives the cue of what an announcement is about, if it has one.
+/// Returns the cue of what an announcement is about, if it has one.
 fn cue_of(draft: &Draft) -> Option<Cue> {
     match draft.kind {
         Kind::Confirmation | Kind::Clarification => {
@@ -369,7 +369,7 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
     }
 }
 
-/// Gives the words that name a speaker; they are heard, and every face shows the name by itself.
+/// Returns the words that name a speaker; they are heard, and every face shows the name by itself.
 fn speaker(agent: &str, phrases: &Phrases) -> Segment {
     let name = phrases.name_of(agent);
     let mut spoken = String::with_capacity(name.len() + 1);

@@ -186,7 +186,7 @@ impl Announcer {
         segments
     }
 
-    /// Gives what stands around the words of a question: how bad, what silence does, which keys.
+    /// Returns what stands around the words of a question: how bad, what silence does, which keys.
     pub(super) fn terms(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
         let left = told(prompt, sessions, now);
         match &prompt.question {
@@ -373,7 +373,7 @@ impl Announcer {
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
-    /// Says what silence does; empty for questions that nobody waits for here.
+    /// Returns what silence does; empty for questions that nobody waits for here.
     fn timeout(&self, prompt: &Prompt, left: Option<Left>) -> String {
         let Question::Confirmation(asked) = &prompt.question else {
             return String::new();
@@ -436,7 +436,7 @@ impl Announcer {
         )
     }
 
-    /// Says what the agent does without an answer.
+    /// Returns what the agent does without an answer.
     pub fn default(&self, prompt: &Prompt) -> String {
         match &prompt.question {
             Question::Confirmation(asked) => {
@@ -493,7 +493,7 @@ impl Announcer {
         }
     }
 
-    /// Gives what a question is about, as an argument that is said to the letter; a question that does
+    /// Returns what a question is about, as an argument that is said to the letter; a question that does
     /// not say it is told as such.
     pub fn subject(&self, prompt: &Prompt) -> Arg {
         let missing = match &prompt.question {
@@ -515,7 +515,7 @@ impl Announcer {
         }
     }
 
-    /// Gives a text to the letter, or what is said where there is none.
+    /// Returns a text to the letter, or what is said where there is none.
     pub(super) fn exact_or(&self, prompt: &Prompt, text: &str, missing: &str) -> Arg {
         if speakable::one_line(text).is_empty() {
             Arg::Own(self.phrases.text(missing, &[]))
@@ -524,7 +524,7 @@ impl Announcer {
         }
     }
 
-    /// Gives a question's text as an argument that is said to the letter.
+    /// Returns a question's text as an argument that is said to the letter.
     pub fn exact(&self, prompt: &Prompt, text: &str) -> Arg {
         match prompt
             .command()
@@ -536,13 +536,13 @@ impl Announcer {
     }
 }
 
-/// Gives the time that a question has left, for words that say it.
+/// Returns the time that a question has left, for words that say it.
 pub(super) fn told(prompt: &Prompt, sessions: &Sessions, now: Now) -> Option<Left> {
     let left = |at: Duration| Left::Told(at.saturating_sub(now.monotonic));
     sessions.expires(prompt).map(left)
 }
 
-/// Gives the same for words below a head that says it.
+/// Returns the same for words below a head that says it.
 fn headed(prompt: &Prompt, sessions: &Sessions) -> Option<Left> {
     sessions.expires(prompt).map(|_| Left::Headed)
 }

@@ -30,7 +30,7 @@ const MOST_STEPS: usize = 5;
 const MOST_SPANS: usize = 3;
 
 impl Announcer {
-    /// Gives its parts; none where there is nothing of it.
+    /// Returns its parts; none where there is nothing of it.
     pub fn parts_of(&self, attached: &Attached, reads: Reads) -> Vec<Vec<Segment>> {
         match reads {
             Reads::Changes => self.parts_of_changes(&attached.changes),
@@ -43,7 +43,7 @@ impl Announcer {
         }
     }
 
-    /// Says what there is to be read, in short.
+    /// Returns what there is to be read, in short.
     pub fn summary_of(&self, attached: &Attached, reads: Reads) -> Vec<Segment> {
         match reads {
             Reads::Changes => attached
@@ -239,7 +239,7 @@ fn exact(text: &str) -> Arg {
     Arg::Exact(text.to_owned(), None)
 }
 
-/// Gives a count as an argument that is nothing where there are none.
+/// Returns a count as an argument that is nothing where there are none.
 fn count(name: &'static str, n: u64) -> (&'static str, Arg) {
     match n {
         0 => (name, Arg::own("")),
@@ -251,7 +251,7 @@ fn count_of(n: u64) -> (&'static str, Arg) {
     count("n", n)
 }
 
-/// Is one line of a place, or a piece of one that is long.
+/// One line of a place, or a piece of one that is long.
 struct Line<'a> {
     number: u64,
     what: What<'a>,
@@ -273,7 +273,7 @@ enum What<'a> {
 }
 
 impl<'a> What<'a> {
-    /// Gives the phrase that says what becomes of it, where that is said once for several lines.
+    /// Returns the phrase that says what becomes of it, where that is said once for several lines.
     fn label(&self) -> Option<&'static str> {
         match self {
             Self::Kept(_) => Some("reading.kept"),
@@ -284,7 +284,7 @@ impl<'a> What<'a> {
         }
     }
 
-    /// Gives the text as it stands, or comes to stand.
+    /// Returns the text as it stands, or comes to stand.
     fn text(&self) -> &'a str {
         match self {
             Self::Kept(text)
@@ -327,7 +327,7 @@ fn pieces(line: &str) -> Vec<&str> {
     }
 }
 
-/// Gives the lines of a place as they are read: lines that changed in some words stand as one.
+/// Returns the lines of a place as they are read: lines that changed in some words stand as one.
 fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let mut number = hunk.line;
@@ -384,7 +384,7 @@ fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
     lines
 }
 
-/// Says how one line becomes another, where they have enough in common.
+/// Returns how one line becomes another, where they have enough in common.
 fn what_changed<'a>(old: &str, new: &'a str) -> Option<What<'a>> {
     let bare = new.trim_start();
     if old.trim_start() == bare && !bare.is_empty() && new.chars().count() <= MOST_SIGNS {
@@ -394,7 +394,7 @@ fn what_changed<'a>(old: &str, new: &'a str) -> Option<What<'a>> {
     Some(What::Changed { spans, text: new })
 }
 
-/// Gives the words in which two lines differ; nothing where they have too little in common, or are too long.
+/// Returns the words in which two lines differ; nothing where they have too little in common, or are too long.
 fn spans(old: &str, new: &str) -> Option<Vec<(String, String)>> {
     if old.chars().count() > MOST_SIGNS || new.chars().count() > MOST_SIGNS {
         return None;

@@ -17,12 +17,12 @@ const REPEAT: Duration = Duration::from_secs(10);
 /// How many recent words are compared with.
 const MOST_RECENT: usize = 64;
 
-/// Holds what was said last.
+/// What was said last.
 #[derive(Debug, Default)]
 pub(super) struct Recent(VecDeque<Said>);
 
 impl Recent {
-    /// Tells whether the same was said shortly before; what was not is said now.
+    /// Returns whether the same was said shortly before; what was not is said now.
     pub(super) fn has(&mut self, announcement: &Announcement) -> bool {
         let said = Said::by(announcement);
         // They stand in the order in which they came.
@@ -40,7 +40,7 @@ impl Recent {
     }
 }
 
-/// Holds what was said of a session, and when, to find out whether it is said once more.
+/// What was said of a session, and when, to find out whether it is said once more.
 #[derive(Debug)]
 struct Said {
     at: Duration,

@@ -10,7 +10,7 @@ use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
 impl Announcer {
-    /// Tells what a rule does with a question, with all that the question would have said.
+    /// Returns what a rule does with a question, with all that the question would have said.
     pub fn policy_words(
         &self,
         rule: &PolicyRule,

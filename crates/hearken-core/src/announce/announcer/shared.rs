@@ -19,7 +19,7 @@ impl<T> Default for Shared<T> {
 }
 
 impl<T> Shared<T> {
-    /// Gives the same, or else makes it and keeps it in the place of the oldest.
+    /// Returns the same, or else makes it and keeps it in the place of the oldest.
     pub(super) fn find_or(&mut self, same: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> Arc<T> {
         if let Some(known) = self.0.iter().rev().find(|known| same(known)) {
             return Arc::clone(known);

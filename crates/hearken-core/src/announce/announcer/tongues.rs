@@ -43,7 +43,7 @@ impl Announcer {
         }
     }
 
-    /// Gives a text of a question that is perhaps in another language than the rest of it.
+    /// Returns a text of a question that is perhaps in another language than the rest of it.
     pub(super) fn exact_in(&self, prompt: &Prompt, text: &str, other: Option<&String>) -> Arg {
         match other {
             None => self.exact(prompt, text),

@@ -15,7 +15,7 @@ use crate::session::LinkId;
 
 use crate::announce::words::naming::look;
 
-/// Holds what is proven and of whom proof is wanted. It grows with the person's keys and sources only.
+/// What is proven and of whom proof is wanted. It grows with the person's keys and sources only.
 #[derive(Debug, Clone, Default)]
 pub struct Trust {
     /// The agents that the person has a key of.
@@ -52,7 +52,7 @@ impl Trust {
         }
     }
 
-    /// Tells whether an agent, as it is called and by its id, is one only by its own word although the person
+    /// Returns whether an agent, as it is called and by its id, is one only by its own word although the person
     /// can ask for more: its id or its name is one that a key stands for, and nothing proved it here.
     pub fn doubts(&self, link: LinkId, id: &AgentId, name: &str) -> bool {
         if self.proven.get(&link).is_some_and(|it| it == id.as_str()) {
@@ -63,7 +63,7 @@ impl Trust {
             || (!self.looks.is_empty() && self.looks.contains(&look(name)))
     }
 
-    /// Tells whether any name can be in doubt.
+    /// Returns whether any name can be in doubt.
     pub fn is_asked_for(&self) -> bool {
         !self.known.is_empty() || !self.strict.is_empty()
     }

@@ -32,7 +32,7 @@ const LONGEST_PART: usize = 600;
 const MOST_COPIED: usize = 32;
 
 impl Announcer {
-    /// Gives all that an agent wrote in the turn that an entry belongs to, or in the last one: back to
+    /// Returns all that an agent wrote in the turn that an entry belongs to, or in the last one: back to
     /// the session's start, or to the person's last answer, whichever is nearer.
     pub fn turn(&self, at: Option<AnnouncementId>) -> Option<Turn> {
         let is_text = |told: &Announcement| {
@@ -183,7 +183,7 @@ impl Announcer {
         }
     }
 
-    /// Gives a text that is copied as it is and said to the sign: a command, what is asked for.
+    /// Returns a text that is copied as it is and said to the sign: a command, what is asked for.
     pub fn copied_exactly(&self, text: &str) -> Copied {
         let args = [("text", Arg::Exact(text.to_owned(), None))];
         Copied {
@@ -246,7 +246,7 @@ impl Announcer {
         block
     }
 
-    /// Says how far a line is moved to the right.
+    /// Returns how far a line is moved to the right.
     pub(super) fn indent(&self, before: &str) -> Vec<Segment> {
         let tabs = before.matches('\t').count();
         let spaces = before.len() - tabs;
@@ -263,7 +263,7 @@ impl Announcer {
     }
 }
 
-/// Holds the texts of a turn, one for each output, with their languages.
+/// The texts of a turn, one for each output, with their languages.
 struct Texts {
     all: Vec<(String, Option<String>)>,
     /// How many pieces before them are left out.

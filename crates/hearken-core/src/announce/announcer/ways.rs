@@ -22,12 +22,12 @@ enum Length {
 }
 
 impl Announcer {
-    /// Says how to answer, or why it can't be answered.
+    /// Returns how to answer, or why it can't be answered.
     pub fn keys(&self, prompt: &Prompt) -> String {
         self.keys_in(prompt, Length::Full).text
     }
 
-    /// Says how to answer, in short where another question has told it in this run. A program is given the
+    /// Returns how to answer, in short where another question has told it in this run. A program is given the
     /// lines beside the words; nobody need hear them there.
     pub(super) fn keys_now(&self, prompt: &Prompt) -> Segment {
         let first = ways(prompt).and_then(|ways| self.ways_told.get(&ways));
@@ -154,7 +154,7 @@ impl Announcer {
     }
 }
 
-/// Holds words as they are written, and as they sound.
+/// Words as they are written, and as they sound.
 struct Said {
     text: String,
     spoken: String,

@@ -25,7 +25,7 @@ use crate::announce::words::phrase::Arg;
 /// A part ends between words where one ends in this share of its end, else between two signs.
 const TAIL: usize = 4;
 
-/// Holds one text of a question.
+/// One text of a question.
 struct Field<'a> {
     /// The phrase that labels it.
     key: &'static str,
@@ -41,7 +41,7 @@ struct Field<'a> {
 }
 
 impl Announcer {
-    /// Gives all that is known of a question, in parts where that is much.
+    /// Returns all that is known of a question, in parts where that is much.
     pub fn whole(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Whole {
         let fields = fields(prompt);
         let mut parts: Vec<Vec<(&Field<'_>, &str)>> = vec![Vec::new()];

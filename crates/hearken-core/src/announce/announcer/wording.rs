@@ -520,7 +520,7 @@ pub(super) fn agents(change: &Change, text: Option<&str>) -> Arg {
     )
 }
 
-/// Says how loud the first departure of a kind is: what may have cost information is spoken, other
+/// Returns how loud the first departure of a kind is: what may have cost information is spoken, other
 /// broken rules are read, and what is merely odd is kept, so that nothing comes between a person
 /// and a question.
 fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Aloud {

@@ -6,7 +6,7 @@
 /// How much white space between two pieces is kept, in bytes: it parts paragraphs, and lines of code.
 const MOST_BLANK: usize = 256;
 
-/// Gives a piece of text as it was written, where its words alone don't say it.
+/// Returns a piece of text as it was written, where its words alone don't say it.
 pub(super) fn written(before: &str, piece: &str, bare: &str) -> Option<String> {
     let same = before.is_empty() && !piece.contains('\n') && piece.trim_end() == bare;
     (!same).then(|| [before, piece].concat())

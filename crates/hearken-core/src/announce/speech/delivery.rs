@@ -14,7 +14,7 @@ use crate::announce::speech::utterance::Sound;
 use crate::announce::words::segment::Mark;
 use crate::protocol::fit;
 
-/// Holds what the person has set about the sound of words.
+/// What the person has set about the sound of words.
 #[derive(Debug, Clone, Default)]
 pub struct Deliveries {
     usual: Delivery,
@@ -34,12 +34,12 @@ impl Deliveries {
         }
     }
 
-    /// Gives which cues are wanted.
+    /// Returns which cues are wanted.
     pub fn cues(&self) -> &CueConfig {
         &self.cues
     }
 
-    /// Gives how everything sounds that nothing else is said of.
+    /// Returns how everything sounds that nothing else is said of.
     pub fn usual(&self) -> &Delivery {
         &self.usual
     }
@@ -49,7 +49,7 @@ impl Deliveries {
         self.usual = usual;
     }
 
-    /// Gives how words sound: by whom they are, under the agent's id and name, and in which language.
+    /// Returns how words sound: by whom they are, under the agent's id and name, and in which language.
     pub fn sound(&self, mark: Mark, agent: [Option<&str>; 2], language: Option<&str>) -> Sound {
         let of_language = language.and_then(|tag| self.of_language(tag));
         let mut delivery = self.usual.clone();

@@ -27,7 +27,7 @@ pub const DOUBLINGS: u32 = 3;
 /// An agent of which nothing came for this long is not known to work any more, whatever it said last.
 pub const STALE: Duration = Duration::from_secs(600);
 
-/// Says what a beat is heard as.
+/// What a beat is heard as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beat {
     /// A soft tick.
@@ -70,7 +70,7 @@ impl Heartbeat {
         self.beats = 0;
     }
 
-    /// Gives the time of the next beat.
+    /// Returns the time of the next beat.
     pub fn deadline(&self) -> Option<Duration> {
         self.due
     }

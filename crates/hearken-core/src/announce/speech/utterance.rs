@@ -32,7 +32,7 @@ pub struct Utterance {
     pub sound: Sound,
 }
 
-/// Holds how an utterance is to sound, as far as the person has said so.
+/// How an utterance is to sound, as far as the person has said so.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sound {
     /// Rate, pitch, volume, voice, punctuation; what is absent is the engine's own.

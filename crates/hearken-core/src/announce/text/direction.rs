@@ -13,7 +13,7 @@ pub const ISOLATE_LEFT: char = '\u{2066}';
 /// Ends an isolate.
 pub const POP: char = '\u{2069}';
 
-/// Tells whether a text is written from right to left: as its agent says, else by its first letter, as
+/// Returns whether a text is written from right to left: as its agent says, else by its first letter, as
 /// Unicode does where nothing else is known (UAX #9, P2).
 ///
 /// A text without any letter of such a script is left alone whatever the agent says: its full stop would
@@ -27,17 +27,17 @@ pub fn is_right_to_left(text: &str, direction: Option<TextDirection>) -> bool {
     }
 }
 
-/// Tells whether a text has a letter of a script that is written from right to left.
+/// Returns whether a text has a letter of a script that is written from right to left.
 pub fn has_right_to_left(text: &str) -> bool {
     text.chars().any(runs_left)
 }
 
-/// Tells whether a text holds anything that could put what stands beside it into another order.
+/// Returns whether a text holds anything that could put what stands beside it into another order.
 pub fn can_reorder(text: &str) -> bool {
     text.chars().any(|c| runs_left(c) || is_direction_sign(c))
 }
 
-/// Gives what an agent's text is begun with to keep its direction to itself, ended by [`POP`]; nothing where it
+/// Returns what an agent's text is begun with to keep its direction to itself, ended by [`POP`]; nothing where it
 /// can't reach beyond itself.
 pub fn isolate(text: &str, direction: Option<TextDirection>) -> Option<char> {
     if is_right_to_left(text, direction) {
@@ -73,7 +73,7 @@ pub fn balanced(rows: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-/// Tells whether a letter is of a script that is written from right to left.
+/// Returns whether a letter is of a script that is written from right to left.
 fn runs_left(c: char) -> bool {
     matches!(c,
         '\u{590}'..='\u{8ff}'

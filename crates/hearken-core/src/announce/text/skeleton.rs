@@ -7,12 +7,12 @@ use unicode_normalization::UnicodeNormalization as _;
 
 include!(concat!(env!("OUT_DIR"), "/skeletons.rs"));
 
-/// Gives the skeleton of a text: two texts that have the same one look alike.
+/// Returns the skeleton of a text: two texts that have the same one look alike.
 pub(in crate::announce) fn skeleton(text: &str) -> impl Iterator<Item = char> {
     text.nfd().flat_map(prototype).nfd()
 }
 
-/// Gives what a letter is seen as: itself, others, or nothing.
+/// Returns what a letter is seen as: itself, others, or nothing.
 fn prototype(letter: char) -> impl Iterator<Item = char> {
     let behind = SKELETONS.partition_point(|(first, ..)| *first <= letter);
     let row = behind.checked_sub(1).and_then(|at| SKELETONS.get(at));

@@ -16,7 +16,7 @@ use super::wrap::beginning;
 /// The longest path or name that is shown within other words, in characters.
 const LONGEST_INLINE: usize = 160;
 
-/// Says how an agent's text is read.
+/// How an agent's text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
     /// As running text: structure in words, long things short.
@@ -27,7 +27,7 @@ pub enum Profile {
     Command,
 }
 
-/// Holds what written text is turned into speech with: the words of one language for signs and
+/// What written text is turned into speech with: the words of one language for signs and
 /// structure, and the person's own dictionary.
 #[derive(Debug, Clone, Default)]
 pub struct Lexicon {
@@ -52,7 +52,7 @@ impl Lexicon {
         }
     }
 
-    /// Gives the words.
+    /// Returns the words.
     pub fn words(&self) -> &Words {
         &self.words
     }
@@ -112,7 +112,7 @@ impl Lexicon {
         (self.pronounced(spoken), shown)
     }
 
-    /// Gives the name of a programming language by the words behind the marks that open a block of code.
+    /// Returns the name of a programming language by the words behind the marks that open a block of code.
     pub fn code_language(&self, info: &str) -> Option<String> {
         normalise::language_name(info, &self.words)
     }
@@ -127,7 +127,7 @@ impl Lexicon {
         normalise::key(key, &self.words)
     }
 
-    /// Gives the words of a text, one of which a person may choose to have it spelled.
+    /// Returns the words of a text, one of which a person may choose to have it spelled.
     pub fn spellable(text: &str) -> impl Iterator<Item = &str> {
         normalise::spellable(text)
     }
@@ -195,7 +195,7 @@ pub fn one_line(text: &str) -> String {
     out
 }
 
-/// Tells whether a text, as nearly all are, is of ASCII's visible signs alone with single spaces between them.
+/// Returns whether a text, as nearly all are, is of ASCII's visible signs alone with single spaces between them.
 fn is_one_line(text: &str) -> bool {
     let bytes = text.as_bytes();
     // Folded, and not searched: most texts are what is asked for, and are looked at to their end.
@@ -204,7 +204,7 @@ fn is_one_line(text: &str) -> bool {
     visible && spaced && !text.starts_with(' ') && !text.ends_with(' ')
 }
 
-/// Tells whether two texts have the same letters.
+/// Returns whether two texts have the same letters.
 pub fn same_letters(one: &str, other: &str) -> bool {
     letters(one).eq(letters(other))
 }
@@ -214,7 +214,7 @@ fn letters(text: &str) -> impl Iterator<Item = char> {
     signs.flat_map(char::to_lowercase)
 }
 
-/// Tells whether a text holds characters that are removed because nobody could see or hear them.
+/// Returns whether a text holds characters that are removed because nobody could see or hear them.
 pub fn hides(text: &str) -> bool {
     normalise::hides(text)
 }

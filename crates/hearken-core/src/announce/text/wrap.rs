@@ -106,7 +106,7 @@ fn word_width(word: &str, width: usize) -> usize {
 /// The part of a length, as one in so many, that a cut between words may cost.
 const COST: usize = 4;
 
-/// Gives the beginning of a text that has at most so many characters, cut between words where that costs
+/// Returns the beginning of a text that has at most so many characters, cut between words where that costs
 /// little, and between grapheme clusters.
 pub fn beginning(text: &str, most: usize) -> &str {
     let Some((hard, _)) = text.char_indices().nth(most) else {

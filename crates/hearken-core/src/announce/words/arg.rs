@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-/// Holds one argument of a phrase.
+/// One argument of a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arg {
     /// The program's own word or number.
@@ -36,7 +36,7 @@ impl Arg {
         Self::Own(text.to_string())
     }
 
-    /// Tells whether nothing would be said in its place.
+    /// Returns whether nothing would be said in its place.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Own(text) | Self::Sounding { text, .. } => text.is_empty(),
@@ -50,5 +50,5 @@ impl Arg {
     }
 }
 
-/// Holds the arguments of a phrase by name.
+/// The arguments of a phrase by name.
 pub type Args<'a> = [(&'a str, Arg)];

@@ -7,14 +7,14 @@ use std::io::{self, ErrorKind};
 
 use super::phrase::{Arg, Phrases};
 
-/// Holds why something is so.
+/// Why something is so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     key: &'static str,
     details: Vec<(&'static str, Detail)>,
 }
 
-/// Is what stands in the words of a reason.
+/// What stands in the words of a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
     /// A name or a number, as it can be said.
@@ -51,7 +51,7 @@ impl Reason {
         }
     }
 
-    /// Gives what a kind of the system's errors means, where it has words.
+    /// Returns what a kind of the system's errors means, where it has words.
     pub fn of_kind(kind: ErrorKind) -> Option<Self> {
         let key = match kind {
             ErrorKind::NotFound => "system.nothing_there",
@@ -88,17 +88,17 @@ impl Reason {
         self
     }
 
-    /// Gives the key of its words.
+    /// Returns the key of its words.
     pub fn key(&self) -> &'static str {
         self.key
     }
 
-    /// Gives what stands in them.
+    /// Returns what stands in them.
     pub fn details(&self) -> &[(&'static str, Detail)] {
         &self.details
     }
 
-    /// Tells whether it, or one of its causes, is the one of this key.
+    /// Returns whether it, or one of its causes, is the one of this key.
     pub fn comes_of(&self, key: &str) -> bool {
         let of_cause = |(_, detail): &(&str, Detail)| match detail {
             Detail::Reason(cause) => cause.comes_of(key),

@@ -93,7 +93,7 @@ pub fn key_of(danger: &Danger) -> &'static str {
     }
 }
 
-/// Gives the arguments of a danger's words.
+/// Returns the arguments of a danger's words.
 pub fn args_of(danger: &Danger, tool: Arg, remedy: String) -> [(&'static str, Arg); 4] {
     let ran = match danger {
         Danger::RanOtherwise { ran, .. } => ran.clone(),

@@ -19,7 +19,7 @@ const LEVELS: [(&str, char); 2] = [("terse", 't'), ("detailed", 'd')];
 /// What an empty place of a table holds: no file is that long.
 const EMPTY: u32 = u32::MAX;
 
-/// Holds a phrase file as it is built in.
+/// A phrase file as it is built in.
 pub struct Digest {
     /// The language that the file names (BCP 47).
     pub language: String,
@@ -121,7 +121,7 @@ fn table_of(lines: &str) -> Result<Vec<u32>, String> {
     Ok(table)
 }
 
-/// Tells whether a phrase is well formed.
+/// Returns whether a phrase is well formed.
 fn check(text: &str) -> Result<(), &'static str> {
     let mut rest = text;
     while !rest.is_empty() {

@@ -23,7 +23,7 @@ const USUAL_SEGMENTS: usize = 2;
 /// How many bytes of the program's own words stand together at most in most phrases.
 const USUAL_WORDS: usize = 64;
 
-/// Holds what is filled in of a phrase.
+/// What is filled in of a phrase.
 pub(super) struct Filled<'a> {
     lexicon: &'a Lexicon,
     keys: &'a BTreeMap<String, String>,
@@ -146,7 +146,7 @@ impl<'a> Filled<'a> {
         self.put_sounding(key, &self.lexicon.key(key));
     }
 
-    /// Gives the program's own words since the last segment; none where only stops between two agents' texts are left over
+    /// Returns the program's own words since the last segment; none where only stops between two agents' texts are left over
     /// from optional parts.
     fn own_words(&self) -> &str {
         let text = self.own.trim();
@@ -193,13 +193,13 @@ impl<'a> Filled<'a> {
         }
     }
 
-    /// Gives the words, each speaker's apart.
+    /// Returns the words, each speaker's apart.
     pub(super) fn into_segments(mut self) -> Vec<Segment> {
         self.flush_own();
         self.segments
     }
 
-    /// Gives the words as plain text; how they sound is not asked.
+    /// Returns the words as plain text; how they sound is not asked.
     pub(super) fn into_text(self) -> String {
         match self.segments.is_empty() {
             true => self.own_words().to_owned(),

@@ -62,7 +62,7 @@ pub fn stands_as_it_is(name: &str) -> bool {
         && !matches!(before, b' ' | b'.')
 }
 
-/// Tells whether a text of one line has ASCII letters, digits and spaces, and what joins words.
+/// Returns whether a text of one line has ASCII letters, digits and spaces, and what joins words.
 fn is_plain(text: &str, longest: usize) -> bool {
     (1..=longest).contains(&text.len()) && text.bytes().all(is_plain_sign)
 }
@@ -108,7 +108,7 @@ fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
     }
 }
 
-/// Gives the first words of what somebody asked for, as they can stand beside a name; nothing where no word of it
+/// Returns the first words of what somebody asked for, as they can stand beside a name; nothing where no word of it
 /// is short enough.
 pub fn first_words(request: &str) -> Option<String> {
     let plain = plain(request, "", "_-./'", usize::MAX);
@@ -126,7 +126,7 @@ pub fn first_words(request: &str) -> Option<String> {
     first.chars().any(char::is_alphanumeric).then_some(first)
 }
 
-/// Gives what a reader sees of a name, to compare it with others: its skeleton by UTS 39, without case,
+/// Returns what a reader sees of a name, to compare it with others: its skeleton by UTS 39, without case,
 /// spaces and signs, as far as a name is shown at all.
 pub fn look(name: &str) -> String {
     let clean = speakable::one_line(name).to_lowercase();
@@ -138,7 +138,7 @@ pub fn look(name: &str) -> String {
     letters.bytes().filter_map(seen).collect()
 }
 
-/// Gives how an ASCII sign is seen; a text of them is seen sign by sign, because nothing in it is put together out of
+/// Returns how an ASCII sign is seen; a text of them is seen sign by sign, because nothing in it is put together out of
 /// several.
 fn seen(byte: u8) -> Option<&'static str> {
     static ASCII: LazyLock<Vec<String>> = LazyLock::new(|| {
@@ -148,7 +148,7 @@ fn seen(byte: u8) -> Option<&'static str> {
     ASCII.get(usize::from(byte)).map(String::as_str)
 }
 
-/// Tells whether two texts have the same [`look`]; of ASCII signs, up to the first one that is not the same.
+/// Returns whether two texts have the same [`look`]; of ASCII signs, up to the first one that is not the same.
 pub fn looks_like(one: &str, other: &str) -> bool {
     // Other signs may be taken out with what stands behind them.
     let is_plain = |text: &str| text.bytes().all(|b| (b' '..0x7f).contains(&b));
@@ -161,7 +161,7 @@ pub fn looks_like(one: &str, other: &str) -> bool {
 /// How much of two texts is compared to see that they begin otherwise.
 const FIRST_SEEN: usize = 8;
 
-/// Tells whether it is seen at their first letters that two texts have not the same [`look`], nor one of them and what
+/// Returns whether it is seen at their first letters that two texts have not the same [`look`], nor one of them and what
 /// the other begins with.
 pub fn begin_otherwise(one: &str, other: &str) -> bool {
     let mut pairs = first_seen(one).zip(first_seen(other));
@@ -176,7 +176,7 @@ fn first_seen(text: &str) -> impl Iterator<Item = u8> {
     seen_of(letters).take(FIRST_SEEN)
 }
 
-/// Gives the look of a text of ASCII signs that can be seen, sign by sign.
+/// Returns the look of a text of ASCII signs that can be seen, sign by sign.
 fn of_plain(text: &str) -> impl Iterator<Item = u8> {
     seen_of(text.as_bytes().iter())
 }
@@ -203,7 +203,7 @@ pub struct Looks {
     requests: RefCell<Remembered<Option<Arc<str>>>>,
 }
 
-/// Holds what was found out of texts.
+/// What was found out of texts.
 #[derive(Debug)]
 struct Remembered<T> {
     known: HashMap<String, T>,
@@ -220,12 +220,12 @@ impl<T> Default for Remembered<T> {
 }
 
 impl Looks {
-    /// Gives what [`look`] does.
+    /// Returns what [`look`] does.
     pub fn of(&self, name: &str) -> Arc<str> {
         remembered(&self.names, name, || look(name).into())
     }
 
-    /// Gives what [`first_words`] does.
+    /// Returns what [`first_words`] does.
     pub fn first_words(&self, request: &str) -> Option<Arc<str>> {
         remembered(&self.requests, request, || {
             first_words(request).map(Arc::from)
@@ -252,7 +252,7 @@ fn remembered<T: Clone>(
     found
 }
 
-/// Tells whether what a reader sees of a name could be taken for the program's own, or begins with it.
+/// Returns whether what a reader sees of a name could be taken for the program's own, or begins with it.
 pub fn is_namesake(look: &str) -> bool {
     static OWN: LazyLock<String> = LazyLock::new(|| self::look(OWN_NAME));
     look.starts_with(&**OWN)

@@ -31,7 +31,7 @@ use crate::announce::text::speakable::Lexicon;
 // The phrase files, as the build found them: a file in `assets` is all that a language takes.
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
-/// Is a phrase file as the build digested it (`digest`).
+/// A phrase file as the build digested it (`digest`).
 #[derive(Debug)]
 pub struct BuiltIn {
     /// The language (BCP 47).
@@ -58,12 +58,12 @@ impl BuiltIn {
     }
 }
 
-/// Says why a phrase file can't be used.
+/// Why a phrase file can't be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the phrase file can't be read: {}", .0.message())]
 pub struct PhraseError(#[from] toml::de::Error);
 
-/// Holds the phrases of one language.
+/// The phrases of one language.
 #[derive(Debug, Clone)]
 pub struct Phrases {
     tongue: Arc<Tongue>,
@@ -74,7 +74,7 @@ pub struct Phrases {
     lexicon: Lexicon,
 }
 
-/// Is a phrase at every level.
+/// A phrase at every level.
 #[derive(Debug, Clone, Copy)]
 struct Leveled {
     normal: &'static str,
@@ -90,7 +90,7 @@ impl Leveled {
         Self { normal, others }
     }
 
-    /// Gives the text of a level, or else the normal one.
+    /// Returns the text of a level, or else the normal one.
     fn at(self, level: Verbosity) -> &'static str {
         // Most have one text.
         if self.others.is_empty() {
@@ -194,18 +194,18 @@ impl Phrases {
         })
     }
 
-    /// Gives the language of the phrases (BCP 47).
+    /// Returns the language of the phrases (BCP 47).
     pub fn language(&self) -> &str {
         &self.tongue.language
     }
 
-    /// Gives the tag for a voice that speaks the program's own words; absent leaves it to the
+    /// Returns the tag for a voice that speaks the program's own words; absent leaves it to the
     /// engine's default.
     pub fn voice_language(&self) -> Option<&str> {
         self.tongue.voice.as_deref()
     }
 
-    /// Gives the language of the phrases and that of their voice.
+    /// Returns the language of the phrases and that of their voice.
     pub fn tongue(&self) -> &Arc<Tongue> {
         &self.tongue
     }
@@ -222,12 +222,12 @@ impl Phrases {
         }
     }
 
-    /// Gives what a key does in the language of the phrases; English words are their own.
+    /// Returns what a key does in the language of the phrases; English words are their own.
     pub fn help<'a>(&'a self, does: &'a str) -> &'a str {
         self.help.get(does).map_or(does, String::as_str)
     }
 
-    /// Gives a name from the wire as it can stand in the program's own words.
+    /// Returns a name from the wire as it can stand in the program's own words.
     pub fn name_of<'a>(&self, text: &'a str) -> Cow<'a, str> {
         name_of(text, &self.lexicon.words().unnamed)
     }
@@ -237,12 +237,12 @@ impl Phrases {
         answer_of(text, &self.lexicon.words().unnamed)
     }
 
-    /// Gives what an agent's text is turned into speech with.
+    /// Returns what an agent's text is turned into speech with.
     pub fn lexicon(&self) -> &Lexicon {
         &self.lexicon
     }
 
-    /// Tells whether there is a phrase under a key.
+    /// Returns whether there is a phrase under a key.
     pub fn has(&self, key: &str) -> bool {
         self.file.find(key).is_some()
     }

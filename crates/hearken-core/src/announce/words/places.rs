@@ -10,7 +10,7 @@
 /// Spreads what is alike: the golden ratio in 64 bits.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Gives the places of a key in a table of a power of two of them, the first one first. They are the same on every machine:
+/// Returns the places of a key in a table of a power of two of them, the first one first. They are the same on every machine:
 /// the build's is not always the program's.
 pub(super) fn places(key: &str, of: usize) -> impl Iterator<Item = usize> {
     let number = |part: &[u8]| {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::protocol::are_same;
 
-/// Says whose words an utterance carries, so that an agent can never speak in the program's name.
+/// Whose words an utterance carries, so that an agent can never speak in the program's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
@@ -16,7 +16,7 @@ pub enum Mark {
     Agent,
 }
 
-/// Holds a piece of an announcement that has one speaker and one language.
+/// A piece of an announcement that has one speaker and one language.
 ///
 /// Thousands are kept for hours, and most are spoken and shown as they were written: what differs stands behind the text,
 /// in one piece of memory with it.
@@ -36,7 +36,7 @@ pub struct Segment {
     spoken: Part,
 }
 
-/// Says which bytes of a segment's words are meant.
+/// Which bytes of a segment's words are meant.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     from: u32,
@@ -155,7 +155,7 @@ impl Segment {
         }
     }
 
-    /// Tells whether it stands on rows of its own.
+    /// Returns whether it stands on rows of its own.
     pub fn is_on_rows(&self) -> bool {
         self.on_rows
     }
@@ -166,17 +166,17 @@ impl Segment {
         Self { language, ..self }
     }
 
-    /// Gives the words of the source, cleaned of hostile characters.
+    /// Returns the words of the source, cleaned of hostile characters.
     pub fn text(&self) -> &str {
         self.text.of_words(&self.words)
     }
 
-    /// Gives the words as they are shown.
+    /// Returns the words as they are shown.
     pub fn shown(&self) -> &str {
         self.shown.of_words(&self.words)
     }
 
-    /// Gives the words as they are spoken; empty when there is nothing to say.
+    /// Returns the words as they are spoken; empty when there is nothing to say.
     pub fn spoken(&self) -> &str {
         self.spoken.of_words(&self.words)
     }

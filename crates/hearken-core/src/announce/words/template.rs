@@ -23,7 +23,7 @@ pub(super) enum Part<'a> {
     Optional(&'a str),
 }
 
-/// Gives a phrase's parts. What is not well formed, which no phrase is that was built in, stands as it is written.
+/// Returns a phrase's parts. What is not well formed, which no phrase is that was built in, stands as it is written.
 pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -36,22 +36,22 @@ impl Choices {
         }
     }
 
-    /// Gives the question.
+    /// Returns the question.
     pub(in crate::app) fn prompt(&self) -> PromptId {
         self.prompt
     }
 
-    /// Gives the number of a choice as far as it is typed; 0 for nothing.
+    /// Returns the number of a choice as far as it is typed; 0 for nothing.
     pub(in crate::app) fn typed(&self) -> usize {
         self.typed
     }
 
-    /// Gives the choice in focus, from 0.
+    /// Returns the choice in focus, from 0.
     pub(in crate::app) fn focus(&self) -> Option<usize> {
         self.focus
     }
 
-    /// Tells whether a choice is picked.
+    /// Returns whether a choice is picked.
     pub(in crate::app) fn is_picked(&self, at: usize) -> bool {
         self.picked.contains(&at)
     }
@@ -80,7 +80,7 @@ impl Choices {
         }
     }
 
-    /// Gives what was typed as a number, else what is picked, else what is in focus. All of it stays until the
+    /// Returns what was typed as a number, else what is picked, else what is in focus. All of it stays until the
     /// choices are left, because what is refused now is taken by the next key, and must be the same then.
     pub(in crate::app) fn taken(&self) -> Taken {
         match (self.typed, self.focus) {

@@ -15,7 +15,7 @@ use super::conversations::Conversation;
 use choices::Choices;
 use second_step::SecondStep;
 
-/// Says what the person is in the middle of.
+/// What the person is in the middle of.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Doing {
     /// Nothing but listening.
@@ -74,7 +74,7 @@ impl Doing {
         }
     }
 
-    /// Gives what keys mean by that.
+    /// Returns what keys mean by that.
     pub(super) fn mode(&self) -> Mode {
         match self {
             Self::Watching => Mode::Watching,
@@ -89,7 +89,7 @@ impl Doing {
         }
     }
 
-    /// Gives the line that is being typed.
+    /// Returns the line that is being typed.
     pub(super) fn line(&self) -> Option<&tui_input::Input> {
         match self {
             Self::Answering { line, .. } | Self::Prompting { line, .. } | Self::Searching(line) => {
@@ -104,7 +104,7 @@ impl Doing {
         }
     }
 
-    /// Gives the line that is being typed, to change it.
+    /// Returns the line that is being typed, to change it.
     pub(super) fn line_mut(&mut self) -> Option<&mut tui_input::Input> {
         match self {
             Self::Answering { line, .. } | Self::Prompting { line, .. } | Self::Searching(line) => {
@@ -119,12 +119,12 @@ impl Doing {
         }
     }
 
-    /// Tells whether a line is being typed.
+    /// Returns whether a line is being typed.
     pub(super) fn is_typing(&self) -> bool {
         self.line().is_some()
     }
 
-    /// Gives the second step that is waited for.
+    /// Returns the second step that is waited for.
     pub(super) fn second_step(&self) -> Option<&SecondStep> {
         match self {
             Self::Confirming(step) => Some(step),
@@ -139,7 +139,7 @@ impl Doing {
         }
     }
 
-    /// Gives where the person is among the choices of a question.
+    /// Returns where the person is among the choices of a question.
     pub(super) fn choices(&self) -> Option<&Choices> {
         match self {
             Self::Choosing(choices) => Some(choices),

@@ -30,32 +30,32 @@ impl SecondStep {
         }
     }
 
-    /// Gives the question that it is for.
+    /// Returns the question that it is for.
     pub(in crate::app) fn prompt(&self) -> PromptId {
         self.prompt
     }
 
-    /// Gives since when it is waited for, on the monotonic clock.
+    /// Returns since when it is waited for, on the monotonic clock.
     pub(in crate::app) fn since(&self) -> Duration {
         self.since.monotonic
     }
 
-    /// Gives what it decides.
+    /// Returns what it decides.
     pub(in crate::app) fn answer(&self) -> &Answer {
         &self.answer
     }
 
-    /// Tells whether a key that was read then was pressed too soon to be it.
+    /// Returns whether a key that was read then was pressed too soon to be it.
     pub(in crate::app) fn is_too_soon(&self, read: Duration) -> bool {
         read < self.since.monotonic + APART
     }
 
-    /// Gives when it is no longer waited for.
+    /// Returns when it is no longer waited for.
     pub(in crate::app) fn ends(&self, patience: Duration) -> Duration {
         self.since.monotonic + patience
     }
 
-    /// Tells whether it was over at a time until now, by either clock.
+    /// Returns whether it was over at a time until now, by either clock.
     pub(in crate::app) fn was_over(&self, at: Duration, now: Now, patience: Duration) -> bool {
         let ago = now.monotonic.saturating_sub(at);
         let by_wall = now.wall.duration_since(self.since.wall);

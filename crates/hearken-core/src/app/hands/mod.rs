@@ -16,7 +16,7 @@ use crate::keys::{Filter, Keymap, Pass, Press};
 
 use scan::Scanning;
 
-/// Holds which keys there are, and when a hand was at work.
+/// Which keys there are, and when a hand was at work.
 #[derive(Debug)]
 pub(super) struct Hands {
     keymap: Keymap,
@@ -37,7 +37,7 @@ impl Hands {
         }
     }
 
-    /// Gives which keys stand for what.
+    /// Returns which keys stand for what.
     pub(super) fn keymap(&self) -> &Keymap {
         &self.keymap
     }

@@ -18,7 +18,7 @@ pub(in crate::app) struct Scanning {
     group: Option<usize>,
 }
 
-/// Holds what is in focus, and for which mode and question it is.
+/// What is in focus, and for which mode and question it is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Focus {
     mode: Mode,
@@ -47,7 +47,7 @@ impl Focus {
         }
     }
 
-    /// Gives the place among what can be done.
+    /// Returns the place among what can be done.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -57,12 +57,12 @@ impl Focus {
         self.by_itself
     }
 
-    /// Tells whether a selection that was read then was meant for what was in focus before.
+    /// Returns whether a selection that was read then was meant for what was in focus before.
     pub(super) fn is_too_soon(&self, read: Duration) -> bool {
         self.by_itself > 0 && read < self.since + REACTION
     }
 
-    /// Gives when the next step comes by itself; with so many things to do, it rests at last.
+    /// Returns when the next step comes by itself; with so many things to do, it rests at last.
     pub(super) fn next_step(&self, auto: Duration, things: usize) -> Option<Duration> {
         let rests = self.by_itself >= ROUNDS * things;
         (!rests).then_some(self.since + auto)
@@ -81,12 +81,12 @@ impl Scanning {
         self.keys.as_ref()?.key(key)
     }
 
-    /// Gives after how long it steps by itself.
+    /// Returns after how long it steps by itself.
     pub(super) fn auto(&self) -> Option<Duration> {
         self.keys.as_ref()?.auto
     }
 
-    /// Gives what is in focus, as long as it is about what is there now.
+    /// Returns what is in focus, as long as it is about what is there now.
     pub(super) fn focus(&self, mode: Mode, shown: Option<PromptId>) -> Option<Focus> {
         self.focus
             .filter(|focus| focus.mode == mode && focus.shown == shown)
@@ -102,7 +102,7 @@ impl Scanning {
         self.focus = None;
     }
 
-    /// Gives the group of characters that is open.
+    /// Returns the group of characters that is open.
     pub(super) fn group(&self) -> Option<usize> {
         self.group
     }

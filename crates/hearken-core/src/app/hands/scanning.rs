@@ -70,7 +70,7 @@ impl App {
         }
     }
 
-    /// Gives when the next step comes by itself.
+    /// Returns when the next step comes by itself.
     pub(in crate::app) fn scan_due(&self) -> Option<Duration> {
         let auto = self.hands.scanning().auto()?;
         let focus = self.scan_focus()?;
@@ -84,7 +84,7 @@ impl App {
         }
     }
 
-    /// Gives what is in focus, as long as it is about what is there now.
+    /// Returns what is in focus, as long as it is about what is there now.
     fn scan_focus(&self) -> Option<Focus> {
         let (mode, shown) = (self.doing.mode(), self.questions.shown_id());
         self.hands.scanning().focus(mode, shown)
@@ -190,7 +190,7 @@ impl App {
         }
     }
 
-    /// Gives everything that can be done at the moment.
+    /// Returns everything that can be done at the moment.
     fn scan_items(&self) -> Vec<Item> {
         match self.doing.mode() {
             Mode::Watching => {
@@ -240,7 +240,7 @@ impl App {
     }
 }
 
-/// Gives what a question can be answered by.
+/// Returns what a question can be answered by.
 fn question_items(prompt: &Prompt) -> Vec<Item> {
     let mut items = Vec::new();
     match &prompt.question {

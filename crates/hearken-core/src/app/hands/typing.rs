@@ -194,19 +194,19 @@ impl App {
         }
     }
 
-    /// Tells whether a character more can be sent: a reason is shorter than an answer.
+    /// Returns whether a character more can be sent: a reason is shorter than an answer.
     fn has_room(&self, c: char) -> bool {
         let line = self.doing.line().map_or("", tui_input::Input::value);
         let fits = line.len() + c.len_utf8() <= LONGEST_ANSWER;
         fits && (!self.is_reason() || line.chars().count() < LONGEST_RATIONALE)
     }
 
-    /// Tells whether a prompt is typed, which may have several lines.
+    /// Returns whether a prompt is typed, which may have several lines.
     fn is_prompt(&self) -> bool {
         matches!(self.doing, Doing::Prompting { .. })
     }
 
-    /// Tells whether what is typed is the reason of a rejection.
+    /// Returns whether what is typed is the reason of a rejection.
     fn is_reason(&self) -> bool {
         let Doing::Answering { prompt, .. } = self.doing else {
             return false;
@@ -268,7 +268,7 @@ impl App {
     }
 }
 
-/// Gives the characters of a line from one place up to before another.
+/// Returns the characters of a line from one place up to before another.
 fn part(line: &str, from: usize, to: usize) -> String {
     line.chars()
         .skip(from)

@@ -35,7 +35,7 @@ pub use view::LinkView;
 
 use unread::Unread;
 
-/// Holds the sources, in the order of the command line.
+/// The sources, in the order of the command line.
 #[derive(Debug)]
 pub(super) struct Links {
     all: Vec<LinkView>,
@@ -95,12 +95,12 @@ impl Links {
         }
     }
 
-    /// Gives each source.
+    /// Returns each source.
     pub(super) fn iter(&self) -> std::slice::Iter<'_, LinkView> {
         self.all.iter()
     }
 
-    /// Gives all sources.
+    /// Returns all sources.
     pub(super) fn all(&self) -> &[LinkView] {
         &self.all
     }
@@ -110,56 +110,56 @@ impl Links {
         self.all.len()
     }
 
-    /// Gives one.
+    /// Returns one.
     pub(super) fn get(&self, id: LinkId) -> Option<&LinkView> {
         self.all.get(id.0)
     }
 
-    /// Gives one to change it.
+    /// Returns one to change it.
     pub(super) fn get_mut(&mut self, id: LinkId) -> Option<&mut LinkView> {
         self.all.get_mut(id.0)
     }
 
-    /// Gives its name for a person.
+    /// Returns its name for a person.
     pub(super) fn name(&self, id: LinkId) -> String {
         self.get(id)
             .map(|view| view.name.clone())
             .unwrap_or_default()
     }
 
-    /// Gives when one that came back has held so long that it is back, or is taken for the one that asked.
+    /// Returns when one that came back has held so long that it is back, or is taken for the one that asked.
     pub(super) fn steady_due(&self) -> Option<Duration> {
         self.all.iter().filter_map(LinkView::steady_due).min()
     }
 
-    /// Gives when the start of one has lasted so long that it is told.
+    /// Returns when the start of one has lasted so long that it is told.
     pub(super) fn start_due(&self) -> Option<Duration> {
         self.all.iter().filter_map(LinkView::waits_until).min()
     }
 
-    /// Gives when the dialect of one that is not over waits no longer.
+    /// Returns when the dialect of one that is not over waits no longer.
     pub(super) fn dialects_due(&self) -> Option<Duration> {
         self.all.iter().filter_map(LinkView::dialect_due).min()
     }
 
-    /// Tells whether none is left that could still speak.
+    /// Returns whether none is left that could still speak.
     pub(super) fn are_over(&self) -> bool {
         self.all.iter().all(LinkView::is_over)
     }
 
-    /// Tells whether one was given up.
+    /// Returns whether one was given up.
     pub(super) fn has_failed(&self) -> bool {
         self.all
             .iter()
             .any(|view| matches!(view.phase, LinkPhase::Failed))
     }
 
-    /// Tells whether a frame is being read in steps.
+    /// Returns whether a frame is being read in steps.
     pub(super) fn is_reading(&self) -> bool {
         self.reading.is_some()
     }
 
-    /// Gives what an answer of the person becomes on its link.
+    /// Returns what an answer of the person becomes on its link.
     pub(super) fn reply(&mut self, id: LinkId, request: u64, reply: &Reply, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
@@ -178,7 +178,7 @@ impl Links {
     }
 }
 
-/// Gives how the person wants to hear a source now.
+/// Returns how the person wants to hear a source now.
 pub(super) fn terms(announcer: &Announcer, queue: &SpeechQueue, id: LinkId) -> Terms {
     Terms {
         verbosity: announcer.verbosity_of(id),
@@ -188,7 +188,7 @@ pub(super) fn terms(announcer: &Announcer, queue: &SpeechQueue, id: LinkId) -> T
     }
 }
 
-/// Gives what is asked of a source: its own settings, else those of all.
+/// Returns what is asked of a source: its own settings, else those of all.
 pub(super) fn asks(source: &SourceSetup, config: &Config) -> crate::config::HandshakeConfig {
     let own = source.handshake.as_ref();
     own.unwrap_or(&config.handshake).clone()

@@ -419,7 +419,7 @@ impl App {
         }
     }
 
-    /// Says how a source that is there is followed and which of its terms differ, for whoever looks.
+    /// Returns how a source that is there is followed and which of its terms differ, for whoever looks.
     pub(in crate::app) fn connection_words(&self, view: &LinkView) -> Option<String> {
         let Connection { how, terms, .. } = view.connection();
         let how = how.filter(|_| view.answerable)?;

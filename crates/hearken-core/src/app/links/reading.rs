@@ -21,7 +21,7 @@ use crate::app::App;
 /// How many bytes of a frame of many texts are read in one step: some hundred events, a few milliseconds.
 const STEP_BYTES: usize = 16 * 1024;
 
-/// Says whether what an event asks can be answered from here.
+/// Whether what an event asks can be answered from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asks {
     /// As far as its link can carry an answer.
@@ -31,7 +31,7 @@ pub(super) enum Asks {
 }
 
 impl App {
-    /// Tells whether a frame is being read in steps: [`crate::app::Input::Deadline`] brings the next one.
+    /// Returns whether a frame is being read in steps: [`crate::app::Input::Deadline`] brings the next one.
     pub fn is_reading(&self) -> bool {
         self.links.is_reading()
     }

@@ -1,6 +1,6 @@
 //! What a source was heard to speak.
 
-/// Says what a source was heard to speak.
+/// What a source was heard to speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Speaks {
     /// Nothing yet.
@@ -23,7 +23,7 @@ impl Speaks {
         };
     }
 
-    /// Tells whether something came, and none of it was AAEP.
+    /// Returns whether something came, and none of it was AAEP.
     pub(super) fn is_foreign(self) -> bool {
         match self {
             Self::Foreign(_) => true,

@@ -14,7 +14,7 @@ const SLOW_TO_CONNECT: Duration = Duration::from_secs(4);
 /// takes to show what runs, and than the words of the start take to be heard.
 const SLOW_TO_SEND: Duration = Duration::from_secs(10);
 
-/// Says what the start of a source is waited for.
+/// What the start of a source is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
     /// No attempt was made yet.
@@ -62,7 +62,7 @@ impl Waiting {
         };
     }
 
-    /// Gives when the start has lasted so long that it is told, of a link in such a phase.
+    /// Returns when the start has lasted so long that it is told, of a link in such a phase.
     pub(super) fn due(self, phase: LinkPhase) -> Option<Duration> {
         match (self, phase) {
             (Self::ToConnect { until }, LinkPhase::Disconnected | LinkPhase::Connecting { .. })

@@ -69,7 +69,7 @@ state_machine! {
     }
 }
 
-/// Says where a link is in its life.
+/// Where a link is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LinkPhase {
     /// Not connected, and waiting for the next attempt.
@@ -90,7 +90,7 @@ pub enum LinkPhase {
 }
 
 impl LinkPhase {
-    /// Tells whether nothing more will come.
+    /// Returns whether nothing more will come.
     pub fn is_over(self) -> bool {
         match self {
             Self::Completed | Self::Failed => true,
@@ -100,7 +100,7 @@ impl LinkPhase {
         }
     }
 
-    /// Gives the phase's place in the machine.
+    /// Returns the phase's place in the machine.
     pub fn stream(self) -> Stream {
         match self {
             Self::Disconnected => Stream::Disconnected,

@@ -3,7 +3,7 @@
 use crate::dialect::Texts;
 use crate::link::LinkId;
 
-/// Holds a frame of which not every text was read yet.
+/// A frame of which not every text was read yet.
 #[derive(Debug)]
 pub(super) struct Unread {
     link: LinkId,
@@ -21,7 +21,7 @@ impl Unread {
         }
     }
 
-    /// Gives the link that it came over.
+    /// Returns the link that it came over.
     pub(super) fn link(&self) -> LinkId {
         self.link
     }
@@ -31,7 +31,7 @@ impl Unread {
         self.texts.passed()
     }
 
-    /// Gives the next text.
+    /// Returns the next text.
     pub(super) fn next_text(&mut self) -> Option<&str> {
         self.texts.next(&self.text)
     }

@@ -20,7 +20,7 @@ use crate::app::run::remarks::Remarks;
 /// that opens and closes at once is not back.
 const STEADY: Duration = Duration::from_secs(1);
 
-/// Holds what is known of one source.
+/// What is known of one source.
 #[derive(Debug)]
 pub struct LinkView {
     /// Which one.
@@ -60,7 +60,7 @@ pub struct LinkView {
     claim_told: bool,
 }
 
-/// Holds the name of a source at the very address that the person gave, where it is called by another place.
+/// The name of a source at the very address that the person gave, where it is called by another place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OtherName {
     /// It has only one.
@@ -71,7 +71,7 @@ enum OtherName {
     Tried(String),
 }
 
-/// Says what the person was told of a link last, so that each turn is told once.
+/// What the person was told of a link last, so that each turn is told once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
     Nothing,
@@ -80,7 +80,7 @@ enum Told {
     Lost,
 }
 
-/// Holds what a connection that came back has to show yet; each connection has its own.
+/// What a connection that came back has to show yet; each connection has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Back {
     /// When it is taken for steady.
@@ -140,7 +140,7 @@ impl LinkView {
         }
     }
 
-    /// Tells whether it should be up and is not.
+    /// Returns whether it should be up and is not.
     pub fn is_down(&self) -> bool {
         match self.phase {
             LinkPhase::Disconnected | LinkPhase::Connecting { .. } => !self.connection().rests,
@@ -149,17 +149,17 @@ impl LinkView {
         }
     }
 
-    /// Tells whether nothing more will come from it.
+    /// Returns whether nothing more will come from it.
     pub fn is_over(&self) -> bool {
         self.phase.is_over()
     }
 
-    /// Gives how it is spoken with.
+    /// Returns how it is spoken with.
     pub(in crate::app) fn connection(&self) -> Connection {
         self.dialect.connection()
     }
 
-    /// Gives what a program wrote for people last.
+    /// Returns what a program wrote for people last.
     pub(in crate::app) fn remarks(&self) -> &Remarks {
         &self.remarks
     }
@@ -168,23 +168,23 @@ impl LinkView {
         &mut self.remarks
     }
 
-    /// Gives when it has held so long that it is back, or is taken for the one that asked.
+    /// Returns when it has held so long that it is back, or is taken for the one that asked.
     pub(super) fn steady_due(&self) -> Option<Duration> {
         let resumed = self.back.resumed_at.map(|(at, _)| at);
         [self.back.steady_at, resumed].into_iter().flatten().min()
     }
 
-    /// Gives the commands that it takes in the place of a prompt.
+    /// Returns the commands that it takes in the place of a prompt.
     pub(in crate::app) fn offers(&self) -> &[Offered] {
         self.dialect.offers()
     }
 
-    /// Gives how the other side is spoken with.
+    /// Returns how the other side is spoken with.
     pub(super) fn dialect_mut(&mut self) -> &mut dyn Dialect {
         self.dialect.as_mut()
     }
 
-    /// Gives what its start is waited for.
+    /// Returns what its start is waited for.
     pub(super) fn waiting(&self) -> Waiting {
         self.waiting
     }
@@ -194,7 +194,7 @@ impl LinkView {
         self.waiting = waiting;
     }
 
-    /// Gives what it was heard to speak.
+    /// Returns what it was heard to speak.
     pub(super) fn speaks(&self) -> Speaks {
         self.speaks
     }
@@ -209,12 +209,12 @@ impl LinkView {
         self.speaks.aaep();
     }
 
-    /// Gives when its start has lasted so long that it is told.
+    /// Returns when its start has lasted so long that it is told.
     pub(super) fn waits_until(&self) -> Option<Duration> {
         self.waiting.due(self.phase)
     }
 
-    /// Gives when its dialect waits no longer.
+    /// Returns when its dialect waits no longer.
     pub(super) fn dialect_due(&self) -> Option<Duration> {
         self.dialect.deadline().filter(|_| !self.is_over())
     }
@@ -265,7 +265,7 @@ impl LinkView {
         back
     }
 
-    /// Tells whether it has held long enough to be called back.
+    /// Returns whether it has held long enough to be called back.
     pub(super) fn is_steady(&self, now: Now) -> bool {
         self.back.steady_at.is_some_and(|at| now.monotonic >= at)
     }
@@ -338,7 +338,7 @@ impl LinkView {
         self.phase.step(StreamEvent::Leave, 0);
     }
 
-    /// Tells whether a silence of so many seconds is to be told: ever more rarely.
+    /// Returns whether a silence of so many seconds is to be told: ever more rarely.
     pub(super) fn is_long_silent(&mut self, seconds: u64) -> bool {
         if seconds < self.silence_due {
             return false;

@@ -289,13 +289,13 @@ impl App {
     }
 }
 
-/// Gives the answer that perhaps arrived and that another one would contradict.
+/// Returns the answer that perhaps arrived and that another one would contradict.
 pub(in crate::app) fn contrary<'a>(prompt: &'a Prompt, answer: &Answer) -> Option<&'a Answer> {
     let given = prompt.reply.perhaps()?;
     (given.answer != *answer).then_some(&given.answer)
 }
 
-/// Gives what stands behind the number of a question, where a text begins with that.
+/// Returns what stands behind the number of a question, where a text begins with that.
 fn behind_number<'a>(text: &'a str, prompt: &Prompt) -> Option<&'a str> {
     let (first, rest) = text.trim().split_once(char::is_whitespace)?;
     (first.parse() == Ok(prompt.id.0)).then(|| rest.trim())

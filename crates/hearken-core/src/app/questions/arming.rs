@@ -25,7 +25,7 @@ use super::Questions;
 use super::known::Heard;
 use crate::app::setup::LineSource;
 
-/// Says why a question can't be answered yet.
+/// Why a question can't be answered yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NotYet {
     /// A key came too soon, or may only be held.
@@ -42,7 +42,7 @@ pub(super) enum NotYet {
     Unshown,
 }
 
-/// Tells how the person answers and hears, and how long they are waited for.
+/// How the person answers and hears, and how long they are waited for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Senses {
     manner: Manner,
@@ -73,7 +73,7 @@ impl Senses {
 }
 
 impl Questions {
-    /// Says why a question can't be answered yet by a key, if so.
+    /// Returns why a question can't be answered yet by a key, if so.
     pub(super) fn key_not_yet(
         &self,
         prompt: &Prompt,
@@ -94,7 +94,7 @@ impl Questions {
         }
     }
 
-    /// Says why a question can't be answered yet by a line that was read, or begun, then; `held` where
+    /// Returns why a question can't be answered yet by a line that was read, or begun, then; `held` where
     /// its own lines still wait to be written.
     pub(super) fn line_not_yet(
         &self,
@@ -131,7 +131,7 @@ impl Questions {
         self.unsaid(prompt, now, senses)
     }
 
-    /// Says why an answer that was begun can't be ended, if so.
+    /// Returns why an answer that was begun can't be ended, if so.
     pub(super) fn begun_not_yet(
         &self,
         prompt: &Prompt,
@@ -149,13 +149,13 @@ impl Questions {
         self.unsaid(prompt, now, senses)
     }
 
-    /// Gives since when a question is the shown one.
+    /// Returns since when a question is the shown one.
     fn since(&self, prompt: &Prompt) -> Duration {
         let shown = self.shown().filter(|shown| shown.prompt == prompt.id);
         shown.map_or(prompt.raised, |shown| shown.since)
     }
 
-    /// Gives since when a question is before the person's eyes, or else since when they have heard it.
+    /// Returns since when a question is before the person's eyes, or else since when they have heard it.
     fn before_the_person(&self, prompt: &Prompt, manner: Manner) -> Option<Duration> {
         let in_sight = match manner {
             Manner::Lines | Manner::Program => self.known.written(prompt.id),

@@ -17,7 +17,7 @@ use crate::app::telling::kind_of;
 use crate::app::{App, Effect};
 
 impl App {
-    /// Gives the questions that a key can be meant for, in a stable order: answerable ones first.
+    /// Returns the questions that a key can be meant for, in a stable order: answerable ones first.
     pub fn questions(&self) -> Vec<&Prompt> {
         let mut open: Vec<&Prompt> = self.sessions.open_prompts().collect();
         open.sort_by_key(|prompt| {
@@ -53,7 +53,7 @@ impl App {
         self.sessions.answerable_without(left_alone)
     }
 
-    /// Gives the question that is shown next, where the shown one is none that can be answered.
+    /// Returns the question that is shown next, where the shown one is none that can be answered.
     fn next_shown(&self, current: Option<PromptId>) -> Option<PromptId> {
         let shown = current.and_then(|id| self.sessions.prompt(id));
         if shown.is_some_and(Prompt::is_answerable) {
@@ -69,12 +69,12 @@ impl App {
         (self.sessions.asking(), self.questions.rules.leaving())
     }
 
-    /// Tells whether a question can be answered, and no rule leaves it alone.
+    /// Returns whether a question can be answered, and no rule leaves it alone.
     fn waits(&self, prompt: &Prompt) -> bool {
         prompt.is_answerable() && !self.questions.is_left_alone(prompt.id)
     }
 
-    /// Gives the questions that wait for the person: those that can be answered, and that no rule leaves alone.
+    /// Returns the questions that wait for the person: those that can be answered, and that no rule leaves alone.
     pub fn waiting_questions(&self) -> Vec<&Prompt> {
         let mut open = self.questions();
         open.retain(|prompt| self.waits(prompt));
@@ -172,7 +172,7 @@ impl App {
         self.emit(told, now);
     }
 
-    /// Gives the next part of a question that is told in parts; after the last comes the first again.
+    /// Returns the next part of a question that is told in parts; after the last comes the first again.
     pub(in crate::app) fn next_part(&mut self, prompt: &Prompt, now: Now) -> Vec<Segment> {
         let mut parts = self.announcer.whole(prompt, &self.sessions, now).parts;
         let known = &mut self.questions.known;

@@ -21,12 +21,12 @@ impl Calls {
         self.focused = Some(on);
     }
 
-    /// Tells whether the person surely looks at the terminal.
+    /// Returns whether the person surely looks at the terminal.
     pub(super) fn is_focused(&self) -> bool {
         self.focused == Some(true)
     }
 
-    /// Tells whether the person surely looks elsewhere.
+    /// Returns whether the person surely looks elsewhere.
     pub(super) fn is_elsewhere(&self) -> bool {
         self.focused == Some(false)
     }
@@ -36,7 +36,7 @@ impl Calls {
         self.notified.insert(about);
     }
 
-    /// Gives what notifications are to be taken back, and forgets them.
+    /// Returns what notifications are to be taken back, and forgets them.
     pub(super) fn withdraw(&mut self, is_over: impl Fn(Noticed) -> bool) -> Vec<Noticed> {
         let (over, still) = std::mem::take(&mut self.notified)
             .into_iter()
@@ -45,7 +45,7 @@ impl Calls {
         Vec::from_iter::<BTreeSet<Noticed>>(over)
     }
 
-    /// Gives everything that is notified, and forgets it.
+    /// Returns everything that is notified, and forgets it.
     pub(super) fn leave(&mut self) -> Vec<Noticed> {
         self.withdraw(|_| true)
     }

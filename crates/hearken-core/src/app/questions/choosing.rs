@@ -22,19 +22,19 @@ use crate::app::doing::choices::{Choices, Taken};
 const BETWEEN: &str = ", ";
 
 impl App {
-    /// Gives the choice in focus, from 0.
+    /// Returns the choice in focus, from 0.
     pub fn choice_in_focus(&self) -> Option<usize> {
         self.doing.choices()?.focus()
     }
 
-    /// Tells whether a choice is picked; `None` where only one can be taken.
+    /// Returns whether a choice is picked; `None` where only one can be taken.
     pub fn is_picked(&self, at: usize) -> Option<bool> {
         let (_, prompt) = self.shown()?;
         let picked = |choices: &Choices| choices.is_picked(at);
         takes_several(prompt).then(|| self.doing.choices().is_some_and(picked))
     }
 
-    /// Gives what a person knows each choice of a question by.
+    /// Returns what a person knows each choice of a question by.
     pub fn choice_labels(&self, prompt: &Prompt) -> Vec<String> {
         match &prompt.question {
             Question::Clarification(asked) => asked

@@ -185,13 +185,13 @@ fn strictly(
     }
 }
 
-/// Tells whether a question takes any text.
+/// Returns whether a question takes any text.
 fn takes_any(asked: &AwaitingClarification) -> bool {
     let mut kinds = asked.accepted_response_kinds.iter();
     kinds.any(|kind| matches!(kind, ResponseKind::Freetext | ResponseKind::Other(_)))
 }
 
-/// Says why a text is no number that can be sent.
+/// Why a text is no number that can be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NotANumber {
     /// It is not written as one.

@@ -84,7 +84,7 @@ impl App {
         self.send(&prompt, answer, now);
     }
 
-    /// Gives when the second step is no longer waited for.
+    /// Returns when the second step is no longer waited for.
     pub(in crate::app) fn second_step_ends(&self) -> Option<Duration> {
         let step = self.doing.second_step()?;
         Some(step.ends(self.patience()))

@@ -43,7 +43,7 @@ pub(in crate::app) enum Meant {
 }
 
 impl Meant {
-    /// Gives a line that means it for one question.
+    /// Returns a line that means it for one question.
     pub(super) fn line(self, prompt: PromptId) -> String {
         let n = prompt.0;
         match self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::session::PromptId;
 
-/// Holds what of the open questions came to the person.
+/// What of the open questions came to the person.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
     /// Those whose action was heard, or that the person chose not to hear.
@@ -16,7 +16,7 @@ pub(super) struct Known {
     parts: BTreeMap<PromptId, usize>,
 }
 
-/// Says how a question came to the person's ears.
+/// How a question came to the person's ears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Heard {
     /// It was said to its end, then.
@@ -41,7 +41,7 @@ impl Known {
         self.heard.remove(&id);
     }
 
-    /// Gives how a question came to the person's ears, if it did.
+    /// Returns how a question came to the person's ears, if it did.
     pub(super) fn heard(&self, id: PromptId) -> Option<Heard> {
         self.heard.get(&id).copied()
     }
@@ -54,7 +54,7 @@ impl Known {
         }
     }
 
-    /// Gives when the lines of a question were written.
+    /// Returns when the lines of a question were written.
     pub(super) fn written(&self, id: PromptId) -> Option<Duration> {
         self.written.get(&id).copied()
     }
@@ -83,7 +83,7 @@ impl Known {
         self.parts.retain(|id, _| is_open(*id));
     }
 
-    /// Gives of how many questions something is known, at most.
+    /// Returns of how many questions something is known, at most.
     pub(super) fn len(&self) -> usize {
         self.heard.len() + self.written.len() + self.parts.len()
     }

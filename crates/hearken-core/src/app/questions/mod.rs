@@ -42,7 +42,7 @@ const FEW: usize = 64;
 /// A bare answer in a line is refused for this long after the questions changed.
 const CHANGED: Duration = Duration::from_secs(2);
 
-/// Holds what is known of the questions beside what they are.
+/// What is known of the questions beside what they are.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Questions {
     /// The one that keys are meant for.
@@ -69,12 +69,12 @@ pub(super) struct Questions {
 type Asking = (u64, u64);
 
 impl Questions {
-    /// Gives the question that keys are meant for.
+    /// Returns the question that keys are meant for.
     pub(super) fn shown(&self) -> Option<&Shown> {
         self.shown.as_ref()
     }
 
-    /// Gives which question keys are meant for.
+    /// Returns which question keys are meant for.
     pub(super) fn shown_id(&self) -> Option<PromptId> {
         self.shown.as_ref().map(|shown| shown.prompt)
     }
@@ -96,12 +96,12 @@ impl Questions {
         self.changed = Some(now);
     }
 
-    /// Tells whether the questions had just changed when a line was read.
+    /// Returns whether the questions had just changed when a line was read.
     fn had_changed(&self, read: Duration) -> bool {
         self.changed.is_some_and(|at| read < at + CHANGED)
     }
 
-    /// Gives when what was typed ahead is thrown away once more.
+    /// Returns when what was typed ahead is thrown away once more.
     pub(super) fn flush_due(&self) -> Option<Duration> {
         self.flush_at
     }
@@ -111,22 +111,22 @@ impl Questions {
         self.flush_at = None;
     }
 
-    /// Gives when an answer is sent again.
+    /// Returns when an answer is sent again.
     pub(super) fn retry_due(&self) -> Option<Duration> {
         self.under_way.due()
     }
 
-    /// Gives when the bell rings again for the shown question.
+    /// Returns when the bell rings again for the shown question.
     pub(super) fn alarm_due(&self) -> Option<Duration> {
         self.shown.as_ref().and_then(Shown::alarm)
     }
 
-    /// Tells whether no answer is under way.
+    /// Returns whether no answer is under way.
     pub(super) fn is_all_sent(&self) -> bool {
         self.under_way.is_empty()
     }
 
-    /// Tells whether a question is one that a rule leaves alone: it stays open, and nobody is asked.
+    /// Returns whether a question is one that a rule leaves alone: it stays open, and nobody is asked.
     pub(super) fn is_left_alone(&self, prompt: PromptId) -> bool {
         self.rules.leave(prompt)
     }
@@ -136,7 +136,7 @@ impl Questions {
         self.calls.focus(on);
     }
 
-    /// Gives what is notified, and forgets it.
+    /// Returns what is notified, and forgets it.
     pub(super) fn stop_calling(&mut self) -> Vec<Noticed> {
         self.calls.leave()
     }

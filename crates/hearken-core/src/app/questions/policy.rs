@@ -48,7 +48,7 @@ fn rule_for<'a>(rules: &'a [PolicyRule], prompt: &Prompt, trust: &Trust) -> Opti
     })
 }
 
-/// Tells whether a question is of one of these agents; of none means of any.
+/// Returns whether a question is of one of these agents; of none means of any.
 pub(super) fn is_of(agents: &[String], prompt: &Prompt, trust: &Trust) -> bool {
     let names = [prompt.key.agent.as_str(), &prompt.agent];
     // A rule is about the agent, not about whoever takes its name.
@@ -71,7 +71,7 @@ pub(super) fn named(risk: Option<&RiskLevel>) -> PolicyRisk {
     }
 }
 
-/// Tells whether a question takes such a decision from a rule.
+/// Returns whether a question takes such a decision from a rule.
 ///
 /// Accepting is the one that can do harm: the event itself must say low risk and reversible without effort, its tool
 /// must not say otherwise, nothing about the question may be unusual, and where silence would accept it the rule must say

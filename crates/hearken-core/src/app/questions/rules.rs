@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::session::PromptId;
 
-/// Holds the open questions that a rule took.
+/// The open questions that a rule took.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
     /// Those that one leaves alone: they stay open, and nobody is asked.
@@ -34,22 +34,22 @@ impl Rules {
         self.unanswered.insert(id)
     }
 
-    /// Tells whether a rule leaves a question alone.
+    /// Returns whether a rule leaves a question alone.
     pub(super) fn leave(&self, id: PromptId) -> bool {
         self.left.contains(&id)
     }
 
-    /// Gives the questions that a rule leaves alone.
+    /// Returns the questions that a rule leaves alone.
     pub(super) fn left_alone(&self) -> impl Iterator<Item = PromptId> {
         self.left.iter().copied()
     }
 
-    /// Gives a number that is another one after each change of which questions are left alone.
+    /// Returns a number that is another one after each change of which questions are left alone.
     pub(super) fn leaving(&self) -> u64 {
         self.changes
     }
 
-    /// Tells whether a rule answered a question.
+    /// Returns whether a rule answered a question.
     pub(super) fn answered(&self, id: PromptId) -> bool {
         self.answered.contains(&id)
     }

@@ -40,7 +40,7 @@ fn rule_for<'a>(rules: &'a [AnswerRule], prompt: &Prompt, trust: &Trust) -> Opti
     })
 }
 
-/// Tells whether a rule may accept an action: what any rule may, or a risk that it names.
+/// Returns whether a rule may accept an action: what any rule may, or a risk that it names.
 fn may_accept(rule: &AnswerRule, prompt: &Prompt, asked: &AwaitingConfirmation) -> bool {
     if is_fit(PolicyDecision::Accept, rule.silence, prompt, asked) {
         return true;
@@ -57,7 +57,7 @@ fn may_accept(rule: &AnswerRule, prompt: &Prompt, asked: &AwaitingConfirmation) 
         && is_plain(prompt)
 }
 
-/// Tells whether all of a question can be said and seen as it is.
+/// Returns whether all of a question can be said and seen as it is.
 fn is_plain(prompt: &Prompt) -> bool {
     !hides_something(prompt) && !prompt.is_cut() && !prompt.turns_its_direction()
 }

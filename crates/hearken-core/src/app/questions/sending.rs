@@ -81,7 +81,7 @@ impl App {
         self.dispatch(prompt, answer, Decider::Person, now);
     }
 
-    /// Tells whether it is plain what an answer is for: the question alone is open, has been the shown one for
+    /// Returns whether it is plain what an answer is for: the question alone is open, has been the shown one for
     /// longer than a change of it is overlooked, and nothing was told since it was.
     fn is_plain(&self, prompt: &Prompt, now: Now) -> bool {
         let alone = self.number_among_several(prompt).is_empty();
@@ -95,7 +95,7 @@ impl App {
             && shown.is_some_and(|shown| shown.since + CHANGED <= now.monotonic)
     }
 
-    /// Gives the number of a question where others are open, too; else nobody need hear it.
+    /// Returns the number of a question where others are open, too; else nobody need hear it.
     fn number_among_several(&self, prompt: &Prompt) -> Arg {
         let open = self.sessions.open_prompts();
         let mut others = open.filter(|other| other.id != prompt.id);
@@ -264,7 +264,7 @@ impl App {
         }
     }
 
-    /// Gives what the sentences about an answer on its way are made of.
+    /// Returns what the sentences about an answer on its way are made of.
     fn answer_args(
         &self,
         prompt: &Prompt,
@@ -414,7 +414,7 @@ impl App {
     }
 }
 
-/// Tells whether an answer says no.
+/// Returns whether an answer says no.
 fn is_refusal(answer: &Answer) -> bool {
     match answer {
         Answer::Decision { decision, .. } => *decision == Decision::Reject,
@@ -422,7 +422,7 @@ fn is_refusal(answer: &Answer) -> bool {
     }
 }
 
-/// Tells whether a server says that it does not know the token, or not any more: then the question is
+/// Returns whether a server says that it does not know the token, or not any more: then the question is
 /// perhaps decided, and surely nobody knows it to be open.
 fn refuses_for_good(undelivered: &Undelivered) -> bool {
     match undelivered {

@@ -12,7 +12,7 @@ pub(super) const ALARMS: [Duration; 3] = [
     Duration::from_secs(300),
 ];
 
-/// Tells what a frame, once it was written, has in sight of the shown question.
+/// What a frame, once it was written, has in sight of the shown question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Showing {
     /// Nothing: the terminal has no size, or got another one, or is somebody else's.
@@ -25,7 +25,7 @@ pub enum Showing {
     Page(Drawn),
 }
 
-/// Tells which page of the shown question is in sight.
+/// Which page of the shown question is in sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawn {
     /// The question.
@@ -38,7 +38,7 @@ pub struct Drawn {
     pub cut: u64,
 }
 
-/// Holds the question that keys are meant for.
+/// The question that keys are meant for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
     /// Which one.
@@ -54,7 +54,7 @@ pub struct Shown {
     alarms: usize,
 }
 
-/// Says which pages of a question were in sight.
+/// Which pages of a question were in sight.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum Pages {
     /// No frame told of any.
@@ -83,12 +83,12 @@ impl Shown {
         }
     }
 
-    /// Gives since when a part of it is in sight.
+    /// Returns since when a part of it is in sight.
     pub(super) fn in_sight(&self) -> Option<Duration> {
         self.in_sight
     }
 
-    /// Gives which pages of it were in sight.
+    /// Returns which pages of it were in sight.
     pub(super) fn pages(&self) -> &Pages {
         &self.pages
     }
@@ -109,7 +109,7 @@ impl Shown {
         self.in_sight = None;
     }
 
-    /// Gives when the bell rings again.
+    /// Returns when the bell rings again.
     pub(super) fn alarm(&self) -> Option<Duration> {
         ALARMS.get(self.alarms).map(|after| self.since + *after)
     }

@@ -14,7 +14,7 @@ use super::shown::{Pages, Showing};
 use crate::app::App;
 
 impl App {
-    /// Tells whether a face has not told yet that the shown question is in sight.
+    /// Returns whether a face has not told yet that the shown question is in sight.
     pub fn wants_sight(&self) -> bool {
         let shown = self.questions.shown();
         shown.is_some_and(|shown| shown.in_sight().is_none())
@@ -74,19 +74,19 @@ impl App {
         }
     }
 
-    /// Tells whether there is a voice, or one is still looked for.
+    /// Returns whether there is a voice, or one is still looked for.
     pub(in crate::app) fn has_voice(&self) -> bool {
         self.tuning.voice().is_hoped_for()
     }
 
-    /// Gives how the person answers and hears.
+    /// Returns how the person answers and hears.
     pub(super) fn senses(&self) -> Senses {
         let face = &self.face;
         let times = &self.config.questions;
         Senses::new(face.manner(), face.lines(), self.has_voice(), times)
     }
 
-    /// Tells whether all of a question was said or shown, and says what to do where it was not: nobody
+    /// Returns whether all of a question was said or shown, and says what to do where it was not: nobody
     /// answers a part.
     pub(in crate::app) fn is_told_whole(&mut self, prompt: &Prompt, now: Now) -> bool {
         let heard = self.questions.known.heard(prompt.id);

@@ -12,7 +12,7 @@ const RETRY_FIRST: Duration = Duration::from_millis(500);
 /// The longest wait between attempts.
 const RETRY_CAP: Duration = Duration::from_secs(8);
 
-/// Holds an answer that is under way.
+/// An answer that is under way.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Outgoing {
     prompt: PromptId,
@@ -24,7 +24,7 @@ pub(super) struct Outgoing {
     stage: Stage,
 }
 
-/// Says where an answer is on its way.
+/// Where an answer is on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// An attempt is under way, and its transport owes a word of it.
@@ -48,17 +48,17 @@ impl Outgoing {
         }
     }
 
-    /// Gives the question.
+    /// Returns the question.
     pub(super) fn prompt(&self) -> PromptId {
         self.prompt
     }
 
-    /// Gives the link that it goes to.
+    /// Returns the link that it goes to.
     pub(super) fn link(&self) -> LinkId {
         self.link
     }
 
-    /// Gives what is sent.
+    /// Returns what is sent.
     pub(super) fn reply(&self) -> &Reply {
         &self.reply
     }
@@ -81,7 +81,7 @@ impl Outgoing {
         self.stage = Stage::Leaving;
     }
 
-    /// Gives when it is tried again; absent while an attempt is under way.
+    /// Returns when it is tried again; absent while an attempt is under way.
     fn retry_at(&self) -> Option<Duration> {
         match self.stage {
             Stage::Waiting(at) => Some(at),
@@ -90,12 +90,12 @@ impl Outgoing {
     }
 }
 
-/// Holds the answers that are under way.
+/// The answers that are under way.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnderWay(BTreeMap<u64, Outgoing>);
 
 impl UnderWay {
-    /// Tells whether there is none.
+    /// Returns whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -105,7 +105,7 @@ impl UnderWay {
         self.0.insert(request, sent);
     }
 
-    /// Gives an answer back by the number of its request.
+    /// Returns an answer back by the number of its request.
     pub(super) fn take(&mut self, request: u64) -> Option<Outgoing> {
         self.0.remove(&request)
     }
@@ -117,30 +117,30 @@ impl UnderWay {
         }
     }
 
-    /// Gives the requests on a link of which only its dialect could say more.
+    /// Returns the requests on a link of which only its dialect could say more.
     pub(super) fn left_on(&self, link: LinkId) -> Vec<u64> {
         let left = |sent: &Outgoing| sent.link == link && sent.stage == Stage::Left;
         let of_link = self.0.iter().filter(|(_, sent)| left(sent));
         of_link.map(|(request, _)| *request).collect()
     }
 
-    /// Gives all of them, in the order of their requests.
+    /// Returns all of them, in the order of their requests.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Outgoing> {
         self.0.values()
     }
 
-    /// Gives when one is tried again.
+    /// Returns when one is tried again.
     pub(super) fn due(&self) -> Option<Duration> {
         self.iter().filter_map(Outgoing::retry_at).min()
     }
 
-    /// Gives those back whose time has come to be tried again.
+    /// Returns those back whose time has come to be tried again.
     pub(super) fn take_due(&mut self, now: Duration) -> Vec<Outgoing> {
         let due = |_: &u64, sent: &mut Outgoing| sent.retry_at().is_some_and(|at| now >= at);
         self.0.extract_if(.., due).map(|(_, sent)| sent).collect()
     }
 
-    /// Gives the only one that waits to be tried again, of a question or of all.
+    /// Returns the only one that waits to be tried again, of a question or of all.
     pub(super) fn only_waiting(&self, of: Option<PromptId>) -> Option<(u64, &Outgoing)> {
         let mut waiting = self
             .0

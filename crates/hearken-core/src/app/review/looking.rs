@@ -132,7 +132,7 @@ impl App {
         }
     }
 
-    /// Gives the last thing that was told, answers to keys aside: those are no news.
+    /// Returns the last thing that was told, answers to keys aside: those are no news.
     pub(in crate::app) fn last_told(&self) -> Option<&Arc<Announcement>> {
         self.announcer
             .history()
@@ -255,7 +255,7 @@ impl App {
         self.respond("fault.other", &[("reason", Arg::Own(words))], now);
     }
 
-    /// Gives the entry that is looked at, or the last one that was told.
+    /// Returns the entry that is looked at, or the last one that was told.
     pub(in crate::app) fn looked_at(&self) -> Option<Arc<Announcement>> {
         self.review
             .at()

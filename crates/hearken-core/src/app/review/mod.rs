@@ -19,7 +19,7 @@ use spelled::Spelling;
 /// Nobody was there when no key or line came for this long.
 const ABSENCE: Duration = Duration::from_secs(60);
 
-/// Holds the place in the history that is looked at, and what belongs to it.
+/// The place in the history that is looked at, and what belongs to it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Review {
     /// What is looked back at; absent where the newest is.
@@ -43,7 +43,7 @@ struct Searched {
     hit: Hit,
 }
 
-/// Says which of the places that hold what was searched for is looked at, counted when it was found.
+/// Which of the places that hold what was searched for is looked at, counted when it was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
     /// From the newest on, from 1.
@@ -53,7 +53,7 @@ pub struct Hit {
 }
 
 impl Review {
-    /// Gives what is looked back at.
+    /// Returns what is looked back at.
     pub(super) fn at(&self) -> Option<AnnouncementId> {
         self.at
     }
@@ -68,7 +68,7 @@ impl Review {
         self.at.take().is_some()
     }
 
-    /// Gives which part of what is looked at is shown; one that is negative counts from the end.
+    /// Returns which part of what is looked at is shown; one that is negative counts from the end.
     pub(super) fn page(&self) -> isize {
         let of_this = self.page.filter(|(id, _)| Some(*id) == self.at);
         of_this.map_or(0, |(_, page)| page)
@@ -80,12 +80,12 @@ impl Review {
         self.page = self.at.map(|id| (id, page));
     }
 
-    /// Gives which word is chosen.
+    /// Returns which word is chosen.
     fn spelling(&self) -> &Spelling {
         &self.spelling
     }
 
-    /// Gives which word is chosen, to choose another.
+    /// Returns which word is chosen, to choose another.
     fn spelling_mut(&mut self) -> &mut Spelling {
         &mut self.spelling
     }
@@ -97,18 +97,18 @@ impl Review {
         self.searched = Some(Searched { text, found, hit });
     }
 
-    /// Gives what was searched for last.
+    /// Returns what was searched for last.
     fn searched(&self) -> Option<String> {
         self.searched.as_ref().map(|last| last.text.clone())
     }
 
-    /// Gives where the same text was found last: the same search goes on from there.
+    /// Returns where the same text was found last: the same search goes on from there.
     fn found(&self, text: &str) -> Option<AnnouncementId> {
         let last = self.searched.as_ref().filter(|last| last.text == text);
         last.map(|last| last.found)
     }
 
-    /// Gives which hit of a search is looked at.
+    /// Returns which hit of a search is looked at.
     fn hit(&self) -> Option<Hit> {
         let searched = self.searched.as_ref()?;
         (Some(searched.found) == self.at).then_some(searched.hit)
@@ -127,7 +127,7 @@ impl Review {
         }
     }
 
-    /// Gives since when the person was away before the present visit; from the start where they never were there.
+    /// Returns since when the person was away before the present visit; from the start where they never were there.
     fn away_since(&self) -> Duration {
         self.away_since.unwrap_or_default()
     }

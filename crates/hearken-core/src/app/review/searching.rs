@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::app::doing::Doing;
 
 impl App {
-    /// Gives which hit of a search is looked at; `None` where something else is.
+    /// Returns which hit of a search is looked at; `None` where something else is.
     pub fn hit(&self) -> Option<Hit> {
         self.review.hit()
     }

@@ -11,7 +11,7 @@ pub(super) struct Spelling {
     last: Option<(AnnouncementId, Option<usize>, Alphabet)>,
 }
 
-/// Says how letters are named.
+/// How letters are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Alphabet {
     /// By themselves.
@@ -26,14 +26,14 @@ impl Spelling {
         self.word = word;
     }
 
-    /// Gives which word of an announcement is chosen.
+    /// Returns which word of an announcement is chosen.
     pub(super) fn word_of(&self, told: &Announcement) -> Option<usize> {
         self.word
             .filter(|(id, _)| *id == told.id)
             .map(|(_, word)| word)
     }
 
-    /// Gives the way in which something is spelled now: the second time in a row, by the alphabet.
+    /// Returns the way in which something is spelled now: the second time in a row, by the alphabet.
     pub(super) fn turn(&mut self, id: AnnouncementId, word: Option<usize>) -> Alphabet {
         let alphabet = match self.last {
             Some(last) if last == (id, word, Alphabet::Plain) => Alphabet::Phonetic,

@@ -35,12 +35,12 @@ impl App {
         }
     }
 
-    /// Tells whether nothing waits to be read, said or sent.
+    /// Returns whether nothing waits to be read, said or sent.
     fn is_silent(&self) -> bool {
         !self.is_reading() && self.queue.is_idle() && self.questions.is_all_sent()
     }
 
-    /// Gives when the run ends by itself, or stops waiting for the last answers.
+    /// Returns when the run ends by itself, or stops waiting for the last answers.
     pub(in crate::app) fn end_due(&self) -> Option<Duration> {
         self.run.due(self.is_silent())
     }

@@ -20,7 +20,7 @@ mod programs;
 mod quitting;
 pub(super) mod remarks;
 
-/// Holds how long the run goes on.
+/// How long the run goes on.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     until: Until,
@@ -35,7 +35,7 @@ pub(super) struct Run {
     forgotten: Dropped,
 }
 
-/// Says where the run is.
+/// Where the run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// It goes on.
@@ -46,7 +46,7 @@ enum Stage {
     Over,
 }
 
-/// Tells what a run that ends by itself looks at.
+/// What a run that ends by itself looks at.
 #[derive(Debug, Clone, Copy)]
 struct Scene {
     /// Whether every source is over, and one of them by a failure.
@@ -56,7 +56,7 @@ struct Scene {
     ended: bool,
 }
 
-/// Says how a run comes to its end by itself.
+/// How a run comes to its end by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ends {
     /// As it was to be.
@@ -93,7 +93,7 @@ impl Run {
         self.went_wrong = true;
     }
 
-    /// Tells whether it is over.
+    /// Returns whether it is over.
     pub(super) fn is_over(&self) -> bool {
         self.stage == Stage::Over
     }
@@ -119,7 +119,7 @@ impl Run {
         goes_on
     }
 
-    /// Gives when it ends by itself or stops waiting for the last answers.
+    /// Returns when it ends by itself or stops waiting for the last answers.
     fn due(&self, silent: bool) -> Option<Duration> {
         let idle = match self.until {
             // Whatever still has to be said or sent ends with an input of its own.
@@ -134,7 +134,7 @@ impl Run {
         }
     }
 
-    /// Gives how it ends where it waited for the last answers, and they are sent or it waited long enough.
+    /// Returns how it ends where it waited for the last answers, and they are sent or it waited long enough.
     fn parted(&self, sent: bool, now: Duration) -> Option<Exit> {
         match self.stage {
             Stage::Parting { exit, latest } => (sent || now >= latest).then_some(exit),
@@ -142,7 +142,7 @@ impl Run {
         }
     }
 
-    /// Gives how it comes to its end by itself, once all is said and sent.
+    /// Returns how it comes to its end by itself, once all is said and sent.
     fn ends(&self, scene: Scene, now: Duration) -> Option<Ends> {
         let no_source = if scene.failed {
             Exit::NoSource

@@ -47,7 +47,7 @@ impl App {
         }
     }
 
-    /// Gives the sentence that leaving a source ends a program, or nothing.
+    /// Returns the sentence that leaving a source ends a program, or nothing.
     pub(in crate::app) fn ends_program(&self, link: LinkId) -> String {
         match self.links.get(link) {
             Some(view) if view.program => {
@@ -58,7 +58,7 @@ impl App {
         }
     }
 
-    /// Gives the sentence that a program which failed has said something, or nothing.
+    /// Returns the sentence that a program which failed has said something, or nothing.
     pub(in crate::app) fn has_remarked(&self, link: LinkId) -> String {
         match self.links.get(link) {
             Some(view) if view.remarks().count() > 0 => {

@@ -65,13 +65,13 @@ impl App {
         words.join(" ")
     }
 
-    /// Says what becomes of a question by the person's leaving.
+    /// Returns what becomes of a question by the person's leaving.
     fn when_left(&self, prompt: &Prompt) -> WhenLeft {
         let view = self.links.get(prompt.key.link);
         view.map_or(WhenLeft::Default, |view| view.connection().when_left)
     }
 
-    /// Gives the open questions that nobody answered here, whether they can be answered or not.
+    /// Returns the open questions that nobody answered here, whether they can be answered or not.
     fn undecided(&self) -> Vec<Prompt> {
         self.sessions
             .open_prompts()

@@ -28,7 +28,7 @@ impl Remarks {
         }
     }
 
-    /// Tells whether nothing was written.
+    /// Returns whether nothing was written.
     pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -38,7 +38,7 @@ impl Remarks {
         self.count
     }
 
-    /// Gives the last lines, at most so many.
+    /// Returns the last lines, at most so many.
     pub(super) fn last(&self, most: usize) -> impl Iterator<Item = &str> {
         let older = self.lines.len().saturating_sub(most);
         self.lines.iter().skip(older).map(String::as_str)

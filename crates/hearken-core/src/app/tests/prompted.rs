@@ -73,7 +73,7 @@ impl Stage {
         self.link(0, LinkEvent::Frame(Frame::of(text.to_string())));
     }
 
-    /// Gives the prompts that went out to a source, with their ids.
+    /// Returns the prompts that went out to a source, with their ids.
     pub(super) fn prompts(&self, link: usize) -> Vec<(u64, String)> {
         let to = self.frames.iter().filter(|(to, _)| *to == LinkId(link));
         let to = to.map(|(_, body)| body);
@@ -104,7 +104,7 @@ impl Stage {
         self.link(link, LinkEvent::Frame(Frame::of(text.to_string())));
     }
 
-    /// Gives the answers that went out to a request of the agent's.
+    /// Returns the answers that went out to a request of the agent's.
     pub(super) fn answers_to(&self, id: u64) -> Vec<&Value> {
         let bodies = self.frames.iter().map(|(_, body)| body);
         bodies

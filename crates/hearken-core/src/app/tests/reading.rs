@@ -45,7 +45,7 @@ fn every_event_of_a_frame_is_told_in_its_order_whatever_stands_around_it() {
     }
 }
 
-/// Gives texts of all kinds: events, several of them, what is none, and what is cut.
+/// Returns texts of all kinds: events, several of them, what is none, and what is cut.
 fn texts() -> Vec<String> {
     let tour = include_str!("../../../../../tests/fixtures/tour.jsonl").lines();
     // Many runs of it, each with ids of its own.

@@ -195,7 +195,7 @@ fn three_sentences_tell_what_happened_while_the_person_was_away() {
     );
 }
 
-/// Gives what stands in the place of answers.
+/// Returns what stands in the place of answers.
 fn answer(stage: &Stage) -> Vec<String> {
     let answers = stage.app.answers().iter();
     answers.map(|told| told.shown()).collect()

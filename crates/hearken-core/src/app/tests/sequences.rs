@@ -51,7 +51,7 @@ fn every_code() -> Vec<KeyCode> {
     codes
 }
 
-/// Says what is asked; each kind has its own documented way to an answer.
+/// What is asked; each kind has its own documented way to an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     /// Low risk, reversible: one step.

@@ -6,7 +6,7 @@ use crate::dialect::{self, Dialect, Out};
 use crate::link::Phrase;
 use crate::protocol::Reply;
 
-/// Gives what is due in a moment, in the order of the table.
+/// Returns what is due in a moment, in the order of the table.
 pub(super) fn due(stage: &Stage) -> Vec<Timer> {
     let now = stage.now.monotonic;
     let is_due = |timer: &&Timer| stage.app.due(**timer).is_some_and(|at| at <= now);
@@ -145,7 +145,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     }
 }
 
-/// Is a dialect that waits, once.
+/// A dialect that waits, once.
 #[derive(Debug)]
 struct Waits {
     until: Option<Duration>,

@@ -4,7 +4,7 @@ use super::*;
 use crate::dialect::{self, Dialect, Out};
 use crate::protocol::Reply;
 
-/// Is a dialect in which the other side says for itself what it took, and waits long for that.
+/// A dialect in which the other side says for itself what it took, and waits long for that.
 #[derive(Debug, Default)]
 struct Ponders {
     written: Option<(u64, Duration)>,

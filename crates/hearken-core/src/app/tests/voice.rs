@@ -211,7 +211,7 @@ fn a_question_can_t_be_answered_by_changing_the_voice() {
     );
 }
 
-/// Gives the cue of the utterance that holds some words.
+/// Returns the cue of the utterance that holds some words.
 fn cue_of(stage: &Stage, words: &str) -> Option<Cue> {
     let at = stage
         .spoken

@@ -185,7 +185,7 @@ fn tag(text: &str) -> Option<String> {
     fits.then_some(text)
 }
 
-/// Gives languages by name, where they have one, with what their tag says beyond that.
+/// Returns languages by name, where they have one, with what their tag says beyond that.
 fn names(phrases: &Phrases, tags: &[String]) -> String {
     let name = |tag: &String| {
         let (language, rest) = tag.split_once(['-', '_']).unwrap_or((tag, ""));

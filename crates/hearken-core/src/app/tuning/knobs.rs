@@ -122,7 +122,7 @@ impl App {
         .map_or_else(|outcome| outcome, |()| Turned::To(new))
     }
 
-    /// Gives a setting in words.
+    /// Returns a setting in words.
     fn value(&self, knob: Knob) -> Arg {
         let delivery = self.queue.deliveries().usual();
         let own = self.tuning.own();
@@ -157,7 +157,7 @@ impl App {
         }
     }
 
-    /// Gives a number as it is to be heard: a dash would be silent in many a voice.
+    /// Returns a number as it is to be heard: a dash would be silent in many a voice.
     fn number_words(&self, n: i32) -> String {
         if n < 0 {
             let args = [("n", Arg::own(-i64::from(n)))];

@@ -65,7 +65,7 @@ impl Tuning {
         }
     }
 
-    /// Gives what is known of the voice.
+    /// Returns what is known of the voice.
     pub(super) fn voice(&self) -> &VoiceState {
         &self.voice
     }
@@ -74,7 +74,7 @@ impl Tuning {
         self.voice = voice;
     }
 
-    /// Gives how the program's own words were spoken when the run began.
+    /// Returns how the program's own words were spoken when the run began.
     fn tongue(&self) -> &Tongue {
         &self.tongue
     }
@@ -110,7 +110,7 @@ impl Tuning {
         }
     }
 
-    /// Tells whether the engine can't change a setting.
+    /// Returns whether the engine can't change a setting.
     fn is_fixed(&self, knob: Knob) -> bool {
         let fixed = |knobs: &Vec<Knob>| !knobs.contains(&knob);
         self.knobs.as_ref().is_some_and(fixed)
@@ -132,7 +132,7 @@ impl Tuning {
         self.heartbeat.rest();
     }
 
-    /// Gives when the next beat is due.
+    /// Returns when the next beat is due.
     pub(super) fn beat_due(&self) -> Option<Duration> {
         self.heartbeat.deadline()
     }
@@ -160,7 +160,7 @@ impl Tuning {
         self.cues_heard = heard;
     }
 
-    /// Gives what the beat of a working agent is heard as.
+    /// Returns what the beat of a working agent is heard as.
     pub(super) fn beat(&self, cues: &CueConfig) -> Beat {
         if self.cues_heard && Cue::Tick.is_on(cues) {
             Beat::Sound
@@ -169,7 +169,7 @@ impl Tuning {
         }
     }
 
-    /// Gives the setting that keys are about.
+    /// Returns the setting that keys are about.
     fn knob(&self) -> Knob {
         Knob::ALL[self.at % Knob::ALL.len()]
     }

@@ -88,7 +88,7 @@ impl App {
         }
     }
 
-    /// Gives how much was left out while the person wanted less; nothing where it was nothing.
+    /// Returns how much was left out while the person wanted less; nothing where it was nothing.
     pub(in crate::app) fn left_out(&mut self) -> (&'static str, Arg) {
         match self.announcer.take_left_out() {
             0 => ("n", Arg::own("")),

@@ -2,7 +2,7 @@
 
 use crate::announce::Reason;
 
-/// Says what is known of the voice.
+/// What is known of the voice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VoiceState {
     /// None is wanted.
@@ -23,7 +23,7 @@ pub enum VoiceState {
 }
 
 impl VoiceState {
-    /// Tells whether there is a voice, or one is still looked for.
+    /// Returns whether there is a voice, or one is still looked for.
     pub(in crate::app) fn is_hoped_for(&self) -> bool {
         match self {
             Self::Checking | Self::Ready { .. } => true,
@@ -31,7 +31,7 @@ impl VoiceState {
         }
     }
 
-    /// Tells whether a voice is wanted and there is none.
+    /// Returns whether a voice is wanted and there is none.
     pub(super) fn is_missed(&self) -> bool {
         match self {
             Self::Lost | Self::None => true,

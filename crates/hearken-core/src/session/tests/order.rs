@@ -11,7 +11,7 @@ impl Stage {
     }
 }
 
-/// Gives the percentages in the order in which they were taken.
+/// Returns the percentages in the order in which they were taken.
 fn order(what: &[What]) -> Vec<u64> {
     what.iter()
         .filter_map(|what| match what {
@@ -21,7 +21,7 @@ fn order(what: &[What]) -> Vec<u64> {
         .collect()
 }
 
-/// Gives how many messages each gap is told to have.
+/// Returns how many messages each gap is told to have.
 fn gaps(what: &[What]) -> Vec<&str> {
     what.iter()
         .filter_map(|what| match what {

@@ -24,7 +24,7 @@ use super::A2a;
 /// Every sentence, read once.
 static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
 
-/// Holds one request, as it went out.
+/// One request, as it went out.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub number: u64,
@@ -122,7 +122,7 @@ impl Run {
         self.take(out);
     }
 
-    /// Gives the last request of a method that is under way.
+    /// Returns the last request of a method that is under way.
     pub fn call(&self, method: &str) -> Asked {
         let mut calls = self.calls.iter().rev();
         let call = calls.find(|call| call.method == method && !call.is_over);
@@ -271,7 +271,7 @@ impl Run {
         self.events.push(serde_json::from_str(text).unwrap());
     }
 
-    /// Gives the kinds of the events, those of states with the state.
+    /// Returns the kinds of the events, those of states with the state.
     pub fn kinds(&self) -> Vec<String> {
         let kind = |event: &Value| {
             let kind = event["type"].as_str().unwrap();
@@ -290,7 +290,7 @@ impl Run {
         self.kinds().iter().filter(|it| *it == kind).count()
     }
 
-    /// Gives all text that was streamed.
+    /// Returns all text that was streamed.
     pub fn said(&self) -> String {
         let chunks = self.events.iter().filter_map(|it| it["chunk"].as_str());
         chunks.collect()

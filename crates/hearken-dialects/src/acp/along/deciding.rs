@@ -114,7 +114,7 @@ impl Along {
         self.left(ticket, allowed, now, out);
     }
 
-    /// Tells whether an answer allows what was asked, where that can be told.
+    /// Returns whether an answer allows what was asked, where that can be told.
     fn allows(&self, ticket: u64, result: &str) -> Option<bool> {
         let result = rpc::members(Some(result));
         let outcome = result.get("outcome")?.as_object()?;

@@ -12,7 +12,7 @@ use crate::changes;
 use crate::protocol::Deed;
 
 impl Call {
-    /// Gives the names of what it is given that its action does not say.
+    /// Returns the names of what it is given that its action does not say.
     fn unsaid(&self) -> Vec<String> {
         let has_edits = !self.edits.is_empty() || !self.also.is_empty();
         if self.command.is_none() && !has_edits {
@@ -40,7 +40,7 @@ impl Call {
         unsaid.map(|input| input.name.clone()).collect()
     }
 
-    /// Tells whether an input is the text of its only edit, before or after.
+    /// Returns whether an input is the text of its only edit, before or after.
     fn is_edit(&self, input: &Input) -> bool {
         let [edit] = self.edits.as_slice() else {
             return false;
@@ -63,7 +63,7 @@ impl Call {
         }
     }
 
-    /// Tells whether nothing says what it does: it is given nothing, and its title only names a tool.
+    /// Returns whether nothing says what it does: it is given nothing, and its title only names a tool.
     pub fn is_silent(&self) -> bool {
         let has_content = self.command.is_some()
             || !self.edits.is_empty()
@@ -99,7 +99,7 @@ impl Call {
         format!("{}.{}", part(&called), part(&self.edited))
     }
 
-    /// Tells whether an input only describes a command, which changes nothing of it.
+    /// Returns whether an input only describes a command, which changes nothing of it.
     fn describes(&self, input: &Input) -> bool {
         self.command.is_some() && input.name == "description"
     }
@@ -164,7 +164,7 @@ impl Call {
         }
     }
 
-    /// Gives everything else that is known of it, to be read in full.
+    /// Returns everything else that is known of it, to be read in full.
     pub fn more(&self) -> Map<String, Value> {
         let mut more = Map::new();
         let stands_apart = self.command.is_some() || !self.edits.is_empty();
@@ -203,7 +203,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Tells whether a title names only that a tool is used, and not for what.
+/// Returns whether a title names only that a tool is used, and not for what.
 fn is_generic(title: &str) -> bool {
     const WORDS: &[&str] = &[
         "a",

@@ -149,7 +149,7 @@ impl Ears {
         self.events.iter().map(kind).collect()
     }
 
-    /// Gives what came since the last time.
+    /// Returns what came since the last time.
     fn news(&mut self) -> Vec<String> {
         let kinds = self.kinds();
         self.events.clear();

@@ -292,7 +292,7 @@ fn property() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Gives a schema without the nulls, which JSON Schema does not take for "not said".
+/// Returns a schema without the nulls, which JSON Schema does not take for "not said".
 fn said(mut schema: Value) -> Value {
     for property in schema["properties"].as_object_mut().unwrap().values_mut() {
         property

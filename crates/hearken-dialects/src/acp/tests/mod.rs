@@ -228,19 +228,19 @@ impl Run {
         self.events.push(serde_json::from_str(text).unwrap());
     }
 
-    /// Gives the token of the question that was asked last.
+    /// Returns the token of the question that was asked last.
     pub fn token(&self) -> String {
         let mut asked = self.events.iter().rev();
         let asked = asked.find_map(|event| event["reply_token"].as_str());
         asked.unwrap_or("none").to_owned()
     }
 
-    /// Gives the frames that were sent.
+    /// Returns the frames that were sent.
     pub fn frames(&self) -> Vec<&str> {
         self.sent.iter().map(|(_, frame)| frame.as_str()).collect()
     }
 
-    /// Gives the kinds of the events, those of states with the state.
+    /// Returns the kinds of the events, those of states with the state.
     pub fn kinds(&self) -> Vec<String> {
         let kind = |event: &Value| {
             let kind = event["type"].as_str().unwrap();

@@ -41,7 +41,7 @@ static VALIDATORS: LazyLock<BTreeMap<&str, Validator>> = LazyLock::new(|| {
     names.map(|name| (name, validator(name))).collect()
 });
 
-/// Says what is wrong with a message that goes out.
+/// Returns what is wrong with a message that goes out.
 fn wrong(frame: &str) -> Vec<String> {
     let message: Value = serde_json::from_str(frame).unwrap();
     let map = message.as_object().unwrap();

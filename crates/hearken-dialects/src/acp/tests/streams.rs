@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Says what happens next; the numbers choose ids and the like.
+/// What happens next; the numbers choose ids and the like.
 #[derive(Debug, Clone)]
 enum Step {
     Agent(Value),
@@ -95,7 +95,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Says what became of a request of the agent.
+/// What became of a request of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Open,

@@ -261,7 +261,7 @@ impl Run {
         self.kinds().iter().filter(|it| **it == kind).count()
     }
 
-    /// Gives everything that was said, in order.
+    /// Returns everything that was said, in order.
     pub fn said(&self) -> String {
         let chunks = self.events.iter().filter_map(|it| it["chunk"].as_str());
         chunks.collect()

@@ -26,7 +26,7 @@ fn frame(asp: &mut Asp, value: &Value) -> Vec<Out> {
     news(asp, LinkEvent::Frame(Frame::of(value.to_string())))
 }
 
-/// Gives the token of the last question among wishes.
+/// Returns the token of the last question among wishes.
 fn token(out: &[Out]) -> Option<String> {
     let of = |wish: &Out| match wish {
         Out::Event(text) => {

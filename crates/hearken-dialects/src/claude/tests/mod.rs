@@ -232,7 +232,7 @@ impl Run {
         self.events.push(serde_json::from_str(text).unwrap());
     }
 
-    /// Gives the kinds of the events, those of states with the state.
+    /// Returns the kinds of the events, those of states with the state.
     pub fn kinds(&self) -> Vec<String> {
         let kind = |event: &Value| {
             let kind = event["type"].as_str().unwrap();
@@ -258,7 +258,7 @@ impl Run {
             .collect()
     }
 
-    /// Tells whether a request was let go without a decision.
+    /// Returns whether a request was let go without a decision.
     pub fn let_go(&self, id: u64) -> bool {
         self.answers.get(&id) == Some(&(None, json!({})))
     }
@@ -267,7 +267,7 @@ impl Run {
         !self.answers.contains_key(&id)
     }
 
-    /// Gives the decision that a request was answered with.
+    /// Returns the decision that a request was answered with.
     pub fn decision(&self, id: u64) -> &Value {
         let own = &self.answers[&id].1["hookSpecificOutput"];
         assert_eq!(own["hookEventName"], "PermissionRequest");

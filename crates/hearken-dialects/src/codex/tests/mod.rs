@@ -272,7 +272,7 @@ impl Run {
         asked.unwrap_or("none").to_owned()
     }
 
-    /// Gives the answers to requests of the server that were sent.
+    /// Returns the answers to requests of the server that were sent.
     pub fn answers(&self) -> Vec<(Value, Value)> {
         let answers = self
             .sent
@@ -286,7 +286,7 @@ impl Run {
             .collect()
     }
 
-    /// Gives the kinds of the events, those of states with the state.
+    /// Returns the kinds of the events, those of states with the state.
     pub fn kinds(&self) -> Vec<String> {
         let kind = |event: &Value| {
             let kind = event["type"].as_str().unwrap();
@@ -308,7 +308,7 @@ impl Run {
         self.events.iter().rev().find(is).unwrap()
     }
 
-    /// Gives all text that was told.
+    /// Returns all text that was told.
     pub fn text(&self) -> String {
         let chunks = self
             .events

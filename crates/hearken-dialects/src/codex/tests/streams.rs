@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Says what happens next; the numbers choose ids and the like.
+/// What happens next; the numbers choose ids and the like.
 #[derive(Debug, Clone)]
 enum Step {
     Begins,

@@ -280,7 +280,7 @@ impl Run {
         self.events.push(serde_json::from_str(text).unwrap());
     }
 
-    /// Gives the kinds of the events, those of states with the state.
+    /// Returns the kinds of the events, those of states with the state.
     pub fn kinds(&self) -> Vec<String> {
         let kind = |event: &Value| {
             let kind = event["type"].as_str().unwrap();
@@ -302,7 +302,7 @@ impl Run {
         self.kinds().iter().filter(|it| *it == kind).count()
     }
 
-    /// Gives all text that was streamed.
+    /// Returns all text that was streamed.
     pub fn said(&self) -> String {
         self.events
             .iter()
@@ -310,7 +310,7 @@ impl Run {
             .collect()
     }
 
-    /// Gives the last request that posts something: its path and body.
+    /// Returns the last request that posts something: its path and body.
     pub fn posted(&self) -> (&str, Value) {
         let call = self
             .calls

@@ -82,7 +82,7 @@ fn start(carrier: Carrier) -> Start {
     }
 }
 
-/// Gives the events among what came out.
+/// Returns the events among what came out.
 fn events(out: &[Out]) -> Vec<Value> {
     let texts = out.iter().filter_map(|one| match one {
         Out::Event(text) | Out::ViewOnly(text) => Some(text),
@@ -131,7 +131,7 @@ fn briefs(out: &[Out]) -> Vec<String> {
     events(out).iter().map(brief).collect()
 }
 
-/// Gives what was told in phrases.
+/// Returns what was told in phrases.
 fn told(out: &[Out]) -> Vec<String> {
     let phrases = out.iter().filter_map(|one| match one {
         Out::Tell(phrase) => Some(phrase.key.to_owned()),

@@ -14,7 +14,7 @@ const MOST: usize = 1024;
 /// How often a process is looked at that is another program each time.
 const MOST_READS: usize = 8;
 
-/// Is one process, held so that its number can't become another's.
+/// One process, held so that its number can't become another's.
 #[derive(Debug)]
 pub struct One(OwnedFd);
 
@@ -35,7 +35,7 @@ impl One {
     }
 }
 
-/// Is what a look at all processes gave.
+/// What a look at all processes gave.
 #[derive(Debug, Default)]
 pub struct Looked {
     pub found: Vec<One>,
@@ -107,7 +107,7 @@ fn hold(pid: i32) -> Option<One> {
     (!is_spared(pid)).then_some(One(held))
 }
 
-/// Tells whether a process is never ended: a speech-dispatcher, and what has no name any more.
+/// Returns whether a process is never ended: a speech-dispatcher, and what has no name any more.
 fn is_spared(pid: i32) -> bool {
     // The name is cut to 15 characters; its modules begin with "sd_".
     read(pid, "comm")
@@ -122,7 +122,7 @@ fn has(environment: &[u8], variable: &str, mark: &str) -> bool {
         .any(|one| one == mark.as_bytes())
 }
 
-/// Tells whether a process has a mark in its environment; nothing while it becomes another program, whose environment is not
+/// Returns whether a process has a mark in its environment; nothing while it becomes another program, whose environment is not
 /// there yet, or was read in part.
 fn is_marked(pid: i32, variable: &str, mark: &str) -> Option<bool> {
     // Not every system that has these files tells there where a program begins.

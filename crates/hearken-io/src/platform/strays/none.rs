@@ -18,7 +18,7 @@ impl One {
     }
 }
 
-/// Is what a look gave: nothing.
+/// What a look gave: nothing.
 #[derive(Debug, Default)]
 pub struct Looked {
     pub found: Vec<One>,

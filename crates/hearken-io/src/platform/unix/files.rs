@@ -17,7 +17,7 @@ pub fn open_to_read(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Gives the whole path of what is there, with no link in it.
+/// Returns the whole path of what is there, with no link in it.
 ///
 /// # Errors
 /// What the system says.
@@ -62,23 +62,23 @@ pub fn settle_folder(folder: &Path) -> io::Result<()> {
     std::fs::File::open(folder)?.sync_all()
 }
 
-/// Tells whether a file can be called.
+/// Returns whether a file can be called.
 pub fn is_program(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
 
-/// Gives the files that a call of `path` may mean: it alone.
+/// Returns the files that a call of `path` may mean: it alone.
 pub fn callable(path: &Path) -> Option<PathBuf> {
     is_program(path).then(|| path.to_owned())
 }
 
-/// Gives what a program is started by: its name as it was given, which the system looks for by itself.
+/// Returns what a program is started by: its name as it was given, which the system looks for by itself.
 pub fn to_start(program: &OsStr) -> OsString {
     program.to_owned()
 }
 
-/// Tells whether something is a socket.
+/// Returns whether something is a socket.
 pub fn is_socket(about: &Metadata) -> bool {
     about.file_type().is_socket()
 }
@@ -99,7 +99,7 @@ pub fn untrusted(about: &Metadata) -> Option<&'static str> {
     (by_group || mode & 0o002 != 0).then_some("call.file.writable")
 }
 
-/// Tells whether others could put something of their own into a folder in the place of what is there.
+/// Returns whether others could put something of their own into a folder in the place of what is there.
 pub fn is_shared(folder: &Path) -> bool {
     let Ok(about) = folder.metadata() else {
         return false;
@@ -140,22 +140,22 @@ pub fn swap(one: &Path, other: &Path) -> io::Result<bool> {
     }
 }
 
-/// Tells whether two looks were at the same file.
+/// Returns whether two looks were at the same file.
 pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
     one.dev() == other.dev() && one.ino() == other.ino()
 }
 
-/// Gives the folder of the person's own files.
+/// Returns the folder of the person's own files.
 pub fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").map(PathBuf::from)
 }
 
-/// Gives the folder in which programs have their settings, a folder each.
+/// Returns the folder in which programs have their settings, a folder each.
 pub fn settings() -> Option<PathBuf> {
     absolute("XDG_CONFIG_HOME").or_else(|| home().map(|home| home.join(".config")))
 }
 
-/// Gives the folder in which programs write down what they know by themselves, a folder each.
+/// Returns the folder in which programs write down what they know by themselves, a folder each.
 pub fn state() -> Option<PathBuf> {
     absolute("XDG_STATE_HOME").or_else(|| home().map(|home| home.join(".local/state")))
 }

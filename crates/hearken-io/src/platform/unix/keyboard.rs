@@ -103,7 +103,7 @@ impl Keyboard {
         self.strokes.recv().await
     }
 
-    /// Gives the next stroke that is already here.
+    /// Returns the next stroke that is already here.
     pub fn take(&mut self) -> Option<Stroke> {
         self.strokes.try_recv().ok()
     }

@@ -2,7 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Is a process by its number, which may be another's at any time.
+/// A process by its number, which may be another's at any time.
 #[derive(Debug, Clone, Copy)]
 pub struct Numbered(Pid);
 
@@ -12,7 +12,7 @@ impl Numbered {
         Pid::from_raw(number).map(Self)
     }
 
-    /// Gives the words that it was called with, as far as this system tells.
+    /// Returns the words that it was called with, as far as this system tells.
     pub fn call(self) -> Option<Vec<Vec<u8>>> {
         let call = std::fs::read(format!("/proc/{}/cmdline", self.0.as_raw_nonzero())).ok()?;
         Some(call.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())

@@ -8,7 +8,7 @@ use crate::platform::Piped;
 /// Whether this system has them.
 pub const THERE: bool = false;
 
-/// Is a pipe on systems that have some.
+/// A pipe on systems that have some.
 pub type Pipe = tokio::io::DuplexStream;
 
 /// Connects to nothing.

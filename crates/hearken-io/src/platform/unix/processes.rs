@@ -27,7 +27,7 @@ pub fn leave_terminal() {
     let _ = rustix::process::setsid();
 }
 
-/// Is a program that was started alone, with what it started and has not left its group. Its number may be another's
+/// A program that was started alone, with what it started and has not left its group. Its number may be another's
 /// once the program was waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree(pub(in crate::platform) Pid);
@@ -73,7 +73,7 @@ impl Tree {
         self.signal(Signal::KILL);
     }
 
-    /// Tells whether the program itself has ended, without taking leave of it: the group's number stays its own.
+    /// Returns whether the program itself has ended, without taking leave of it: the group's number stays its own.
     pub fn has_ended(&self, _child: &mut Child) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match rustix::process::waitid(WaitId::Pid(self.0), options) {
@@ -83,7 +83,7 @@ impl Tree {
     }
 }
 
-/// Gives the signal that ended a program.
+/// Returns the signal that ended a program.
 pub fn signal_of(status: ExitStatus) -> Option<i32> {
     status.signal()
 }
@@ -106,7 +106,7 @@ const MOST_RUNNING: usize = 4096;
 /// How much of a program's call is read, in bytes.
 const MOST_CALL: u64 = 4096;
 
-/// Gives how each program of this user was called, word by word, the program first; nothing where the system does not show it.
+/// Returns how each program of this user was called, word by word, the program first; nothing where the system does not show it.
 pub fn calls() -> Option<Vec<Vec<String>>> {
     let user = rustix::process::getuid().as_raw();
     let entries = std::fs::read_dir(RUNNING).ok()?;

@@ -13,7 +13,7 @@ fn listen(name: Name) -> io::Result<Signal> {
     signal(SignalKind::from_raw(name.as_raw()))
 }
 
-/// Says how a program is told to leave.
+/// How a program is told to leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
     /// It is to end, or its terminal is gone.

@@ -8,12 +8,12 @@ pub use tokio::net::{UnixListener, UnixStream};
 /// Whether this system has them as it is reached here.
 pub const THERE: bool = true;
 
-/// Gives the number of the user whose this program is.
+/// Returns the number of the user whose this program is.
 pub fn user() -> u32 {
     rustix::process::getuid().as_raw()
 }
 
-/// Gives the number of the user who is at the other end.
+/// Returns the number of the user who is at the other end.
 ///
 /// # Errors
 /// When the system does not say.

@@ -8,7 +8,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions};
 
 use crate::platform::Spent;
 
-/// Tells whether a child has ended, without taking leave of it: what it took can still be asked for.
+/// Returns whether a child has ended, without taking leave of it: what it took can still be asked for.
 ///
 /// # Errors
 /// What the system says.
@@ -18,7 +18,7 @@ pub fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(status.is_some())
 }
 
-/// Gives what a child has taken so far. Where there is no `/proc` it is asked of `ps`, which knows of no time once the child
+/// Returns what a child has taken so far. Where there is no `/proc` it is asked of `ps`, which knows of no time once the child
 /// has ended, and of the memory of this moment alone.
 pub fn spent(child: &Child) -> Spent {
     let id = child.id();
@@ -35,7 +35,7 @@ pub fn spent(child: &Child) -> Spent {
     }
 }
 
-/// Gives how often a child's threads were woken so far, where the system tells.
+/// Returns how often a child's threads were woken so far, where the system tells.
 pub fn wakings(child: &Child) -> Option<u64> {
     let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).ok()?;
     let mut sum = 0;

@@ -12,13 +12,13 @@ use rustix::termios::{
     tcgetwinsize, tcsetattr,
 };
 
-/// Gives the columns and rows of the terminal that is written to.
+/// Returns the columns and rows of the terminal that is written to.
 pub fn size() -> Option<(u16, u16)> {
     let size = tcgetwinsize(io::stdout()).ok()?;
     Some((size.ws_col, size.ws_row))
 }
 
-/// Gives a way to standard output that shares no lock with any other.
+/// Returns a way to standard output that shares no lock with any other.
 ///
 /// # Errors
 /// When there is none.
@@ -26,7 +26,7 @@ pub fn output() -> io::Result<impl Write + Send + 'static> {
     Ok(File::from(rustix::io::dup(io::stdout())?))
 }
 
-/// Tells whether a failed write means that the terminal is gone.
+/// Returns whether a failed write means that the terminal is gone.
 pub fn is_gone(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error())
 }
@@ -89,12 +89,12 @@ pub fn watch_for_loss() -> Option<tokio::sync::mpsc::Receiver<()>> {
     Some(told)
 }
 
-/// Holds how a terminal hands keys over.
+/// How a terminal hands keys over.
 #[derive(Debug, Clone)]
 pub struct Modes(Termios);
 
 impl Modes {
-    /// Gives those that the terminal has now.
+    /// Returns those that the terminal has now.
     ///
     /// # Errors
     /// When there is no terminal.
@@ -102,7 +102,7 @@ impl Modes {
         Ok(Self(tcgetattr(io::stdin())?))
     }
 
-    /// Tells whether the terminal shows what is typed and collects lines by itself.
+    /// Returns whether the terminal shows what is typed and collects lines by itself.
     pub fn edit_lines(&self) -> bool {
         let own = LocalModes::ECHO | LocalModes::ICANON;
         self.0.local_modes.contains(own)

@@ -7,13 +7,13 @@ use jiff::tz::TimeZone;
 /// Where the system keeps the zone that it is set to.
 const SET: &str = "/etc/localtime";
 
-/// Gives the zone in which times are told here: the one of `TZ`, or of the system; UTC where neither tells.
+/// Returns the zone in which times are told here: the one of `TZ`, or of the system; UTC where neither tells.
 pub fn here() -> TimeZone {
     let told = std::env::var_os("TZ");
     set(told.as_deref(), || std::fs::read(SET).ok()).unwrap_or_else(TimeZone::system)
 }
 
-/// Gives the zone that the system is set to, where `TZ` names no other. It comes without its name, which is never told:
+/// Returns the zone that the system is set to, where `TZ` names no other. It comes without its name, which is never told:
 /// to find that, the library walks through the six hundred zones that there are and keeps their names, two fifths of a start.
 fn set(told: Option<&OsStr>, file: impl FnOnce() -> Option<Vec<u8>>) -> Option<TimeZone> {
     if told.is_some() {

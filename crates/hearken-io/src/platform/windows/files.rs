@@ -26,7 +26,7 @@ pub fn open_to_read(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Gives the whole path of what is there, as programs take it: what the system calls a canonical path (`\\?\`) is more than
+/// Returns the whole path of what is there, as programs take it: what the system calls a canonical path (`\\?\`) is more than
 /// many of them understand.
 ///
 /// # Errors
@@ -75,7 +75,7 @@ pub fn settle_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells whether a file can be called: one with an ending of a program.
+/// Returns whether a file can be called: one with an ending of a program.
 pub fn is_program(path: &Path) -> bool {
     let ends = path.extension().is_some_and(|ending| {
         let ending = format!(".{}", ending.to_string_lossy());
@@ -84,7 +84,7 @@ pub fn is_program(path: &Path) -> bool {
     ends && path.is_file()
 }
 
-/// Gives the file that a call of `path` means: itself, or with the first ending of a program with which it is there.
+/// Returns the file that a call of `path` means: itself, or with the first ending of a program with which it is there.
 pub fn callable(path: &Path) -> Option<PathBuf> {
     if is_program(path) {
         return Some(path.to_owned());
@@ -98,7 +98,7 @@ pub fn callable(path: &Path) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// Gives what a program is started by: its file, because the system would look for one that ends in `.exe` only, and
+/// Returns what a program is started by: its file, because the system would look for one that ends in `.exe` only, and
 /// what npm installs ends in `.cmd`. The words behind it reach a script as they are, or it is not started (`std`).
 pub fn to_start(program: &OsStr) -> OsString {
     let path = Path::new(program);
@@ -120,7 +120,7 @@ fn endings() -> impl Iterator<Item = String> {
     all.into_iter().filter(|ending| ending.starts_with('.'))
 }
 
-/// Tells whether something is a socket: none is a file here.
+/// Returns whether something is a socket: none is a file here.
 pub fn is_socket(_about: &Metadata) -> bool {
     false
 }
@@ -131,7 +131,7 @@ pub fn untrusted(_about: &Metadata) -> Option<&'static str> {
     None
 }
 
-/// Tells whether others could put something of their own into a folder in the place of what is there.
+/// Returns whether others could put something of their own into a folder in the place of what is there.
 pub fn is_shared(_folder: &Path) -> bool {
     false
 }
@@ -149,7 +149,7 @@ pub fn swap(_one: &Path, _other: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Tells whether two looks were at the same file, by its time of birth.
+/// Returns whether two looks were at the same file, by its time of birth.
 pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
     match (one.created(), other.created()) {
         (Ok(one), Ok(other)) => one == other,
@@ -157,17 +157,17 @@ pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
     }
 }
 
-/// Gives the folder of the person's own files.
+/// Returns the folder of the person's own files.
 pub fn home() -> Option<PathBuf> {
     folder("USERPROFILE")
 }
 
-/// Gives the folder in which programs have their settings, a folder each.
+/// Returns the folder in which programs have their settings, a folder each.
 pub fn settings() -> Option<PathBuf> {
     folder("APPDATA")
 }
 
-/// Gives the folder in which programs write down what they know by themselves, a folder each.
+/// Returns the folder in which programs write down what they know by themselves, a folder each.
 pub fn state() -> Option<PathBuf> {
     folder("LOCALAPPDATA")
 }

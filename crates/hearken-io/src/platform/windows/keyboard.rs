@@ -92,13 +92,13 @@ impl Keyboard {
         self.strokes.recv().await
     }
 
-    /// Gives the next stroke that is already here.
+    /// Returns the next stroke that is already here.
     pub fn take(&mut self) -> Option<Stroke> {
         self.strokes.try_recv().ok()
     }
 }
 
-/// Gives what an event of the console is; nothing for a key that is let go and for another size, which is told elsewhere.
+/// Returns what an event of the console is; nothing for a key that is let go and for another size, which is told elsewhere.
 fn struck(event: Event) -> Option<Struck> {
     match event {
         Event::Key(key) if key.kind == KeyEventKind::Release => None,

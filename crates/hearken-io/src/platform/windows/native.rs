@@ -62,7 +62,7 @@ const USER_WORDS: usize = 32;
 /// The longest path that the system takes as it stands.
 const SHORT_PATH: usize = 247;
 
-/// Tells whether the system's flag says that a screen reader is on.
+/// Returns whether the system's flag says that a screen reader is on.
 pub(super) fn screen_reader() -> io::Result<bool> {
     let mut on = 0_i32;
     // SAFETY: for this question the system writes one BOOL to where it is pointed at.
@@ -73,7 +73,7 @@ pub(super) fn screen_reader() -> io::Result<bool> {
     Ok(on != 0)
 }
 
-/// Tells whether a window of a class and a title is there.
+/// Returns whether a window of a class and a title is there.
 pub(super) fn has_window(class: &str, title: &str) -> bool {
     let (class, title) = (wide(class), wide(title));
     // SAFETY: both are texts with a zero at their end, and live until the call is over.
@@ -81,7 +81,7 @@ pub(super) fn has_window(class: &str, title: &str) -> bool {
     !found.is_null()
 }
 
-/// Gives a number out of the person's part of the registry, where there is one.
+/// Returns a number out of the person's part of the registry, where there is one.
 pub(super) fn number_of_person(key: &str, value: &str) -> io::Result<Option<u32>> {
     let (key, value) = (wide(key), wide(value));
     let mut number = 0_u32;
@@ -158,7 +158,7 @@ pub(super) fn pipe_for_owner(name: &str, is_first: bool) -> io::Result<NamedPipe
     unsafe { options.create_with_security_attributes_raw(name, (&raw mut attributes).cast()) }
 }
 
-/// Tells whose program listens at the pipe that a handle is of.
+/// Returns whose program listens at the pipe that a handle is of.
 pub(super) fn server_of(pipe: RawHandle) -> io::Result<Owner> {
     let mut process = 0;
     // SAFETY: the handle is open, and one number is written to where it is pointed at.
@@ -181,7 +181,7 @@ pub(super) fn server_of(pipe: RawHandle) -> io::Result<Owner> {
     })
 }
 
-/// Gives the processor time of a process, which may have ended.
+/// Returns the processor time of a process, which may have ended.
 pub(super) fn processor_time(process: RawHandle) -> io::Result<Duration> {
     let mut times = [FILETIME::default(); 4];
     let [begun, ended, system, own] = &mut times;
@@ -196,7 +196,7 @@ pub(super) fn processor_time(process: RawHandle) -> io::Result<Duration> {
     Ok(Duration::from_nanos((steps(system) + steps(own)) * 100))
 }
 
-/// Gives the most memory that a process held, in bytes; it may have ended.
+/// Returns the most memory that a process held, in bytes; it may have ended.
 pub(super) fn peak_memory(process: RawHandle) -> io::Result<u64> {
     let size = size_of::<PROCESS_MEMORY_COUNTERS>() as u32;
     let mut counters = PROCESS_MEMORY_COUNTERS {
@@ -219,7 +219,7 @@ fn owned(handle: RawHandle) -> io::Result<OwnedHandle> {
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
-/// Holds who a process is of, as the system writes it: a `TOKEN_USER` with the id behind it, at a place that suits it.
+/// Who a process is of, as the system writes it: a `TOKEN_USER` with the id behind it, at a place that suits it.
 struct User(Vec<u64>);
 
 impl User {
@@ -258,7 +258,7 @@ impl User {
         Ok(Self(room))
     }
 
-    /// Gives the id as it is written.
+    /// Returns the id as it is written.
     fn words(&self) -> io::Result<String> {
         let mut words = null_mut();
         // SAFETY: the id lives until the call is over; what is made is pointed at by `words`.
@@ -293,7 +293,7 @@ fn attributes(rights: &Rights) -> SECURITY_ATTRIBUTES {
     }
 }
 
-/// Holds rights as the system made them of words.
+/// Rights as the system made them of words.
 struct Rights(PSECURITY_DESCRIPTOR);
 
 impl Rights {
@@ -323,12 +323,12 @@ impl Drop for Rights {
     }
 }
 
-/// Gives a text as the system takes it.
+/// Returns a text as the system takes it.
 fn wide(text: &str) -> Vec<u16> {
     text.encode_utf16().chain([0]).collect()
 }
 
-/// Gives a path as the system takes it, a long one too.
+/// Returns a path as the system takes it, a long one too.
 fn wide_path(path: &Path) -> io::Result<Vec<u16>> {
     let path = std::path::absolute(path)?;
     let plain: Vec<u16> = path.as_os_str().encode_wide().collect();
@@ -359,7 +359,7 @@ const SYMBOLS_UNCHANGED: i32 = -1;
 /// What NVDA says itself is said beside it.
 const NORMAL_PRIORITY: i32 = 0;
 
-/// Gives a function of a library as what it is.
+/// Returns a function of a library as what it is.
 ///
 /// # Safety
 /// `Function` must be the type of a pointer to the function of that name.
@@ -431,7 +431,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives the list of who may do what with a file, in the system's words.
+    /// Returns the list of who may do what with a file, in the system's words.
     fn rights_of(path: &Path) -> String {
         let path = wide_path(path).unwrap();
         let mut room = [0_u64; 128];

@@ -10,7 +10,7 @@ impl Numbered {
         None
     }
 
-    /// Gives the words that it was called with.
+    /// Returns the words that it was called with.
     pub fn call(self) -> Option<Vec<Vec<u8>>> {
         match self {}
     }

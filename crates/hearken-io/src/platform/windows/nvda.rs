@@ -8,7 +8,7 @@ use super::native::Library;
 /// Whether this system can have it.
 pub const THERE: bool = true;
 
-/// Holds the library's functions. Each asks the NVDA that runs, and gives the code of what went wrong.
+/// The library's functions. Each asks the NVDA that runs, and gives the code of what went wrong.
 #[derive(Debug, Clone, Copy)]
 pub struct Client {
     library: Library,

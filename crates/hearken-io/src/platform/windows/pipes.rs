@@ -22,7 +22,7 @@ const BUSY: i32 = 231;
 const TRIES: usize = 20;
 const REST: Duration = Duration::from_millis(25);
 
-/// Is one end of a pipe.
+/// One end of a pipe.
 #[derive(Debug)]
 pub enum Pipe {
     /// Ours is the end that came.

@@ -25,7 +25,7 @@ pub fn alone_plainly(command: &mut std::process::Command) -> &mut std::process::
 /// Leaves the terminal that this program was started from: a program of its own group is left alone by it here.
 pub fn leave_terminal() {}
 
-/// Is a program that was started, with all that it started. The system ends what is in a job with the last handle to it:
+/// A program that was started, with all that it started. The system ends what is in a job with the last handle to it:
 /// when the last clone of this is dropped, and however this program ends.
 #[derive(Debug, Clone)]
 pub struct Tree(Arc<Mutex<Option<Job>>>);
@@ -69,13 +69,13 @@ impl Tree {
         drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    /// Tells whether the program itself has ended.
+    /// Returns whether the program itself has ended.
     pub fn has_ended(&self, child: &mut Child) -> bool {
         !matches!(child.try_wait(), Ok(None))
     }
 }
 
-/// Gives the signal that ended a program: there is none here, only codes.
+/// Returns the signal that ended a program: there is none here, only codes.
 pub fn signal_of(_status: ExitStatus) -> Option<i32> {
     None
 }
@@ -85,7 +85,7 @@ pub fn ask_to_end(child: &mut Child) -> bool {
     child.start_kill().is_ok()
 }
 
-/// Gives how each program of this user was called: the system tells it only by ways that need unsafe code.
+/// Returns how each program of this user was called: the system tells it only by ways that need unsafe code.
 pub fn calls() -> Option<Vec<Vec<String>>> {
     None
 }

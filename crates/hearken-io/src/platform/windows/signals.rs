@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 /// Whether a program can be stopped here for a while by its terminal's key.
 pub const STOPS: bool = false;
 
-/// Says how a program is told to leave.
+/// How a program is told to leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
     /// It is to end, or its console is closed.
@@ -66,7 +66,7 @@ impl Leaving {
     }
 }
 
-/// Is what never comes here: a program's going on after a stop.
+/// What never comes here: a program's going on after a stop.
 #[derive(Debug)]
 pub struct GoingOn;
 
@@ -86,7 +86,7 @@ impl GoingOn {
     pub async fn stop(&mut self, _limit: Duration) {}
 }
 
-/// Is what never comes here: the terminal's key that stops a program.
+/// What never comes here: the terminal's key that stops a program.
 #[derive(Debug)]
 pub struct Stopping;
 

@@ -16,12 +16,12 @@ fn none<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Gives a number that no user has: nobody here has one.
+/// Returns a number that no user has: nobody here has one.
 pub fn user() -> u32 {
     u32::MAX
 }
 
-/// Gives the number of the user who is at the other end.
+/// Returns the number of the user who is at the other end.
 ///
 /// # Errors
 /// None: nobody can be there.
@@ -69,7 +69,7 @@ impl UnixStream {
         none()
     }
 
-    /// Gives both halves.
+    /// Returns both halves.
     pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
         match self.0 {}
     }
@@ -135,7 +135,7 @@ impl BlockingStream {
         none()
     }
 
-    /// Gives the same stream once more.
+    /// Returns the same stream once more.
     pub fn try_clone(&self) -> io::Result<Self> {
         match *self {}
     }

@@ -7,7 +7,7 @@ use std::process::Child;
 use super::native;
 use crate::platform::Spent;
 
-/// Tells whether a child has ended; what it took can be asked for as long as it is held.
+/// Returns whether a child has ended; what it took can be asked for as long as it is held.
 ///
 /// # Errors
 /// What the system says.
@@ -15,12 +15,12 @@ pub fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(child.try_wait()?.is_some())
 }
 
-/// Gives how often a child's threads were woken so far, which this system does not tell.
+/// Returns how often a child's threads were woken so far, which this system does not tell.
 pub fn wakings(_child: &Child) -> Option<u64> {
     None
 }
 
-/// Gives what a child has taken so far.
+/// Returns what a child has taken so far.
 pub fn spent(child: &Child) -> Spent {
     let process = child.as_raw_handle();
     Spent {

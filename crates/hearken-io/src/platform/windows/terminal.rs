@@ -17,12 +17,12 @@ const LINES: u32 = 0x0002;
 /// The console shows what is typed (`ENABLE_ECHO_INPUT`).
 const ECHO: u32 = 0x0004;
 
-/// Gives the columns and rows of the console that is written to.
+/// Returns the columns and rows of the console that is written to.
 pub fn size() -> Option<(u16, u16)> {
     crossterm::terminal::size().ok()
 }
 
-/// Gives a way to standard output that shares no lock with any other.
+/// Returns a way to standard output that shares no lock with any other.
 ///
 /// # Errors
 /// When there is none.
@@ -58,7 +58,7 @@ impl Write for Out {
     }
 }
 
-/// Gives the beginning of a text that is handed over at once: whole characters.
+/// Returns the beginning of a text that is handed over at once: whole characters.
 ///
 /// # Errors
 /// When it is no text.
@@ -77,7 +77,7 @@ fn piece(bytes: &[u8]) -> io::Result<&[u8]> {
 /// Leaves a text to the terminal, which was given it already.
 pub fn copy(_text: &str) {}
 
-/// Tells whether a failed write means that the console is gone (`ERROR_INVALID_HANDLE`).
+/// Returns whether a failed write means that the console is gone (`ERROR_INVALID_HANDLE`).
 pub fn is_gone(error: &io::Error) -> bool {
     error.raw_os_error() == Some(6)
 }
@@ -90,12 +90,12 @@ pub fn watch_for_loss() -> Option<tokio::sync::mpsc::Receiver<()>> {
     None
 }
 
-/// Holds how a console hands keys over.
+/// How a console hands keys over.
 #[derive(Debug, Clone)]
 pub struct Modes(u32);
 
 impl Modes {
-    /// Gives those that the console has now.
+    /// Returns those that the console has now.
     ///
     /// # Errors
     /// When there is no console.
@@ -103,7 +103,7 @@ impl Modes {
         input()?.mode().map(Self)
     }
 
-    /// Tells whether the console shows what is typed and collects lines by itself.
+    /// Returns whether the console shows what is typed and collects lines by itself.
     pub fn edit_lines(&self) -> bool {
         self.0 & (LINES | ECHO) == LINES | ECHO
     }

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 
-/// Gives the zone in which times are told here: the one of `TZ`, or of the system; UTC where neither tells.
+/// Returns the zone in which times are told here: the one of `TZ`, or of the system; UTC where neither tells.
 pub fn here() -> TimeZone {
     TimeZone::system()
 }

@@ -47,7 +47,7 @@ const GOODBYE: Duration = Duration::from_millis(500);
 /// open for ever.
 const AFTERWARDS: Duration = Duration::from_secs(1);
 
-/// Gives the name of a program as it may be shown: without its folder and its arguments, which may hold
+/// Returns the name of a program as it may be shown: without its folder and its arguments, which may hold
 /// what is nobody's business.
 pub(super) fn name(command: &[OsString]) -> String {
     let program = command.first().map(Path::new).unwrap_or(Path::new(""));

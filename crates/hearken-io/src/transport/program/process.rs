@@ -33,7 +33,7 @@ pub fn end_all_now() {
     }
 }
 
-/// Says how a program ended.
+/// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Death {
     /// By itself, with an exit code.
@@ -57,7 +57,7 @@ impl Death {
     }
 }
 
-/// Is the way to a running program; when the last clone is dropped the program is ended.
+/// The way to a running program; when the last clone is dropped the program is ended.
 #[derive(Debug, Clone)]
 pub(super) struct Process {
     wishes: mpsc::Sender<()>,
@@ -129,7 +129,7 @@ async fn end(child: &mut Child, group: &Group) -> std::io::Result<ExitStatus> {
     }
 }
 
-/// Is a group of processes that is on the list; dropping it before it is over kills it.
+/// A group of processes that is on the list; dropping it before it is over kills it.
 #[derive(Debug)]
 struct Group {
     tree: Tree,

@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How often it is looked at most where there is no time to wait, because something was just becoming another program.
 const LOOKS_IN_A_HURRY: usize = 8;
 
-/// Is the mark of one started program and of everything that it starts.
+/// The mark of one started program and of everything that it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark(String);
 
@@ -46,7 +46,7 @@ impl Mark {
         Self(format!("{}-{count}-{moment:x}", std::process::id()))
     }
 
-    /// Gives the variable's value: the marks that we have ourselves, and this one.
+    /// Returns the variable's value: the marks that we have ourselves, and this one.
     pub(super) fn value(&self) -> String {
         match std::env::var(VARIABLE) {
             Ok(ours) if !ours.is_empty() => format!("{ours},{}", self.0),
@@ -98,7 +98,7 @@ impl Mark {
     }
 }
 
-/// Holds the processes that were below a program when it was told to end.
+/// The processes that were below a program when it was told to end.
 #[derive(Debug)]
 pub(super) struct Below(Vec<find::One>);
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::link::Frame;
 
-/// Is one thing that came.
+/// One thing that came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Arrived {
     /// An event, whole. Its text may be empty.
@@ -34,7 +34,7 @@ impl Arrivals {
         self.with(VecDeque::pop_front)
     }
 
-    /// Tells whether all of it was taken.
+    /// Returns whether all of it was taken.
     pub(super) fn is_empty(&self) -> bool {
         self.with(|waiting| waiting.is_empty())
     }

@@ -58,7 +58,7 @@ pub(super) struct Filter {
     retry: Option<Duration>,
 }
 
-/// Says what the next byte belongs to.
+/// What the next byte belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inside {
     /// A line that is kept.
@@ -323,7 +323,7 @@ impl EventStream {
     }
 }
 
-/// Gives the name of an event, cut; the one that every event has without a name of its own is none.
+/// Returns the name of an event, cut; the one that every event has without a name of its own is none.
 fn named(name: &str) -> Option<String> {
     if name == "message" {
         return None;

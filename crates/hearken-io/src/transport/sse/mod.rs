@@ -59,7 +59,7 @@ pub(super) struct SseReader {
     settings: LinkSettings,
 }
 
-/// Says how one connection went.
+/// How one connection went.
 struct Outcome {
     end: Halt,
     good: bool,

@@ -31,7 +31,7 @@ const REDIRECTS: u32 = 5;
 /// The longest content type in a fault, in characters.
 const CONTENT_TYPE_CHARACTERS: usize = 64;
 
-/// Says why a connection has come to its end.
+/// Why a connection has come to its end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Halt {
     /// The server has nothing more to send and does not want to be asked again.
@@ -76,7 +76,7 @@ impl StreamRequest {
         }
     }
 
-    /// Gives the request for a stream of the same server, which is at this address; its token goes to the origin that the person named and
+    /// Returns the request for a stream of the same server, which is at this address; its token goes to the origin that the person named and
     /// to no other.
     ///
     /// # Errors
@@ -101,12 +101,12 @@ impl StreamRequest {
         Ok(request)
     }
 
-    /// Gives the address that is asked first.
+    /// Returns the address that is asked first.
     pub(super) fn address(&self) -> &str {
         self.url.as_str()
     }
 
-    /// Gives where what comes on this stream arrives: whatever the event source tells is a sign that something has.
+    /// Returns where what comes on this stream arrives: whatever the event source tells is a sign that something has.
     pub(super) fn arrivals(&self) -> Arrivals {
         self.arrivals.clone()
     }

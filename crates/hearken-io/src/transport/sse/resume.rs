@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 
-/// Holds what a stream said about its own resumption; written by the filter, read by the next request.
+/// What a stream said about its own resumption; written by the filter, read by the next request.
 #[derive(Debug, Default)]
 pub(super) struct Resume {
     /// The last id, ready to be sent; absent when there was none or the stream cleared it.

@@ -17,7 +17,7 @@ use crate::transport::settings::LinkSettings;
 use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
 
-/// Gives the fault of a connection that was closed with a code after which asking again changes nothing.
+/// Returns the fault of a connection that was closed with a code after which asking again changes nothing.
 fn closed_with(code: u16) -> Fault {
     Fault::ClosedWith {
         code,
@@ -34,7 +34,7 @@ struct Script {
 
 struct In(mpsc::UnboundedReceiver<Arrival>);
 
-/// Says what was written; with a stuck one nothing is ever written to its end.
+/// What was written; with a stuck one nothing is ever written to its end.
 struct Out {
     written: mpsc::UnboundedSender<String>,
     stuck: bool,

@@ -19,7 +19,7 @@ use crate::transport::handle::drive;
 use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, soon};
 
-/// Is a folder that is gone after the test.
+/// A folder that is gone after the test.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {

@@ -51,7 +51,7 @@ fn retry(resume: &SharedResume) -> Option<Duration> {
     resume.with(|resume| resume.retry)
 }
 
-/// Gives the events' data, without those that have none, and how many were dropped.
+/// Returns the events' data, without those that have none, and how many were dropped.
 fn events(chunks: Vec<Vec<u8>>, limit: usize) -> (Vec<String>, usize) {
     let mut filter = Filter::new(limit, SharedResume::default());
     let (mut found, mut dropped) = (Vec::new(), 0);

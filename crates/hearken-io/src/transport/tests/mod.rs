@@ -110,7 +110,7 @@ impl Producer {
     }
 }
 
-/// Is one request, to be answered by the test.
+/// One request, to be answered by the test.
 pub(super) struct Exchange {
     pub(super) head: String,
     pub(super) body: String,
@@ -163,7 +163,7 @@ impl Exchange {
 /// For how many attempts a test orders in advance what they follow: more than any makes.
 const ATTEMPTS: usize = 32;
 
-/// Is an open link and its news.
+/// An open link and its news.
 pub(super) struct Listener {
     pub(super) handle: LinkHandle,
     pub(super) news: LinkNews,
@@ -227,7 +227,7 @@ impl Listener {
         event
     }
 
-    /// Tells whether no news wait.
+    /// Returns whether no news wait.
     pub(super) fn is_quiet(&mut self) -> bool {
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         !matches!(

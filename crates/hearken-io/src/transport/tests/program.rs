@@ -186,7 +186,7 @@ async fn a_pipe_that_a_grandchild_holds_open_delays_the_end_only_a_moment() {
     .await;
 }
 
-/// Tells whether a process is gone, or only waits for whoever adopted it to notice.
+/// Returns whether a process is gone, or only waits for whoever adopted it to notice.
 fn is_gone(pid: &str) -> bool {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid.trim()).join("stat"));
     stat.is_err() || stat.is_ok_and(|stat| stat.contains(") Z "))

@@ -26,7 +26,7 @@ fn tell(message: &str) -> Call {
     Call::post("/aaep/v1/replies", Body::json(message))
 }
 
-/// Gives the stream of AAEP's subscription.
+/// Returns the stream of AAEP's subscription.
 fn subscription(location: Option<String>, resumed: bool) -> Stream {
     let usual = || Address::Path("/aaep/v1/events?subscription_id=sub_1".to_owned());
     Stream {

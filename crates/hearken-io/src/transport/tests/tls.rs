@@ -25,7 +25,7 @@ struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
-/// Is a certificate with its key.
+/// A certificate with its key.
 struct Certified {
     pem: String,
     der: CertificateDer<'static>,

@@ -66,7 +66,7 @@ pub(super) enum Request {
 pub(super) struct Serial(pub(super) u64);
 
 impl Request {
-    /// Gives the command's line without its end, if it is one line.
+    /// Returns the command's line without its end, if it is one line.
     pub(super) fn line(&self, client_name: &str) -> Option<String> {
         Some(match self {
             Self::ClientName => format!("SET SELF CLIENT_NAME {client_name}"),
@@ -99,7 +99,7 @@ impl Request {
         })
     }
 
-    /// Gives the time that the reply may take.
+    /// Returns the time that the reply may take.
     pub(super) fn limit(&self, limits: &Limits) -> Duration {
         match self {
             Self::Voices => limits.list,

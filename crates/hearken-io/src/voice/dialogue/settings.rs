@@ -35,7 +35,7 @@ impl Level {
         self.now = self.base;
     }
 
-    /// Gives the number to set, if another is in force.
+    /// Returns the number to set, if another is in force.
     pub(super) fn needs(&self, wanted: Option<i32>) -> Option<i32> {
         let wanted = wanted.unwrap_or(self.base);
         (self.works && self.now != wanted).then_some(wanted)
@@ -77,7 +77,7 @@ impl Word {
         self.base = Some(word.filter(|word| !word.is_empty()));
     }
 
-    /// Gives what has to be done, if another is in force.
+    /// Returns what has to be done, if another is in force.
     pub(super) fn needs(&self, wanted: Option<&str>) -> Option<Need> {
         match (wanted, &self.now, &self.base) {
             _ if self.broken => None,

@@ -26,7 +26,7 @@ const ERROR: u8 = 3;
 const NO_AUTO_START: u8 = 2;
 const REPLY_SERIAL: u8 = 5;
 
-/// Says what the bus told.
+/// What the bus told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Told {
     /// Whether Orca has its name on the bus.
@@ -35,7 +35,7 @@ pub(super) struct Told {
     pub(super) enabled: bool,
 }
 
-/// Says why the bus told nothing.
+/// Why the bus told nothing.
 #[derive(Debug)]
 pub(super) enum BusError {
     /// The address is of a kind that is not used here.
@@ -135,7 +135,7 @@ fn unescaped(text: &str) -> Result<String, BusError> {
     String::from_utf8(bytes).map_err(|_| BusError::Address)
 }
 
-/// Holds what an answer carries.
+/// What an answer carries.
 struct Body {
     bytes: Vec<u8>,
     big_endian: bool,
@@ -162,7 +162,7 @@ struct Bus {
 }
 
 impl Bus {
-    /// Says who asks, by the user's number, which the socket proves.
+    /// Returns who asks, by the user's number, which the socket proves.
     fn greet(&mut self) -> Result<(), BusError> {
         let user = sockets::user().to_string();
         let hex: String = user.bytes().map(|byte| format!("{byte:02x}")).collect();
@@ -308,7 +308,7 @@ fn put(out: &mut Vec<u8>, text: &str) {
     out.extend(text.bytes().chain([0]));
 }
 
-/// Gives a length; every text here is a short one of this file.
+/// Returns a length; every text here is a short one of this file.
 fn size(text: &str) -> u32 {
     text.len() as u32
 }

@@ -36,7 +36,7 @@ pub(super) enum Item<T> {
     End,
 }
 
-/// Says how the end of words is known.
+/// How the end of words is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ends {
     /// The engine tells.
@@ -49,9 +49,9 @@ pub(super) enum Ends {
 pub(super) trait Engine {
     /// Numbers words.
     type Token: PartialEq + Send + 'static;
-    /// Gives its name as a person knows it.
+    /// Returns its name as a person knows it.
     fn name(&self) -> Name;
-    /// Says how the end of words is known.
+    /// Returns how the end of words is known.
     fn ends(&self) -> Ends;
     /// Begins to say words, and gives their number if it numbers them.
     fn say(
@@ -61,7 +61,7 @@ pub(super) trait Engine {
     ) -> Result<Option<Self::Token>, Why>;
     /// Falls silent.
     fn stop(&mut self) -> Result<(), Why>;
-    /// Tells whether it speaks.
+    /// Returns whether it speaks.
     fn is_speaking(&mut self) -> Result<bool, Why>;
 }
 

@@ -230,7 +230,7 @@ impl Link {
         }
     }
 
-    /// Gives the moment at which the child has missed a time limit, and which one.
+    /// Returns the moment at which the child has missed a time limit, and which one.
     fn deadline(&self) -> Option<(Instant, Fault)> {
         let stage = match self.stage {
             Stage::Starting { until } | Stage::Asked { until, .. } => Some((until, Fault::Mute)),

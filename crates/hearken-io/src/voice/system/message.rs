@@ -21,7 +21,7 @@ pub(super) enum Order {
     Stop,
 }
 
-/// Holds what is to be said, and how.
+/// What is to be said, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Words {
     /// The utterance's number.
@@ -55,7 +55,7 @@ impl Words {
     }
 }
 
-/// Tells what the child did.
+/// What the child did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "told", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Told {
@@ -110,7 +110,7 @@ pub(super) enum Name {
     Called(String),
 }
 
-/// Is something about the speech that the person should know.
+/// Something about the speech that the person should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Notice {
@@ -198,7 +198,7 @@ impl Lines {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Gives the next message, if a whole one is there.
+    /// Returns the next message, if a whole one is there.
     pub(super) fn next<M: for<'a> Deserialize<'a>>(&mut self) -> Result<Option<M>, Garbage> {
         let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') else {
             return if self.bytes.len() > LINE_LIMIT {

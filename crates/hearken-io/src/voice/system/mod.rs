@@ -133,7 +133,7 @@ impl SystemVoice {
         }
     }
 
-    /// Gives the engine's name as the child told it.
+    /// Returns the engine's name as the child told it.
     pub(super) fn engine(&self) -> Reason {
         self.engine.clone()
     }

@@ -158,7 +158,7 @@ impl<R: Reader> Engine for Nvda<R> {
     }
 }
 
-/// Gives words as SSML: in their language where it is known, raised where they are hearken's own.
+/// Returns words as SSML: in their language where it is known, raised where they are hearken's own.
 fn ssml(words: &Words) -> String {
     let mut text = String::with_capacity(words.text.len() + 80);
     text.push_str("<speak>");

@@ -23,7 +23,7 @@ use crate::voice::pitch;
 /// Bounds what is told one by one, such as languages without a voice: an agent could invent more.
 const MOST_TOLD: usize = 16;
 
-/// Holds numbers as the engine has them.
+/// Numbers as the engine has them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Numbers {
     rate: f32,
@@ -237,7 +237,7 @@ fn fresh(items: &Sender<Item<String>>) -> Result<Tts, Why> {
     Ok(tts)
 }
 
-/// Gives the pitch of words for an engine whose own is `base`, on the scale of -100 to 100.
+/// Returns the pitch of words for an engine whose own is `base`, on the scale of -100 to 100.
 fn pitch_of(words: &Words, base: i32) -> i32 {
     let mark = if words.own { Mark::Own } else { Mark::Agent };
     let sound = Sound {
@@ -248,7 +248,7 @@ fn pitch_of(words: &Words, base: i32) -> i32 {
     pitch::of(mark, &sound, base, words.own_pitch)
 }
 
-/// Gives an utterance's number as text: on some platforms it is a pointer, which no thread may pass on.
+/// Returns an utterance's number as text: on some platforms it is a pointer, which no thread may pass on.
 fn token(id: UtteranceId) -> String {
     format!("{id:?}")
 }
@@ -258,7 +258,7 @@ fn words_of(error: &tts::Error) -> Why {
     Why::Failed(error.to_string())
 }
 
-/// Gives the language of this process's surroundings, which the platform's own voice usually speaks.
+/// Returns the language of this process's surroundings, which the platform's own voice usually speaks.
 fn locale() -> String {
     ["LC_ALL", "LC_MESSAGES", "LANG"]
         .into_iter()

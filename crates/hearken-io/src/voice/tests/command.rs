@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::*;
 
-/// Gives the processes whose command line holds a word; the test's own is not one of them.
+/// Returns the processes whose command line holds a word; the test's own is not one of them.
 fn processes(word: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {

@@ -8,7 +8,7 @@ use crate::voice::dialogue::{Dialogue, Fault, Greeting, News, Told};
 
 mod sounding;
 
-/// Holds a conversation with a clock that only the test moves.
+/// A conversation with a clock that only the test moves.
 struct Talk {
     dialogue: Dialogue,
     now: Instant,

@@ -127,12 +127,12 @@ impl FakeSsip {
         }
     }
 
-    /// Gives the socket's path.
+    /// Returns the socket's path.
     pub fn socket(&self) -> PathBuf {
         self.folder.path("speechd.sock")
     }
 
-    /// Gives surroundings in which this server is the only voice.
+    /// Returns surroundings in which this server is the only voice.
     pub fn surroundings(&self) -> Surroundings {
         let mut address = std::ffi::OsString::from("unix_socket:");
         address.push(self.socket());
@@ -289,7 +289,7 @@ impl FakeSsip {
         })
     }
 
-    /// Gives the commands so far, without the lines of texts.
+    /// Returns the commands so far, without the lines of texts.
     pub fn commands(&self) -> Vec<String> {
         let state = self.state();
         let commands = state.lines.iter().filter(|line| line.kind == Kind::Command);
@@ -303,7 +303,7 @@ impl FakeSsip {
         state.lines.iter().filter(fits).count()
     }
 
-    /// Gives every line so far.
+    /// Returns every line so far.
     pub fn transcript(&self) -> Vec<String> {
         let state = self.state();
         state.lines.iter().map(|line| line.text.clone()).collect()
@@ -435,7 +435,7 @@ fn serve(shared: &(Mutex<State>, Condvar), stream: UnixStream, connection: usize
     }
 }
 
-/// Gives the test's own answer to a command, if it has one; a held one is waited for here.
+/// Returns the test's own answer to a command, if it has one; a held one is waited for here.
 fn scripted(shared: &(Mutex<State>, Condvar), command: &str) -> Option<Answer> {
     let mut state = lock(shared);
     let known = state
@@ -454,7 +454,7 @@ fn scripted(shared: &(Mutex<State>, Condvar), command: &str) -> Option<Answer> {
     Some(answer)
 }
 
-/// Gives the reply to a command that needs no memory.
+/// Returns the reply to a command that needs no memory.
 fn usual(command: &str) -> Option<&'static str> {
     Some(match command {
         "LIST OUTPUT_MODULES" => "250-espeak-ng\r\n250-dummy\r\n250 OK MODULE LIST SENT\r\n",

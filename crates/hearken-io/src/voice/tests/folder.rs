@@ -21,7 +21,7 @@ impl Folder {
         Self(path)
     }
 
-    /// Gives a path inside.
+    /// Returns a path inside.
     pub fn path(&self, name: &str) -> std::path::PathBuf {
         self.0.join(name)
     }

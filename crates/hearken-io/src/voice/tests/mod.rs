@@ -119,7 +119,7 @@ impl Ear {
     }
 }
 
-/// Gives time limits that a test can wait for, and that a healthy answer on a loaded machine meets.
+/// Returns time limits that a test can wait for, and that a healthy answer on a loaded machine meets.
 #[cfg(unix)]
 pub(super) fn quick() -> Limits {
     Limits {

@@ -6,14 +6,14 @@ use super::{Item, SpeechQueue, Waiting};
 use crate::announce::announcement::AnnouncementId;
 
 impl Item {
-    /// Gives how many announcements it is: one, or none where it stands for others.
+    /// Returns how many announcements it is: one, or none where it stands for others.
     pub(super) fn counts(&self) -> u64 {
         u64::from(self.announcement.id != AnnouncementId(0))
     }
 }
 
 impl Waiting {
-    /// Gives how many announcements wait in it that have no fate yet: what was folded has one.
+    /// Returns how many announcements wait in it that have no fate yet: what was folded has one.
     pub(super) fn counts(&self) -> u64 {
         match self {
             Self::Item(item) => item.counts(),
@@ -28,7 +28,7 @@ impl SpeechQueue {
         &self.ledger
     }
 
-    /// Gives how many of a lane are being said, or wait.
+    /// Returns how many of a lane are being said, or wait.
     pub fn waiting(&self, lane: Lane) -> u64 {
         let playing = self.playing.as_ref().filter(|it| it.lane == lane);
         let waiting = self.lanes[lane as usize].iter().map(Waiting::counts);

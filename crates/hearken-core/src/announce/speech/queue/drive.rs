@@ -75,7 +75,7 @@ impl SpeechQueue {
         self.impatient_at = None;
     }
 
-    /// Gives the engine the next thing, if it is free and nothing holds it back.
+    /// Returns the engine the next thing, if it is free and nothing holds it back.
     pub(super) fn drive(&mut self, now: Duration) -> Vec<Wish> {
         self.expire(now);
         if !self.enabled || self.playing.is_some() || self.stopping.is_some() {

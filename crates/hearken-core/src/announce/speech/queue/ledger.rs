@@ -5,7 +5,7 @@
 
 use super::table::{LANES, Lane};
 
-/// Says what became of an announcement that was taken to be said.
+/// What became of an announcement that was taken to be said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It was said to its end.
@@ -51,12 +51,12 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Gives how many of a lane were taken to be said.
+    /// Returns how many of a lane were taken to be said.
     pub fn taken(&self, lane: Lane) -> u64 {
         self.taken[lane as usize]
     }
 
-    /// Gives how many of a lane had this fate.
+    /// Returns how many of a lane had this fate.
     pub fn of(&self, lane: Lane, fate: Fate) -> u64 {
         self.fates[lane as usize][fate as usize]
     }

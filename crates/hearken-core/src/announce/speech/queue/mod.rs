@@ -59,7 +59,7 @@ const SECOND_STOP: Duration = Duration::from_millis(500);
 /// How long after an engine lost an alert it is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 
-/// Says what the voice should do.
+/// What the voice should do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
     /// Say this; nothing else is in the engine.
@@ -68,7 +68,7 @@ pub enum Wish {
     Hush,
 }
 
-/// Says what becomes of what is cut.
+/// What becomes of what is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
     /// It is said again from this segment on.
@@ -204,12 +204,12 @@ impl SpeechQueue {
         self.phrases = phrases;
     }
 
-    /// Gives how words are to sound.
+    /// Returns how words are to sound.
     pub fn deliveries(&self) -> &Deliveries {
         &self.deliveries
     }
 
-    /// Gives how words are to sound, to be changed; it holds from the next utterance on.
+    /// Returns how words are to sound, to be changed; it holds from the next utterance on.
     pub fn deliveries_mut(&mut self) -> &mut Deliveries {
         &mut self.deliveries
     }
@@ -220,7 +220,7 @@ impl SpeechQueue {
         self.polite = polite;
     }
 
-    /// Tells whether what is being said is said to its end.
+    /// Returns whether what is being said is said to its end.
     pub fn is_polite(&self) -> bool {
         self.polite
     }
@@ -243,24 +243,24 @@ impl SpeechQueue {
         }
     }
 
-    /// Tells whether a voice takes utterances.
+    /// Returns whether a voice takes utterances.
     pub fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Gives the announcement that is being said.
+    /// Returns the announcement that is being said.
     pub fn playing(&self) -> Option<AnnouncementId> {
         self.playing
             .as_ref()
             .map(|playing| playing.item.announcement.id)
     }
 
-    /// Tells whether nothing plays and nothing waits.
+    /// Returns whether nothing plays and nothing waits.
     pub fn is_idle(&self) -> bool {
         self.playing.is_none() && self.stopping.is_none() && self.lanes.iter().all(Waits::is_empty)
     }
 
-    /// Tells whether something about a question still waits to be said to its end.
+    /// Returns whether something about a question still waits to be said to its end.
     pub fn holds(&self, about: About) -> bool {
         let is_it = |item: &Item| item.announcement.about == Some(about);
         let waits = |waiting: &Waiting| match waiting {
@@ -492,7 +492,7 @@ impl SpeechQueue {
         wishes
     }
 
-    /// Gives the monotonic time at which [`SpeechQueue::tick`] has something to do.
+    /// Returns the monotonic time at which [`SpeechQueue::tick`] has something to do.
     pub fn deadline(&self) -> Option<Duration> {
         if !self.enabled {
             return None;

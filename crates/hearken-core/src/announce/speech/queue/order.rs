@@ -207,13 +207,13 @@ impl SpeechQueue {
 }
 
 impl Item {
-    /// Gives when it is too old for its lane. A count of what grew too old is said, however late.
+    /// Returns when it is too old for its lane. A count of what grew too old is said, however late.
     fn too_old_at(&self, lane: Lane) -> Option<Duration> {
         let life = lane.life().filter(|_| self.counts() > 0)?;
         Some(self.since + life)
     }
 
-    /// Gives when it is looked whether it is too old: each time where it may wait for text, because it is as fresh as that.
+    /// Returns when it is looked whether it is too old: each time where it may wait for text, because it is as fresh as that.
     fn looked_at(&self, lane: Lane) -> Duration {
         match self.too_old_at(lane) {
             Some(_) if self.ends => Duration::ZERO,

@@ -68,7 +68,7 @@ impl Lane {
     }
 }
 
-/// Says what becomes of what plays when something arrives.
+/// What becomes of what plays when something arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// The arrival waits.
@@ -83,7 +83,7 @@ pub enum Arrival {
     Resumes,
 }
 
-/// Says what becomes of what plays when something arrives: the table of `docs/speech.md`.
+/// Returns what becomes of what plays when something arrives: the table of `docs/speech.md`.
 pub fn arrival(playing: Lane, arriving: Lane) -> Arrival {
     use Lane::{Activity, Alert, Outcome, Progress, Response, Text};
     match (playing, arriving) {

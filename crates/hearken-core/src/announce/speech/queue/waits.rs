@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 
 use hashbrown::HashTable;
 
-/// Is of a session and a topic.
+/// Of a session and a topic.
 pub(super) trait Marked {
-    /// Gives the hash of both.
+    /// Returns the hash of both.
     fn mark(&self) -> u64;
 }
 
-/// Holds what waits in one lane.
+/// What waits in one lane.
 #[derive(Debug, Clone)]
 pub(super) struct Waits<T> {
     list: VecDeque<T>,
@@ -31,7 +31,7 @@ impl<T> Default for Waits<T> {
 }
 
 impl<T: Marked> Waits<T> {
-    /// Tells how many have a mark.
+    /// Returns how many have a mark.
     pub(super) fn of_mark(&self, mark: u64) -> usize {
         let found = self.marks.find(mark, |(own, _)| *own == mark);
         found.map_or(0, |(_, count)| *count)
@@ -103,7 +103,7 @@ impl<T: Marked> Waits<T> {
         self.list.get(at)
     }
 
-    /// Gives one to be changed, but for what its mark is made of.
+    /// Returns one to be changed, but for what its mark is made of.
     pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         self.list.get_mut(at)
     }

@@ -12,7 +12,7 @@ const LOOK: usize = 2048;
 /// The fewest words that are said on their own when no clause ends among them.
 const WORDS: usize = 3;
 
-/// Says whether a character may end a clause.
+/// Returns whether a character may end a clause.
 pub(super) fn is_mark(c: char) -> bool {
     matches!(
         c,
@@ -36,17 +36,17 @@ pub(super) fn is_mark(c: char) -> bool {
     )
 }
 
-/// Says whether a text is long enough to be said as a clause of its own.
+/// Returns whether a text is long enough to be said as a clause of its own.
 pub(super) fn is_worth(text: &str) -> bool {
     has_words(text, WORDS)
 }
 
-/// Gives the place after the last clause in the text, if one has ended.
+/// Returns the place after the last clause in the text, if one has ended.
 pub(super) fn clause(text: &str) -> Option<usize> {
     last_clause(window(text, open_from(text)))
 }
 
-/// Gives the place at which a pause cuts: after the last clause, else before the last, perhaps unfinished, word, if
+/// Returns the place at which a pause cuts: after the last clause, else before the last, perhaps unfinished, word, if
 /// enough words come before it.
 pub(super) fn pause(text: &str) -> Option<usize> {
     let near = window(text, open_from(text));
@@ -89,7 +89,7 @@ fn last_word((start, text): (usize, &str)) -> Option<usize> {
     has_words(&text[..at], WORDS).then_some(start + at + space.len_utf8())
 }
 
-/// Gives the best place at most `limit` bytes into text that has no end; never nought.
+/// Returns the best place at most `limit` bytes into text that has no end; never nought.
 pub(super) fn bound(text: &str, limit: usize, lines: bool) -> usize {
     let mut end = limit.min(text.len());
     while !text.is_char_boundary(end) {
@@ -118,7 +118,7 @@ pub(super) fn bound(text: &str, limit: usize, lines: bool) -> usize {
     if place > least { place } else { wanted.max(1) }
 }
 
-/// Gives the end of the text in which a cut does no harm: the start of a code span or of a link
+/// Returns the end of the text in which a cut does no harm: the start of a code span or of a link
 /// that is still open.
 fn open_from(text: &str) -> usize {
     let mut floor = text.len().saturating_sub(LOOK);
@@ -140,7 +140,7 @@ fn open_from(text: &str) -> usize {
     floor + line + end
 }
 
-/// Gives the last bytes before `end`, and where they start.
+/// Returns the last bytes before `end`, and where they start.
 fn window(text: &str, end: usize) -> (usize, &str) {
     let mut start = end.saturating_sub(LOOK);
     while !text.is_char_boundary(start) {
@@ -149,7 +149,7 @@ fn window(text: &str, end: usize) -> (usize, &str) {
     (start, &text[start..end])
 }
 
-/// Says whether a text has at least so many words.
+/// Returns whether a text has at least so many words.
 fn has_words(text: &str, count: usize) -> bool {
     text.split_whitespace()
         .filter(|word| word.chars().any(char::is_alphanumeric))

@@ -284,7 +284,7 @@ impl Coalescer {
         }
     }
 
-    /// Tells whether a pause makes anything of a pending text.
+    /// Returns whether a pause makes anything of a pending text.
     pub(super) fn may_flush(&self) -> bool {
         !(self.complete
             || self.settings.policy == Policy::WholeOutput
@@ -293,7 +293,7 @@ impl Coalescer {
             || self.free() == 0)
     }
 
-    /// Gives how many bytes of the pending text nothing holds.
+    /// Returns how many bytes of the pending text nothing holds.
     fn free(&self) -> usize {
         let pending = self.segmenter.pending().len();
         match self.held {
@@ -305,7 +305,7 @@ impl Coalescer {
         }
     }
 
-    /// Says what a pause would make of the pending text, if anything.
+    /// Returns what a pause would make of the pending text, if anything.
     pub(super) fn flush_place(&self) -> Option<Flush> {
         let segmenter = &self.segmenter;
         if !self.may_flush() {
@@ -338,7 +338,7 @@ impl Coalescer {
         }
     }
 
-    /// Gives what nothing holds any more.
+    /// Returns what nothing holds any more.
     pub(super) fn release(&mut self) -> Vec<Piece> {
         if self.waiting > HELD {
             self.overfull = true;
@@ -383,7 +383,7 @@ impl Coalescer {
     }
 }
 
-/// Gives where the last `length` bytes of a text begin, or a few less: never inside a character that a
+/// Returns where the last `length` bytes of a text begin, or a few less: never inside a character that a
 /// person sees as one, as far as a look at a few characters tells.
 fn end_from(text: &str, length: usize) -> usize {
     let mut from = text.len().saturating_sub(length + JOINED);
@@ -400,7 +400,7 @@ fn end_from(text: &str, length: usize) -> usize {
         .map_or(text.len(), |at| from + at)
 }
 
-/// Gives the last few characters of a text.
+/// Returns the last few characters of a text.
 fn last_chars(text: &str) -> &str {
     let start = text
         .char_indices()
@@ -411,7 +411,7 @@ fn last_chars(text: &str) -> &str {
     &text[start..]
 }
 
-/// Says whether a character is part of a word: a letter, a digit, or a mark on one.
+/// Returns whether a character is part of a word: a letter, a digit, or a mark on one.
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || splits_cluster(&format!("a{c}"), 1)
 }

@@ -59,7 +59,7 @@ const BELIEVE: u32 = 3;
 /// know where sentences end.
 const SLIPS: u32 = 3;
 
-/// Says what the producer tells of a chunk's end (AAEP 4.3.3, `coalesce_hint`).
+/// What the producer tells of a chunk's end (AAEP 4.3.3, `coalesce_hint`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Hint {
     /// Nothing is said; the text is ours to cut.
@@ -77,7 +77,7 @@ pub enum Hint {
     Completion,
 }
 
-/// Says how much is said at once (AAEP's `cognitive_load`).
+/// How much is said at once (AAEP's `cognitive_load`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
     /// Sentence by sentence.
@@ -99,7 +99,7 @@ impl From<Load> for Policy {
     }
 }
 
-/// Holds the settings of a coalescer.
+/// The settings of a coalescer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
     /// How much is said at once.
@@ -138,7 +138,7 @@ pub struct Chunk<'a> {
     pub language: Option<&'a Arc<str>>,
 }
 
-/// Says where a piece ends.
+/// Where a piece ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boundary {
     /// At a sentence's end, found or hinted.
@@ -161,7 +161,7 @@ pub enum Boundary {
     LeftOut(usize),
 }
 
-/// Holds text that may be said now.
+/// Text that may be said now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// The text as it was streamed, with the white space around it; it may be white space alone.
@@ -176,7 +176,7 @@ pub struct Piece {
     pub begins: Begins,
 }
 
-/// Says what a pause makes of the pending text.
+/// What a pause makes of the pending text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flush {
     /// All of it is said, as a sentence.
@@ -185,7 +185,7 @@ enum Flush {
     Clause(usize),
 }
 
-/// Says how far a producer's hints that a sentence ends are believed.
+/// How far a producer's hints that a sentence ends are believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Belief {
     /// They are.
@@ -299,7 +299,7 @@ impl Coalescer {
         self.release()
     }
 
-    /// Gives what is said because the stream has paused until `now`.
+    /// Returns what is said because the stream has paused until `now`.
     pub fn flush_due(&mut self, now: Duration) -> Vec<Piece> {
         if self.patient_until().is_none_or(|until| now < until) {
             return Vec::new();
@@ -317,7 +317,7 @@ impl Coalescer {
         self.release()
     }
 
-    /// Says when [`Coalescer::flush_due`] may have something to do, if nothing more comes before: what would be said is
+    /// Returns when [`Coalescer::flush_due`] may have something to do, if nothing more comes before: what would be said is
     /// not looked for until then.
     pub fn looked_at(&self) -> Option<Duration> {
         self.patient_until().filter(|_| self.may_flush())
@@ -335,12 +335,12 @@ impl Coalescer {
         ));
     }
 
-    /// Gives how many bytes of text wait.
+    /// Returns how many bytes of text wait.
     pub fn weight(&self) -> usize {
         self.segmenter.pending().len() + self.waiting
     }
 
-    /// Gives until when more of the text is waited for.
+    /// Returns until when more of the text is waited for.
     fn patient_until(&self) -> Option<Duration> {
         let pauses = if self.doubted.is_some() { BELIEVE } else { 1 };
         Some(
@@ -349,7 +349,7 @@ impl Coalescer {
         )
     }
 
-    /// Gives all that is left, as when a session ends without completing the output.
+    /// Returns all that is left, as when a session ends without completing the output.
     pub fn close(&mut self) -> Vec<Piece> {
         self.close_text();
         self.release()
@@ -364,12 +364,12 @@ impl Coalescer {
         self.release()
     }
 
-    /// Says whether the output is complete.
+    /// Returns whether the output is complete.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// Gives the notes made since the last call; each kind comes once an output.
+    /// Returns the notes made since the last call; each kind comes once an output.
     pub fn take_notes(&mut self) -> Vec<Note> {
         let new = self.notes.iter().filter(|(_, told)| !told);
         let new: Vec<Note> = new.map(|(note, _)| *note).collect();

@@ -52,12 +52,12 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// Gives something of its numbers and of its text, so that whoever asks has looked at both.
+    /// Returns something of its numbers and of its text, so that whoever asks has looked at both.
     pub(super) fn glimpse(&self) -> (u64, Option<u8>) {
         (self.chunks, self.history.as_bytes().last().copied())
     }
 
-    /// Gives the part of a chunk that is new, and what is odd about its position.
+    /// Returns the part of a chunk that is new, and what is odd about its position.
     pub(super) fn accept<'a>(
         &mut self,
         text: &'a str,
@@ -151,7 +151,7 @@ impl Positions {
         self.next = [position; UNITS];
     }
 
-    /// Says how many bytes at the start of `text` repeat what came `back` units before the end;
+    /// Returns how many bytes at the start of `text` repeat what came `back` units before the end;
     /// `None` if they differ or can't be compared.
     fn repeated(&self, text: &str, back: u64, unit: usize) -> Option<usize> {
         let back = usize::try_from(back).ok()?;
@@ -188,7 +188,7 @@ fn counts(text: &str) -> [u64; UNITS] {
     [chars, chars + long, text.len() as u64]
 }
 
-/// Gives the byte offset that lies `back` units before the end, if it is between characters.
+/// Returns the byte offset that lies `back` units before the end, if it is between characters.
 fn from_end(text: &str, back: usize, unit: usize) -> Option<usize> {
     if unit == 2 {
         let start = text.len().checked_sub(back)?;

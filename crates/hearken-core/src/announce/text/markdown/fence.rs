@@ -19,7 +19,7 @@ const NUMBER: usize = 10;
 /// What may stand before the marks of a fence, and behind those that close a block.
 const BLANK: [char; 3] = [' ', '\t', '\r'];
 
-/// Says where in its output a piece of text begins.
+/// Where in its output a piece of text begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Begins {
     /// Where a line of prose begins.
@@ -34,7 +34,7 @@ pub enum Begins {
 }
 
 impl Begins {
-    /// Tells whether a block of code is open there.
+    /// Returns whether a block of code is open there.
     pub fn in_code(self) -> bool {
         match self {
             Self::Code | Self::MidCode => true,
@@ -42,7 +42,7 @@ impl Begins {
         }
     }
 
-    /// Tells whether a line begins there.
+    /// Returns whether a line begins there.
     pub fn at_line(self) -> bool {
         match self {
             Self::Line | Self::Code => true,
@@ -51,7 +51,7 @@ impl Begins {
     }
 }
 
-/// Says what a block of code stands in; its first line begins with the mark of that.
+/// What a block of code stands in; its first line begins with the mark of that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {
     /// In nothing, or in an item: its other lines are only moved to the right.
@@ -79,7 +79,7 @@ pub(in crate::announce::text) enum Closes {
     Before,
 }
 
-/// Holds what a line that may open a block of code is made of.
+/// What a line that may open a block of code is made of.
 struct Marks<'a> {
     fence: Fence,
     /// What stands before the marks: the number of an item.
@@ -98,7 +98,7 @@ impl Fence {
             .then(|| (marks.fence, marks.info.trim(), marks.before))
     }
 
-    /// Tells whether the text begins with a line that opens a block; `None` while too little is there.
+    /// Returns whether the text begins with a line that opens a block; `None` while too little is there.
     pub(in crate::announce::text) fn at(rest: &str, finished: bool) -> Option<Option<Self>> {
         if let Some(line) = line_of(rest, finished) {
             return Some(Self::opened_by(line).map(|(fence, ..)| fence));
@@ -123,7 +123,7 @@ impl Fence {
         }
     }
 
-    /// Tells whether a line, without its end, closes the block.
+    /// Returns whether a line, without its end, closes the block.
     pub(in crate::announce::text) fn closes(self, line: &str) -> Closes {
         let bare = self.bare(line).trim_matches(BLANK);
         if line.len() <= LOOK
@@ -138,7 +138,7 @@ impl Fence {
         }
     }
 
-    /// Gives a line of the block without the mark of the quotation around it.
+    /// Returns a line of the block without the mark of the quotation around it.
     pub(in crate::announce::text) fn bare(self, line: &str) -> &str {
         match self.within {
             Within::Item => line,
@@ -149,7 +149,7 @@ impl Fence {
         }
     }
 
-    /// Says whether the text begins with a line that closes the block, and where the block then ends: after
+    /// Returns whether the text begins with a line that closes the block, and where the block then ends: after
     /// that line's newline, or before the line; `None` while too little is there.
     pub(in crate::announce::text) fn closing(
         self,
@@ -228,7 +228,7 @@ fn contents(line: &str) -> (Within, &str, &str) {
     (within, number, rest)
 }
 
-/// Gives the first line once it is whole, or longer than any that is looked at.
+/// Returns the first line once it is whole, or longer than any that is looked at.
 fn line_of(rest: &str, finished: bool) -> Option<&str> {
     let look = &rest.as_bytes()[..rest.len().min(LOOK + 1)];
     match look.iter().position(|&b| b == b'\n') {

@@ -39,7 +39,7 @@ pub(in crate::announce::text) enum Line {
 }
 
 impl Line {
-    /// Tells what kind of line begins at the start of `rest`; `None` while too little is there.
+    /// Returns what kind of line begins at the start of `rest`; `None` while too little is there.
     pub(in crate::announce::text) fn at(rest: &str, finished: bool) -> Option<Line> {
         let bytes = rest.as_bytes();
         let look = bytes.len().min(LOOK);
@@ -101,7 +101,7 @@ impl Line {
     }
 }
 
-/// Tells whether a line that begins with marks of another kind opens a block of code behind them.
+/// Returns whether a line that begins with marks of another kind opens a block of code behind them.
 fn or_fence(otherwise: Line, rest: &str, finished: bool) -> Option<Line> {
     Some(Fence::at(rest, finished)?.map_or(otherwise, Line::Fence))
 }
@@ -172,13 +172,13 @@ fn item(line: &str) -> Block<'_> {
     Block::Item { number, done, text }
 }
 
-/// Tells whether digits at a line's start are an item's number.
+/// Returns whether digits at a line's start are an item's number.
 fn numbered(bytes: &[u8], whole: bool) -> Option<Line> {
     let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
     marker(&bytes[digits..], digits <= NUMBER, whole)
 }
 
-/// Tells whether a single letter at a line's start is an item's letter.
+/// Returns whether a single letter at a line's start is an item's letter.
 fn lettered(bytes: &[u8], whole: bool) -> Option<Line> {
     match bytes.get(1) {
         None if whole => Some(Line::Text),
@@ -189,7 +189,7 @@ fn lettered(bytes: &[u8], whole: bool) -> Option<Line> {
     }
 }
 
-/// Tells whether what follows a number or a letter makes it an item's marker.
+/// Returns whether what follows a number or a letter makes it an item's marker.
 fn marker(bytes: &[u8], plausible: bool, whole: bool) -> Option<Line> {
     let stops = bytes
         .iter()
@@ -204,7 +204,7 @@ fn marker(bytes: &[u8], plausible: bool, whole: bool) -> Option<Line> {
     }
 }
 
-/// Says whether a character is a round or square glyph that starts a list item.
+/// Returns whether a character is a round or square glyph that starts a list item.
 pub(in crate::announce::text) fn is_bullet(c: char) -> bool {
     matches!(
         c,

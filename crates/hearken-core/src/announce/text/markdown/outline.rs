@@ -48,7 +48,7 @@ enum Open<'a> {
     },
 }
 
-/// Gives the sections of a text, in their order; a block of code without an end reaches to the end of the text.
+/// Returns the sections of a text, in their order; a block of code without an end reaches to the end of the text.
 pub(in crate::announce) fn outline(text: &str) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
     let mut open = Open::Nothing;
@@ -109,7 +109,7 @@ pub(in crate::announce) fn outline(text: &str) -> Vec<Section<'_>> {
     sections
 }
 
-/// Gives the inline code of a paragraph, without its marks.
+/// Returns the inline code of a paragraph, without its marks.
 pub(in crate::announce) fn inline_code(text: &str) -> Vec<&str> {
     let of_line = |line| {
         let all = spans(line).into_iter();

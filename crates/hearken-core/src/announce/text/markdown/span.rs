@@ -52,7 +52,7 @@ fn pairs(runs: &[Range<usize>]) -> Vec<Span> {
     found
 }
 
-/// Gives where the inline code begins that has no end yet, on a line that still arrives.
+/// Returns where the inline code begins that has no end yet, on a line that still arrives.
 pub(in crate::announce::text) fn unclosed(line: &str) -> Option<usize> {
     let runs = runs(line);
     let spans = pairs(&runs);
@@ -72,7 +72,7 @@ pub(in crate::announce::text) fn ticks(bytes: &[u8]) -> usize {
     bytes.iter().take(TICKS).take_while(|&&b| b == b'`').count()
 }
 
-/// Tells whether a backtick opens inline code behind a sign; Armenian writes a mark of its own like it, behind
+/// Returns whether a backtick opens inline code behind a sign; Armenian writes a mark of its own like it, behind
 /// a word.
 pub(in crate::announce::text) fn may_open(before: Option<char>) -> bool {
     !before.is_some_and(|c| matches!(c, '\u{530}'..='\u{58F}') && c.is_alphabetic())

@@ -19,7 +19,7 @@ pub(in crate::announce::text) struct Table {
     shape: Bars,
 }
 
-/// Says where the rows of a table have their bars.
+/// Where the rows of a table have their bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bars {
     /// Before the first cell, too.
@@ -39,7 +39,7 @@ impl Table {
         Self { headers, shape }
     }
 
-    /// Tells whether a line is a row of it. What follows a table and has a bar somewhere is no row of it.
+    /// Returns whether a line is a row of it. What follows a table and has a bar somewhere is no row of it.
     pub(in crate::announce::text) fn goes_on(&self, line: &str) -> bool {
         match self.shape {
             Bars::Outer => line.starts_with('|'),
@@ -47,13 +47,13 @@ impl Table {
         }
     }
 
-    /// Tells whether a table begins with a line, by the line below.
+    /// Returns whether a table begins with a line, by the line below.
     pub(in crate::announce::text) fn begins(line: &str, next: &str) -> bool {
         line.starts_with('|') || line.contains('|') && is_delimiter(next)
     }
 }
 
-/// Gives the cells of a table's row; a bar behind a backslash is part of its cell.
+/// Returns the cells of a table's row; a bar behind a backslash is part of its cell.
 pub(in crate::announce::text) fn cells(line: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let line = line.strip_prefix('|').unwrap_or(line);
     let line = match line.strip_suffix('|') {
@@ -79,7 +79,7 @@ pub(in crate::announce::text) fn cells(line: &str) -> impl Iterator<Item = Cow<'
     })
 }
 
-/// Tells whether a line parts a table's headers from its rows.
+/// Returns whether a line parts a table's headers from its rows.
 pub(in crate::announce::text) fn is_delimiter(line: &str) -> bool {
     line.bytes().all(|b| b"|-: ".contains(&b)) && line.contains("--") && line.contains('|')
 }

@@ -54,7 +54,7 @@ pub fn clean_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(copy(text, '\n'))
 }
 
-/// Tells whether a text holds something that a person could neither see nor hear, and that is
+/// Returns whether a text holds something that a person could neither see nor hear, and that is
 /// therefore left out of everything shown or said. White space does not count.
 pub fn hides(text: &str) -> bool {
     if is_simple(text) {

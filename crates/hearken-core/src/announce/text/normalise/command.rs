@@ -60,7 +60,7 @@ enum Edge {
     Dot,
 }
 
-/// Tells whether a space is expected between two units.
+/// Returns whether a space is expected between two units.
 fn expects_space(before: Edge, after: Edge) -> bool {
     match (before, after) {
         (Edge::Begin, _) => false,

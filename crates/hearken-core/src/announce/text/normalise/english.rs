@@ -363,7 +363,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// Gives the English words.
+/// Returns the English words.
 pub(super) fn words() -> Words {
     let same = |table: &'static [(&'static str, &'static str)]| {
         let sign = |(sign, name): &(&'static str, &'static str)| Sign {

@@ -4,7 +4,7 @@
 //! that a text needs (joiners, variation selectors) by what stands beside them. Not here: taking
 //! anything out of a text (`clean`).
 
-/// Tells whether a character is invisible wherever it stands.
+/// Returns whether a character is invisible wherever it stands.
 ///
 /// Joiners and variation selectors are not: they are judged by their neighbours, see `joins` and
 /// `selects`. White space is not: a person hears it as a gap.
@@ -32,7 +32,7 @@ pub fn is_hidden(c: char) -> bool {
     }
 }
 
-/// Tells whether the standard library's Unicode tables know a character as something printable,
+/// Returns whether the standard library's Unicode tables know a character as something printable,
 /// which unassigned code points, private ones, format characters and controls are not.
 ///
 /// The standard library answers this only through its escapes. It escapes a combining mark too when
@@ -44,7 +44,7 @@ fn is_graphic(c: char) -> bool {
         .is_ok_and(|text| text.escape_debug().nth(1) != Some('\\') || c == '\\')
 }
 
-/// Tells whether a joiner (U+200C, U+200D) does its work between two characters.
+/// Returns whether a joiner (U+200C, U+200D) does its work between two characters.
 pub(super) fn joins(joiner: char, before: Option<char>, after: Option<char>) -> bool {
     let Some(before) = before else { return false };
     if is_virama(before) {
@@ -57,7 +57,7 @@ pub(super) fn joins(joiner: char, before: Option<char>, after: Option<char>) -> 
             && is_pictograph(after))
 }
 
-/// Tells whether a variation selector does its work between two characters: at most one, on a
+/// Returns whether a variation selector does its work between two characters: at most one, on a
 /// picture, a keycap or a Han character. Chains of selectors can carry a hidden message.
 pub(super) fn selects(selector: char, before: Option<char>, after: Option<char>) -> bool {
     let Some(before) = before else { return false };
@@ -72,12 +72,12 @@ pub(super) fn selects(selector: char, before: Option<char>, after: Option<char>)
     }
 }
 
-/// Tells whether a character is a variation selector.
+/// Returns whether a character is a variation selector.
 pub(super) fn is_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' | '\u{180b}'..='\u{180d}' | '\u{180f}')
 }
 
-/// Tells whether a character is drawn as a picture, alone or after U+FE0F.
+/// Returns whether a character is drawn as a picture, alone or after U+FE0F.
 pub(super) fn is_pictograph(c: char) -> bool {
     matches!(c,
         '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2300}'..='\u{23ff}'

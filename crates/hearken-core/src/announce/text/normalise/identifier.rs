@@ -52,7 +52,7 @@ pub(super) fn say_id(id: &str, words: &Words, spoken: &mut Spoken) {
     spoken.word(&fill(&words.id, &[("start", start)]));
 }
 
-/// Tells whether a run of letters and digits is an id rather than a word or a number.
+/// Returns whether a run of letters and digits is an id rather than a word or a number.
 fn is_id(run: &str) -> bool {
     let bytes = run.as_bytes();
     if bytes.len() < SHORT_HEX || !bytes.iter().any(u8::is_ascii_digit) {
@@ -71,7 +71,7 @@ fn is_id(run: &str) -> bool {
     bytes.len() >= SHORT_ID && changes >= CHANGES
 }
 
-/// Tells whether a text is a UUID.
+/// Returns whether a text is a UUID.
 pub(super) fn is_uuid(text: &str) -> bool {
     text.len() == 36
         && text.bytes().enumerate().all(|(at, b)| match at {

@@ -162,7 +162,7 @@ fn end_of_usual(bytes: &[u8], start: usize) -> Option<usize> {
     matches!(class(at), None | Some(SPACE)).then_some(at)
 }
 
-/// Tells whether a token has letters of any script and ordinary punctuation only.
+/// Returns whether a token has letters of any script and ordinary punctuation only.
 fn is_foreign_word(token: &str) -> bool {
     let bytes = token.as_bytes();
     let mut at = 0;
@@ -181,7 +181,7 @@ fn is_foreign_word(token: &str) -> bool {
     true
 }
 
-/// Tells whether a character beyond ASCII is a letter of any script, or ordinary punctuation.
+/// Returns whether a character beyond ASCII is a letter of any script, or ordinary punctuation.
 fn is_ordinary(c: char) -> bool {
     match c {
         '×' | '÷' | '\u{a0}' => false,
@@ -236,7 +236,7 @@ struct Inline<'a> {
 }
 
 impl Inline<'_> {
-    /// Says what stands between two places; gives the place to go on from, which is behind a link's
+    /// Returns what stands between two places; gives the place to go on from, which is behind a link's
     /// address when the token had one.
     fn token(&mut self, start: usize, end: usize, spoken: &mut Spoken) -> usize {
         let mut from = start;

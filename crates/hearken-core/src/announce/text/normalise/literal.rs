@@ -103,7 +103,7 @@ fn push_name(shown: &mut String, name: &str) {
     shown.push(']');
 }
 
-/// Tells whether a bracket and what follows could be taken for one of the names that are put in brackets.
+/// Returns whether a bracket and what follows could be taken for one of the names that are put in brackets.
 fn is_name(rest: &str, words: &Words) -> bool {
     let inner = rest.trim_start_matches('[');
     let Some((inner, _)) = inner.split_once(']') else {

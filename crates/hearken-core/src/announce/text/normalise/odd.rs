@@ -93,7 +93,7 @@ pub(super) fn looks_like(c: char) -> Option<String> {
     (seen.is_ascii() && !seen.is_empty()).then_some(seen)
 }
 
-/// Tells whether a run of letters is a word of another script: none of them is ASCII's, and not all look as if they were.
+/// Returns whether a run of letters is a word of another script: none of them is ASCII's, and not all look as if they were.
 fn is_of_one_script(run: &str) -> bool {
     let has_ascii = run.bytes().any(|byte| byte.is_ascii_alphanumeric());
     let has_own = run

@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashMapExt};
 
 use super::clean::clean;
 
-/// Holds the replacements of a user's dictionary.
+/// The replacements of a user's dictionary.
 ///
 /// A word that is written without capitals is found in any case; one with capitals only as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Pronunciation {
         Self { entries }
     }
 
-    /// Tells whether there is nothing to replace.
+    /// Returns whether there is nothing to replace.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

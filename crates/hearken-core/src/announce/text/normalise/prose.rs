@@ -48,7 +48,7 @@ pub struct Reader {
     place: Within,
 }
 
-/// Holds the next piece of an output, and where it begins.
+/// The next piece of an output, and where it begins.
 #[derive(Debug, Clone, Copy)]
 pub struct Passage<'a> {
     /// The text as it was streamed.
@@ -66,7 +66,7 @@ impl<'a> Passage<'a> {
         }
     }
 
-    /// Gives the lines, each with whether it begins where a line does. What ends or begins the passage
+    /// Returns the lines, each with whether it begins where a line does. What ends or begins the passage
     /// is the line's end that parts it from its neighbours: no empty line.
     pub(super) fn lines(self) -> impl Iterator<Item = (&'a str, bool)> {
         let bare = self.text.trim_start_matches(['\n', '\r']);
@@ -106,7 +106,7 @@ impl Within {
         }
     }
 
-    /// Tells whether a line is a row of the open table, or of one that begins with it.
+    /// Returns whether a line is a row of the open table, or of one that begins with it.
     pub(super) fn is_row(&self, line: &str, next: &str) -> bool {
         match self {
             Self::Table(table) => table.goes_on(line),
@@ -115,7 +115,7 @@ impl Within {
     }
 }
 
-/// Says whether a line keeps a pause from its neighbours.
+/// Whether a line keeps a pause from its neighbours.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// A paragraph's line, which may go on in the next.
@@ -131,7 +131,7 @@ impl Reader {
         self.place.enter(begins);
     }
 
-    /// Tells whether a block of code is open.
+    /// Returns whether a block of code is open.
     #[cfg(test)]
     pub(in crate::announce::text) fn in_code(&self) -> bool {
         matches!(self.place, Within::Code(_))
@@ -329,7 +329,7 @@ impl Reader {
     }
 }
 
-/// Gives the line of a passage that is one line of ASCII signs and begins with a letter, as nearly all do: it opens no block,
+/// Returns the line of a passage that is one line of ASCII signs and begins with a letter, as nearly all do: it opens no block,
 /// and nothing is to be cleaned.
 pub(super) fn only_line(text: &str) -> Option<&str> {
     let line = text.trim_ascii();
@@ -347,7 +347,7 @@ fn say_opening(info: &str, words: &Words, spoken: &mut Spoken) {
     }
 }
 
-/// Gives the name of a programming language by the words behind a fence.
+/// Returns the name of a programming language by the words behind a fence.
 pub fn language_name(info: &str, words: &Words) -> Option<String> {
     let tag: String = info
         .chars()

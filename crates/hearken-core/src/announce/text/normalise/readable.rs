@@ -157,7 +157,7 @@ impl Readable {
     }
 }
 
-/// Is what is shown, line by line.
+/// What is shown, line by line.
 #[derive(Debug, Default)]
 struct Shown {
     text: String,

@@ -189,7 +189,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Tells whether a question mark stands inside a sentence, as a pattern for file names does.
+    /// Returns whether a question mark stands inside a sentence, as a pattern for file names does.
     fn goes_on(&self, rest: &str) -> bool {
         let after = rest[1..].trim_start();
         after
@@ -207,7 +207,7 @@ impl<'a> Reading<'a> {
         begins <= at && self.words.abbreviations.iter().any(is_it)
     }
 
-    /// Tells whether a dollar and a digit are a shell's parameter rather than a price.
+    /// Returns whether a dollar and a digit are a shell's parameter rather than a price.
     fn is_parameter(&self, rest: &str) -> bool {
         self.commandish
             && !rest[2..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
@@ -258,17 +258,17 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Tells whether a text begins with so many of an ASCII sign that they are counted.
+/// Returns whether a text begins with so many of an ASCII sign that they are counted.
 pub(super) fn is_run(text: &str, c: char) -> bool {
     text.len() >= RUN && text.chars().take(RUN).all(|other| other == c)
 }
 
-/// Says how many there are of a sign.
+/// Returns how many there are of a sign.
 pub(super) fn run(words: &Words, n: usize, name: &str) -> String {
     fill(&words.run, &[("n", &n.to_string()), ("sign", name)])
 }
 
-/// Tells whether a text has a sign that sentences do without.
+/// Returns whether a text has a sign that sentences do without.
 fn is_commandish(text: &str) -> bool {
     let bytes = text.as_bytes();
     let pair = |a: u8, b: u8| match (a, b) {
@@ -294,7 +294,7 @@ fn is_digit(c: Option<char>) -> bool {
     c.is_some_and(|c| c.is_ascii_digit())
 }
 
-/// Tells whether a stop can follow.
+/// Returns whether a stop can follow.
 fn closes(c: Option<char>) -> bool {
     c.is_some_and(|c| {
         c.is_alphanumeric()
@@ -303,7 +303,7 @@ fn closes(c: Option<char>) -> bool {
     })
 }
 
-/// Tells whether a stop can stand before this.
+/// Returns whether a stop can stand before this.
 fn ends(c: Option<char>) -> bool {
     c.is_none_or(|c| c.is_whitespace() || matches!(c, ')' | '"' | '\'' | '”' | '’' | '»'))
 }

@@ -13,7 +13,7 @@ use crate::announce::text::sentence::is_spaceless;
 /// How many signs are spelled at once, about a minute of speech; what is left is counted.
 const MOST: usize = 120;
 
-/// Gives the words of a text that a person may choose one of to have it spelled: what stands between
+/// Returns the words of a text that a person may choose one of to have it spelled: what stands between
 /// white space, and in scripts that write without spaces, each word that Unicode's rules find.
 pub fn spellable(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().flat_map(|token| {

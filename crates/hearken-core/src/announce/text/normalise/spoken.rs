@@ -28,7 +28,7 @@ impl Spoken {
         }
     }
 
-    /// Gives when it is said.
+    /// Returns when it is said.
     pub(super) fn now(&self) -> Option<Timestamp> {
         self.now
     }
@@ -90,7 +90,7 @@ impl Spoken {
         }
     }
 
-    /// Tells whether the last word is one of some.
+    /// Returns whether the last word is one of some.
     pub(super) fn ends_with(&self, words: &[Word]) -> bool {
         let last = self.out.split_whitespace().next_back();
         last.is_some_and(|last| {
@@ -100,18 +100,18 @@ impl Spoken {
         })
     }
 
-    /// Gives the last character.
+    /// Returns the last character.
     pub(super) fn last(&self) -> Option<char> {
         self.out.chars().next_back()
     }
 
-    /// Gives the whole text.
+    /// Returns the whole text.
     pub(super) fn finish(self) -> String {
         self.out
     }
 }
 
-/// Tells whether a character makes a voice pause.
+/// Returns whether a character makes a voice pause.
 pub(super) fn is_stop(c: char) -> bool {
     matches!(
         c,

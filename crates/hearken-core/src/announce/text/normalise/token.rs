@@ -35,7 +35,7 @@ pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken)
     }
 }
 
-/// Tells whether code is a name and nothing else, which can be said as a word: nothing in it acts.
+/// Returns whether code is a name and nothing else, which can be said as a word: nothing in it acts.
 pub(super) fn is_name(code: &str) -> bool {
     let digits = |c: Option<&u8>| c.is_some_and(u8::is_ascii_digit);
     let bytes = code.as_bytes();
@@ -106,7 +106,7 @@ fn host(address: &str, words: &Words, spoken: &mut Spoken) {
     spoken.word(&words.link);
 }
 
-/// Tells whether a token is an e-mail address.
+/// Returns whether a token is an e-mail address.
 fn is_mail(token: &str) -> bool {
     token.split_once('@').is_some_and(|(name, host)| {
         let fits = |part: &str| {
@@ -301,7 +301,7 @@ impl Around<'_> {
         1
     }
 
-    /// Tells whether an angle bracket stands where a shell's does, and not between two amounts.
+    /// Returns whether an angle bracket stands where a shell's does, and not between two amounts.
     fn redirects(&self, c: char) -> bool {
         let to_file = matches!(self.next, Some('/' | '.' | '~' | '$'));
         let begins = self.at == 0 && self.next.is_some_and(char::is_alphabetic);
@@ -329,7 +329,7 @@ impl Around<'_> {
     }
 }
 
-/// Tells whether a sign of several characters is one of a shell's: nothing else has them.
+/// Returns whether a sign of several characters is one of a shell's: nothing else has them.
 fn is_operator(sign: &str) -> bool {
     sign.len() > 1 && sign.bytes().all(|b| b"&|<>".contains(&b))
 }

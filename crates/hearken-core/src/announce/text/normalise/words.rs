@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// A word or a template; borrowed when it is one of the program's own.
 pub type Word = Cow<'static, str>;
 
-/// Holds what one sign is called.
+/// What one sign is called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sign {
     /// The sign, one or more characters.
@@ -23,7 +23,7 @@ pub struct Sign {
     pub many: Word,
 }
 
-/// Holds every word that the normaliser adds to a text.
+/// Every word that the normaliser adds to a text.
 ///
 /// A template has its places in braces; text that fills a place is put in once, so that braces
 /// inside it mean nothing. A file may give some fields: the others stay English.
@@ -147,7 +147,7 @@ pub struct Words {
     pub(super) index: OnceLock<Index>,
 }
 
-/// Says where the signs of each table are.
+/// Where the signs of each table are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Index {
     signs: Places,
@@ -156,7 +156,7 @@ pub(super) struct Index {
     names: Names,
 }
 
-/// Holds the places of a table's signs by what they begin with.
+/// The places of a table's signs by what they begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Places {
     /// Which ASCII characters begin a sign: almost every look-up ends here.
@@ -181,7 +181,7 @@ impl Places {
         Self { ascii, sorted }
     }
 
-    /// Gives the signs that begin like a text, in the table's order.
+    /// Returns the signs that begin like a text, in the table's order.
     fn like<'a>(&'a self, signs: &'a [Sign], text: &str) -> impl Iterator<Item = &'a Sign> {
         let first = text
             .chars()

@@ -23,14 +23,14 @@ const OPENERS: usize = 6;
 /// How many bytes of a word are read; no word of the tables is longer.
 const WORD: usize = 32;
 
-/// Holds the text after a possible end.
+/// The text after a possible end.
 #[derive(Clone, Copy)]
 pub(super) struct Ahead<'a> {
     text: &'a str,
     finished: bool,
 }
 
-/// Says what kind of text comes next.
+/// What kind of text comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// The text is over.
@@ -86,7 +86,7 @@ impl<'a> Ahead<'a> {
         Self { text, finished }
     }
 
-    /// Gives the character at a place: `None` unknown, `Some(None)` the end.
+    /// Returns the character at a place: `None` unknown, `Some(None)` the end.
     pub(super) fn peek(&self, at: usize) -> Option<Option<char>> {
         match self.text.get(at..).and_then(|rest| rest.chars().next()) {
             Some(c) => Some(Some(c)),
@@ -95,7 +95,7 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Gives the word at a place, up to a bound; `None` while its end is not known.
+    /// Returns the word at a place, up to a bound; `None` while its end is not known.
     pub(super) fn word(&self, at: usize) -> Option<&'a str> {
         let rest = self.text.get(at..)?;
         let mut end = 0;
@@ -267,7 +267,7 @@ impl<'a> Ahead<'a> {
         Some(at)
     }
 
-    /// Gives the end of a footnote's number like "[12]" at a place, if one stands there.
+    /// Returns the end of a footnote's number like "[12]" at a place, if one stands there.
     fn note(&self, at: usize) -> Option<Option<usize>> {
         if self.peek(at)? != Some('[') {
             return Some(None);
@@ -286,7 +286,7 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Says whether the character after a closing quotation mark carries the sentence on, as the
+    /// Returns whether the character after a closing quotation mark carries the sentence on, as the
     /// Japanese particle and the Chinese verb of saying after a quote do.
     pub(super) fn carries_on(&self, at: usize) -> Option<bool> {
         let Some(c) = self.peek(at)? else {

@@ -66,7 +66,7 @@ const STRONG: &[(char, char)] = &[
     ('\u{1DA88}', '\u{1DA88}'),
 ];
 
-/// Says whether a character ends a sentence by itself, whatever follows it.
+/// Returns whether a character ends a sentence by itself, whatever follows it.
 pub(super) fn is_strong(c: char) -> bool {
     c >= '\u{0589}'
         && STRONG
@@ -82,7 +82,7 @@ pub(super) fn is_strong(c: char) -> bool {
             .is_ok()
 }
 
-/// Says whether a character is one of the marks of a question or a call in Latin-like text.
+/// Returns whether a character is one of the marks of a question or a call in Latin-like text.
 pub(super) fn is_call(c: char) -> bool {
     matches!(
         c,
@@ -90,12 +90,12 @@ pub(super) fn is_call(c: char) -> bool {
     )
 }
 
-/// Says whether a character is a full stop or stands for several of them.
+/// Returns whether a character is a full stop or stands for several of them.
 pub(super) fn is_stop(c: char) -> bool {
     matches!(c, '.' | '…' | '\u{2024}' | '\u{FE52}' | '\u{FF0E}')
 }
 
-/// Says whether a character is invisible and leaves the words around it as they are (direction
+/// Returns whether a character is invisible and leaves the words around it as they are (direction
 /// marks, joiners, soft hyphens).
 pub(super) fn is_unseen(c: char) -> bool {
     matches!(
@@ -110,7 +110,7 @@ pub(super) fn is_unseen(c: char) -> bool {
     )
 }
 
-/// Says whether a character belongs to a script that writes its words without spaces between them
+/// Returns whether a character belongs to a script that writes its words without spaces between them
 /// and that shows no word ends inside: Han, Hiragana, Katakana, Bopomofo.
 pub(super) fn is_east_asian(c: char) -> bool {
     matches!(
@@ -127,17 +127,17 @@ pub(super) fn is_east_asian(c: char) -> bool {
     )
 }
 
-/// Says whether a character is a Greek letter.
+/// Returns whether a character is a Greek letter.
 pub(super) fn is_greek(c: char) -> bool {
     matches!(c, '\u{0370}'..='\u{037D}' | '\u{037F}'..='\u{0386}' | '\u{0388}'..='\u{03FF}' | '\u{1F00}'..='\u{1FFF}')
 }
 
-/// Says whether a character is an Arabic letter.
+/// Returns whether a character is an Arabic letter.
 pub(super) fn is_arabic(c: char) -> bool {
     matches!(c, '\u{0620}'..='\u{064A}' | '\u{066E}'..='\u{06D3}' | '\u{06FA}'..='\u{06FF}' | '\u{0750}'..='\u{077F}')
 }
 
-/// Says whether a character means nothing to the finder: letters of scripts that [`PLAIN`] can't tell
+/// Returns whether a character means nothing to the finder: letters of scripts that [`PLAIN`] can't tell
 /// by a first byte (Arabic, Devanagari, Thai, kana), and the commas and colons of Chinese and Japanese.
 pub(super) fn is_ordinary(c: char) -> bool {
     matches!(
@@ -154,7 +154,7 @@ pub(super) fn is_ordinary(c: char) -> bool {
     )
 }
 
-/// Says whether a character is an Armenian letter.
+/// Returns whether a character is an Armenian letter.
 pub(super) fn is_armenian(c: char) -> bool {
     matches!(c, '\u{0531}'..='\u{0556}' | '\u{0561}'..='\u{0587}')
 }
@@ -181,7 +181,7 @@ pub(super) enum Pair {
     Tortoise,
 }
 
-/// Says what a bracket or a mark of an unambiguous pair opens.
+/// Returns what a bracket or a mark of an unambiguous pair opens.
 pub(super) fn opens(c: char) -> Option<Pair> {
     Some(match c {
         '(' => Pair::Round,
@@ -199,7 +199,7 @@ pub(super) fn opens(c: char) -> Option<Pair> {
     })
 }
 
-/// Says what a bracket or a mark of an unambiguous pair closes.
+/// Returns what a bracket or a mark of an unambiguous pair closes.
 pub(super) fn closes(c: char) -> Option<Pair> {
     Some(match c {
         ')' => Pair::Round,
@@ -216,7 +216,7 @@ pub(super) fn closes(c: char) -> Option<Pair> {
     })
 }
 
-/// Says whether a character may stand before an opening quotation mark.
+/// Returns whether a character may stand before an opening quotation mark.
 pub(super) fn goes_before_opening(c: char) -> bool {
     c.is_whitespace()
         || opens(c).is_some()
@@ -268,7 +268,7 @@ pub(super) const PLAIN: [bool; 256] = {
     table
 };
 
-/// Tells whether a word is a number in digits.
+/// Returns whether a word is a number in digits.
 pub(super) fn is_number(word: &str) -> bool {
     let digits = word.trim_start_matches('-');
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())

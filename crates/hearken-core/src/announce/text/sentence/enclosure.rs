@@ -15,7 +15,7 @@ const DEPTH: usize = 8;
 /// past it the opening mark is taken for a stray one, so that an unclosed bracket silences nothing.
 pub(super) const REACH: u64 = 240;
 
-/// Holds the open pairs, outermost first.
+/// The open pairs, outermost first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Enclosures {
     open: [Pair; DEPTH],
@@ -33,7 +33,7 @@ impl Enclosures {
         }
     }
 
-    /// Says whether anything is open at a byte of the stream; forgets what has been open too long.
+    /// Returns whether anything is open at a byte of the stream; forgets what has been open too long.
     pub(super) fn holds(&mut self, place: u64) -> bool {
         if self.depth > 0 && place.saturating_sub(self.since) > REACH {
             self.depth = 0;
@@ -41,7 +41,7 @@ impl Enclosures {
         self.depth > 0
     }
 
-    /// Gives the innermost open pair.
+    /// Returns the innermost open pair.
     pub(super) fn top(&self) -> Option<Pair> {
         self.depth.checked_sub(1).map(|top| self.open[top])
     }
@@ -132,7 +132,7 @@ impl Enclosures {
         }
     }
 
-    /// Says whether a mark would close something here.
+    /// Returns whether a mark would close something here.
     pub(super) fn would_shut(&self, pair: Pair) -> bool {
         self.has(pair)
     }

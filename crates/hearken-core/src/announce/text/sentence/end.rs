@@ -1,6 +1,6 @@
 //! Why a sentence ends where it does.
 
-/// Says why a sentence ends where it does.
+/// Why a sentence ends where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// At a mark that ends sentences.

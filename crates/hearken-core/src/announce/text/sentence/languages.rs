@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashMapExt};
 
-/// Says how an abbreviation behaves when a full stop and a space follow it.
+/// How an abbreviation behaves when a full stop and a space follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Abbreviation {
     /// Never ends a sentence: a title before a name, "e.g.", "vs.".
@@ -228,7 +228,7 @@ const LANGUAGES: &[Source] = &[
     },
 ];
 
-/// Says what is known of one word.
+/// What is known of one word.
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     abbreviation: Option<Abbreviation>,
@@ -237,7 +237,7 @@ struct Entry {
     opens: bool,
 }
 
-/// Holds what is known of one language, ready to be searched.
+/// What is known of one language, ready to be searched.
 #[derive(Debug)]
 pub(super) struct Language {
     tags: &'static [&'static str],
@@ -334,22 +334,22 @@ impl Language {
         found.copied().unwrap_or_default()
     }
 
-    /// Says what a word before a full stop abbreviates, if anything; `word` has no last full stop.
+    /// Returns what a word before a full stop abbreviates, if anything; `word` has no last full stop.
     pub(super) fn abbreviation(&self, word: &str) -> Option<Abbreviation> {
         self.entry(word).abbreviation
     }
 
-    /// Says whether a word commonly starts a sentence.
+    /// Returns whether a word commonly starts a sentence.
     pub(super) fn starts(&self, word: &str) -> bool {
         self.entry(word).starts
     }
 
-    /// Says whether a word binds to what follows it.
+    /// Returns whether a word binds to what follows it.
     pub(super) fn connects(&self, word: &str) -> bool {
         self.entry(word).connects
     }
 
-    /// Says whether a word opens a phrase of time that is not yet a sentence.
+    /// Returns whether a word opens a phrase of time that is not yet a sentence.
     pub(super) fn opens(&self, word: &str) -> bool {
         self.entry(word).opens
     }

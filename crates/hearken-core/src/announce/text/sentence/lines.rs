@@ -66,7 +66,7 @@ impl View<'_> {
         }
     }
 
-    /// Says whether a line was broken in mid-sentence and the next one carries it on.
+    /// Returns whether a line was broken in mid-sentence and the next one carries it on.
     fn wrapped(&self, at: usize, begin: usize, width: usize, open: &Enclosures) -> Option<bool> {
         let above = self.window(at).trim_end_matches('\r');
         let trimmed = above.trim_end();
@@ -119,7 +119,7 @@ impl View<'_> {
         }
     }
 
-    /// Says whether the word at a place would have made a line of a width too long.
+    /// Returns whether the word at a place would have made a line of a width too long.
     fn is_full(&self, mut here: usize, width: usize) -> Option<bool> {
         let ahead = self.ahead();
         let mut full = width + 1;

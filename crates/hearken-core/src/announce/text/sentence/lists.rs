@@ -69,7 +69,7 @@ impl View<'_> {
     }
 }
 
-/// Says what surrounds a list item's number.
+/// What surrounds a list item's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Stop,
@@ -77,7 +77,7 @@ enum Shape {
     Both,
 }
 
-/// Holds a list item's number or letter.
+/// A list item's number or letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {
     Number(u32),
@@ -111,7 +111,7 @@ impl Label {
     }
 }
 
-/// Holds the marker at the start of a sentence.
+/// The marker at the start of a sentence.
 #[derive(Debug, Clone, Copy)]
 struct Marker {
     label: Label,

@@ -28,7 +28,7 @@ const SPACED: usize = 8;
 /// The fewest bytes after which a long Arabic sentence is cut at a comma (some forty letters).
 const CHAIN: usize = 72;
 
-/// Says how the scanner goes on.
+/// How the scanner goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// No end here; scan on at this place.
@@ -66,7 +66,7 @@ impl<'a> View<'a> {
         self.window(at).chars().rev().find(|&c| !is_unseen(c))
     }
 
-    /// Gives the few bytes before a place, so that looking back costs the same everywhere.
+    /// Returns the few bytes before a place, so that looking back costs the same everywhere.
     pub(super) fn window(&self, end: usize) -> &'a str {
         let mut floor = end.saturating_sub(TOKEN);
         while !self.text.is_char_boundary(floor) {
@@ -75,7 +75,7 @@ impl<'a> View<'a> {
         &self.text[floor..end]
     }
 
-    /// Gives the word before the one that begins at a place.
+    /// Returns the word before the one that begins at a place.
     pub(super) fn word_before(&self, begins: usize) -> &'a str {
         let window = self.window(begins);
         let gap = window.len() - window.trim_end().len();
@@ -91,7 +91,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Gives the word that ends at a place, without opening marks, and where it begins.
+    /// Returns the word that ends at a place, without opening marks, and where it begins.
     pub(super) fn token(&self, end: usize) -> (&'a str, usize) {
         let window = self.window(end);
         let start = window
@@ -124,7 +124,7 @@ impl<'a> View<'a> {
         (bare.trim_end_matches(is_unseen), begins)
     }
 
-    /// Says whether a word that begins at a place is the sentence's first.
+    /// Returns whether a word that begins at a place is the sentence's first.
     pub(super) fn is_first(&self, begins: usize) -> bool {
         self.fresh
             && begins.saturating_sub(self.lead) <= TOKEN
@@ -235,7 +235,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Tells whether a full stop stands between a sign and a letter or digit of ASCII, as in names of files.
+    /// Returns whether a full stop stands between a sign and a letter or digit of ASCII, as in names of files.
     fn is_inside(&self, at: usize) -> bool {
         let bytes = self.text.as_bytes();
         let before = at.checked_sub(1).and_then(|at| bytes.get(at));
@@ -338,7 +338,7 @@ impl<'a> View<'a> {
         Some(self.cut(after.begin, end_of(&after), end))
     }
 
-    /// Gives the end of a run of sentence-ending marks, up to a bound.
+    /// Returns the end of a run of sentence-ending marks, up to a bound.
     fn run_end(&self, at: usize) -> Option<usize> {
         let mut end = at;
         for c in self.text[at..].chars() {
@@ -367,7 +367,7 @@ fn end_of(after: &After) -> End {
     }
 }
 
-/// Says whether a cut at a place would split what a reader sees as one character.
+/// Returns whether a cut at a place would split what a reader sees as one character.
 pub(super) fn splits_cluster(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     match (at.checked_sub(1).and_then(|b| bytes.get(b)), bytes.get(at)) {
@@ -383,7 +383,7 @@ pub(super) fn splits_cluster(text: &str, at: usize) -> bool {
     }
 }
 
-/// Says whether a text ends with a stop or mark of Chinese and Japanese (U+3001, U+3002, U+FF00 to
+/// Returns whether a text ends with a stop or mark of Chinese and Japanese (U+3001, U+3002, U+FF00 to
 /// U+FF3F).
 fn ends_in_ideographic_mark(bytes: &[u8]) -> bool {
     matches!(bytes, [.., 0xe3, 0x80, 0x81 | 0x82] | [.., 0xef, 0xbc, _])

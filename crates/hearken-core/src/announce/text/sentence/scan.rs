@@ -235,7 +235,7 @@ impl Segmenter {
     }
 }
 
-/// Says whether a character may open or close an enclosure.
+/// Returns whether a character may open or close an enclosure.
 fn is_mark(c: char) -> bool {
     chars::opens(c).is_some()
         || chars::closes(c).is_some()

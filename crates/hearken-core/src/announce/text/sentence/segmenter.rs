@@ -12,7 +12,7 @@ use crate::announce::text::markdown::{Begins, Fence, Line};
 /// How many bytes of a table's first row are kept to name the columns of later pieces.
 const HEADER: usize = 1024;
 
-/// Says what was already open when a piece of text began.
+/// What was already open when a piece of text began.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Context {
     /// Nothing.
@@ -24,7 +24,7 @@ pub enum Context {
     Table(String),
 }
 
-/// Holds one finished sentence with the white space around it.
+/// One finished sentence with the white space around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sentence {
     /// The text; all sentences of a stream joined are the stream.
@@ -40,7 +40,7 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    /// Gives the bytes of the stream that it covers.
+    /// Returns the bytes of the stream that it covers.
     pub fn range(&self) -> std::ops::Range<u64> {
         self.start..self.start + self.text.len() as u64
     }
@@ -118,7 +118,7 @@ impl Segmenter {
         found
     }
 
-    /// Gives all that is left, as if the text ended here, and starts anew.
+    /// Returns all that is left, as if the text ended here, and starts anew.
     pub fn finish(&mut self) -> Vec<Sentence> {
         let found = self.settle();
         self.fence = None;
@@ -127,7 +127,7 @@ impl Segmenter {
         found
     }
 
-    /// Gives all that is left, as if a sentence ended here; a code block that is open stays open.
+    /// Returns all that is left, as if a sentence ended here; a code block that is open stays open.
     pub fn settle(&mut self) -> Vec<Sentence> {
         let mut found = self.scan(true);
         let rest = self.text.len() - self.start;
@@ -187,17 +187,17 @@ impl Segmenter {
         Some(sentence)
     }
 
-    /// Gives the text that is not yet part of a finished sentence.
+    /// Returns the text that is not yet part of a finished sentence.
     pub fn pending(&self) -> &str {
         &self.text[self.start..]
     }
 
-    /// Says whether the end of the pending text is inside a code block or a table.
+    /// Returns whether the end of the pending text is inside a code block or a table.
     pub fn in_block(&self) -> bool {
         self.fence.is_some() || self.line == Line::Row
     }
 
-    /// Gives the stream offset of the first pending byte.
+    /// Returns the stream offset of the first pending byte.
     pub fn offset(&self) -> u64 {
         self.base + self.start as u64
     }
@@ -264,12 +264,12 @@ impl Segmenter {
     }
 }
 
-/// Says whether a cut at a place would split what a reader sees as one character.
+/// Returns whether a cut at a place would split what a reader sees as one character.
 pub(crate) fn splits_cluster(text: &str, at: usize) -> bool {
     rules::splits_cluster(text, at)
 }
 
-/// Says whether a character belongs to a script that shows no word ends.
+/// Returns whether a character belongs to a script that shows no word ends.
 pub(crate) fn is_spaceless(c: char) -> bool {
     chars::is_east_asian(c)
 }

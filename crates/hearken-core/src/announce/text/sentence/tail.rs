@@ -8,7 +8,7 @@ use super::languages::Abbreviation;
 use super::segmenter::Segmenter;
 use super::words;
 
-/// Says how the pending text ends.
+/// How the pending text ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
     /// There is nothing but white space.
@@ -27,7 +27,7 @@ pub enum Tail {
 const LOOK: usize = 48;
 
 impl Segmenter {
-    /// Tells how the pending text ends.
+    /// Returns how the pending text ends.
     pub fn tail(&self) -> Tail {
         let pending = self.pending();
         let mut floor = pending.len().saturating_sub(LOOK);

@@ -81,7 +81,7 @@ impl View<'_> {
         })
     }
 
-    /// Says whether a small letter begins a list of lettered items.
+    /// Returns whether a small letter begins a list of lettered items.
     fn is_first_item(&self, word: &str, at: usize) -> Option<bool> {
         if word != "a" {
             return Some(false);
@@ -197,7 +197,7 @@ impl View<'_> {
         }
     }
 
-    /// Says whether the sentence up to a place only names a time and has no verb yet, as in
+    /// Returns whether the sentence up to a place only names a time and has no verb yet, as in
     /// "At 5 a.m. Mr. Smith went".
     fn is_phrase(&self, end: usize) -> bool {
         let so_far = &self.text[self.lead.min(end)..end];
@@ -222,12 +222,12 @@ fn is_version(word: &str) -> bool {
     word.contains('.') && word.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
-/// Says whether a word is a number in Roman letters; "I" alone is taken for the pronoun.
+/// Returns whether a word is a number in Roman letters; "I" alone is taken for the pronoun.
 fn is_roman(word: &str) -> bool {
     word != "I" && !word.is_empty() && word.bytes().all(|b| b"IVXLCDM".contains(&b))
 }
 
-/// Says whether a word is made of short parts with full stops between: "U.S", "a.m", "LL.AA".
+/// Returns whether a word is made of short parts with full stops between: "U.S", "a.m", "LL.AA".
 pub(super) fn is_dotted(word: &str) -> bool {
     word.contains('.')
         && word.split('.').all(|part| {
@@ -236,7 +236,7 @@ pub(super) fn is_dotted(word: &str) -> bool {
         || word == "Ph.D"
 }
 
-/// Says whether a word that follows a time belongs to it.
+/// Returns whether a word that follows a time belongs to it.
 fn is_calendar(word: &str) -> bool {
     const WORDS: &[&str] = &[
         "monday",

@@ -42,7 +42,7 @@ const MANIFEST: &str = "/.well-known/aaep-manifest.json";
 /// Where replies to a subscription go, and everything else that is told to it.
 const REPLIES: &str = "/aaep/v1/replies";
 
-/// Gives what a request carries.
+/// Returns what a request carries.
 fn message(call: &Call) -> Value {
     serde_json::from_str(&call.body.as_ref().unwrap().text).unwrap()
 }

@@ -95,7 +95,7 @@ impl Stage {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Gives the children that were started, the last one last.
+    /// Returns the children that were started, the last one last.
     fn children(&self) -> Vec<Pid> {
         let pid = |line: &String| Pid::from_raw(line.parse().unwrap()).unwrap();
         self.lines("pids").iter().map(pid).collect()

@@ -5,7 +5,7 @@ use proptest::test_runner::Config;
 
 use super::*;
 
-/// Is something that happens: what, to which lane, and how much time passes.
+/// Something that happens: what, to which lane, and how much time passes.
 type Step = (usize, usize, u64);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
