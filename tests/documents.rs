@@ -134,35 +134,19 @@ fn faults_of_a_settings_file_are_told_in_words() {
 }
 
 #[test]
-fn the_readme_names_every_key_and_line() {
-    let readme = read("README.md");
-    for binding in BINDINGS {
-        let row = format!("| `{}` | {} |", binding.key, binding.does);
-        assert!(readme.contains(&row), "missing in README: {row}");
+fn every_folder_crate_and_scenario_is_named() {
+    let map = read("CONTRIBUTING.md");
+    for root in ["src", "crates"] {
+        for entry in fs::read_dir(root).unwrap() {
+            let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+            let place = format!("`{root}/{}`", name.trim_end_matches(".rs"));
+            assert!(map.contains(&place), "{place} is not in CONTRIBUTING.md");
+        }
     }
-    for line in LINES {
-        let row = format!("| `{}` | {} |", line.line, line.does);
-        assert!(readme.contains(&row), "missing in README: {row}");
-    }
-}
-
-#[test]
-fn the_readme_names_every_folder_and_scenario() {
-    let readme = read("README.md");
-    for entry in fs::read_dir("src").unwrap() {
-        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
-        let name = name.trim_end_matches(".rs");
-        assert!(
-            readme.contains(&format!("src/{name}")),
-            "src/{name} is not in the tree of the README"
-        );
-    }
+    let usage = read("docs/usage.md");
     for info in hearken::demo::list() {
-        assert!(
-            readme.contains(&format!("`{}`", info.name)),
-            "the scenario {} is not in the README",
-            info.name
-        );
+        let name = format!("`{}`", info.name);
+        assert!(usage.contains(&name), "docs/usage.md lacks {name}");
     }
 }
 

@@ -129,9 +129,9 @@ fn the_manual_names_every_command_key_line_face_and_exit_code_in_each_language()
 }
 
 #[test]
-fn the_readme_names_every_exit_code() {
-    let readme = read("README.md");
-    let line = readme.split("Exit codes: ").nth(1).unwrap();
+fn every_exit_code_is_documented() {
+    let usage = read("docs/usage.md");
+    let line = usage.split("Exit codes: ").nth(1).unwrap();
     let line = line.split("\n\n").next().unwrap();
     let named: BTreeSet<&str> = line.split(|sign: char| !sign.is_ascii_digit()).collect();
     for code in Exit::ALL
