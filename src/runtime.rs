@@ -1,12 +1,12 @@
-//! The shell around the pure core: one loop that brings facts in and carries wishes out.
+//! The shell around the pure core: one loop that feeds facts to the app and carries out its effects.
 //!
-//! Responsibilities: the event loop, reading settings and tokens, choosing the face, opening links
-//! and the voice, drawing. Not here: any decision about what is said, shown or sent (`app`).
+//! Responsibilities: the event loop, reading settings and tokens, choosing the face, opening links and the voice,
+//! drawing. Not here: any decision about what is said, shown or sent (`app`).
 //!
-//! The loop looks at what arrived in a fixed order: keys and signals, then the voice, then the
-//! deadline, then the links, so that a flood of events never makes a key wait. Of what the links have,
-//! it takes as much as is there, for no longer than `BATCH`, before it looks again: in a flood, looking,
-//! waking and writing cost more than the events themselves. A slow stream comes event by event.
+//! The loop polls its inputs in a fixed order: keys and signals, then the voice, then the deadline, then the links, so
+//! that a flood of events never makes a key wait. It drains the links for up to `BATCH` before polling again: in a
+//! flood, polling, waking and writing cost more than the events themselves. Events of a slow stream are handled one by
+//! one.
 
 mod agents;
 mod chosen;
@@ -50,7 +50,7 @@ use crate::voice::{self, VoiceHandle, VoiceSink};
 
 pub(crate) use crate::app::told;
 pub use crate::dialect::Earlier;
-/// Is the process that speaks by the platform's own speech.
+/// Runs the process that speaks with the platform's own speech.
 pub use crate::voice::system::run_child as system_voice;
 pub(crate) use agents::{Startable, is_there, startable};
 pub use agents::{Wanted, agents};
@@ -75,20 +75,20 @@ use input::{Inputs, Upheaval};
 use output::Output;
 use writer::Broken;
 
-/// Full-screen redraws come at most this often.
+/// The shortest time between two full-screen redraws.
 const FRAME: Duration = Duration::from_millis(33);
 
-/// How long what was sent last has to go out before the program leaves.
+/// How long the last messages sent have to go out before the program leaves.
 const LAST_SENT: Duration = Duration::from_millis(5);
 
-/// For how long events are taken before a key is looked for again. The last of them may go beyond it, and a key is to
-/// wait for no more than twice as long.
+/// How long events are handled before the loop looks for a key again. The last event may run over, but a key should
+/// wait no more than twice this long.
 const BATCH: Duration = Duration::from_millis(1);
 
 /// Runs a plan to its end.
 ///
 /// # Errors
-/// When the terminal or the recording can't be opened; nothing is left changed then.
+/// When the terminal or the recording can't be opened; in that case nothing is left changed.
 pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     panics::give_back_first(plan.face);
     let started = Instant::now();
@@ -144,7 +144,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     let mut unwritten = None;
     let mut editor: Option<Editor> = None;
     while shell.exit.is_none() {
-        // What is written is known before a key or a line that may be the answer to it is judged.
+        // The app must know what was written before it judges a key or line that may answer it.
         queue.splice(0..0, output.take_written(&app));
         for input in queue.drain(..) {
             shell.take(input, &mut app, &mut feeds, &mut inputs, &mut output, now());
@@ -188,7 +188,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             .flatten()
             .and_then(|at| started.checked_add(at));
         let deadline = app.deadline().and_then(|at| started.checked_add(at));
-        // The links share this thread: whatever goes on here, what is wished of them is done meanwhile.
+        // The links share this thread: yielding lets them carry out their orders, however busy the loop is.
         tokio::task::yield_now().await;
         tokio::select! {
             biased;
@@ -223,10 +223,10 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             () = until(deadline) => queue.push(Input::Deadline),
             () = until(redraw) => {}
             () = until(output.deadline()) => queue.extend(output.due(&app)),
-            // A time that is shown has changed.
+            // A displayed time has changed.
             () = until(stale), if !dirty => dirty = true,
             () = output.writer().changed() => {}
-            // A reader that takes nothing makes the sources wait, and nothing else.
+            // A reader that stops reading makes the sources wait, and nothing else.
             news = feeds.next(), if output.writer().has_room() && !app.is_reading() => {
                 let first = now();
                 let mut at = first;
@@ -237,7 +237,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                     shell.record(&input, at);
                     app.one_of_many(input, at, &mut effects);
                     shell.act(&mut effects, &app, &mut feeds, &mut inputs, &mut output, at);
-                    // A batch is short: in it the calendar goes on as the clock does.
+                    // A batch is short, so the monotonic clock's progress also serves for the wall clock.
                     let passed = started.elapsed().saturating_sub(first.monotonic);
                     at = first.after(passed);
                     let goes_on = shell.goes_on() && output.writer().has_room() && !app.is_reading();
@@ -295,19 +295,19 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     if let Some(editor) = editor {
         editor.end().await;
     }
-    // What was sent last goes out before the terminal is waited for.
+    // The last messages sent must go out before the loop waits for the terminal.
     tokio::time::sleep(LAST_SENT).await;
     output.close();
     if let Some(voice) = shell.voice.take() {
         voice.close(linger).await;
     }
     feeds.close().await;
-    // The last lines may be those that could not be written.
+    // The last lines may be the ones that could not be written.
     if let Some(Broken::Failed(error)) = output.writer().broken() {
         unwritten = Some(Unwritten(error));
     }
-    // It holds nothing that has to be ended, and the program's memory goes as a whole: to give back thousands of sessions
-    // one by one takes longer than to tell one.
+    // The app owns nothing that must be shut down, and the process memory is freed as a whole: dropping thousands of
+    // sessions one by one takes longer than reporting one.
     std::mem::forget(app);
     match unwritten {
         Some(unwritten) => Err(unwritten.into()),
@@ -315,27 +315,27 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     }
 }
 
-/// Says that what was to be written could not be: the disk is full, or the file has its largest size. The
-/// program ends with code 1, because who reads the output has not all of it.
+/// The error that output could not be written: the disk is full, or the file has reached its size limit. The program
+/// ends with code 1, because its reader does not have the whole output.
 #[derive(Debug, thiserror::Error)]
 #[error("the output can't be written")]
 pub struct Unwritten(#[source] pub std::io::Error);
 
-/// Makes a write beyond the largest size of a file fail, as it does on a full disk, where the system would
-/// end the program in the middle of it and leave the terminal as it is. Must be called inside a runtime.
+/// Makes a write beyond a file's size limit fail as on a full disk; otherwise the system would kill the program
+/// mid-write and leave the terminal's modes set. Must be called inside a runtime.
 ///
 /// # Errors
-/// When the signal can't be listened for.
+/// When the signal handler can't be installed.
 pub fn survive_large_files() -> std::io::Result<()> {
     crate::platform::signals::survive_large_files()
 }
 
-/// Ends what may still run of programs that were started; for an end that waits for nothing.
+/// Ends any started programs that are still running, for an exit that waits for nothing.
 pub fn leave_nothing() {
     crate::transport::end_all_now();
 }
 
-/// Writes what is to be seen of what was typed.
+/// Writes the echo of what was typed.
 fn write_echo(inputs: &mut Inputs, output: &mut Output) {
     for bytes in inputs.take_echo() {
         output.interrupted();
@@ -358,19 +358,19 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-/// What effects act upon.
+/// What effects act on.
 struct Shell {
     recorder: Option<Recorder>,
     voice: Option<VoiceHandle>,
     exit: Option<Exit>,
-    /// What came of effects, for the app.
+    /// The outcomes of effects, for the app.
     happened: Vec<Input>,
-    /// What the person wants to write on in their own editor, and how long it may become.
+    /// The text that the person wants to continue in their own editor, and its maximum length.
     edit: Option<(String, usize)>,
 }
 
 impl Shell {
-    /// Takes a fact, and does what is wished for it.
+    /// Passes a fact to the app, and carries out the effects.
     fn take(
         &mut self,
         input: Input,
@@ -388,7 +388,7 @@ impl Shell {
         self.act(&mut effects, app, feeds, inputs, output, at);
     }
 
-    /// Does what is wished, and leaves the list empty.
+    /// Carries out the effects and empties the list.
     fn act(
         &mut self,
         effects: &mut Vec<Effect>,
@@ -408,12 +408,12 @@ impl Shell {
             inputs.flush();
         }
         if quits {
-            // The last lines are not to follow half a line that was being typed.
+            // The last lines must not follow half a typed line.
             inputs.abandon_line();
             write_echo(inputs, output);
         }
         if shows {
-            // Only a notice comes while a line is open: it goes above the line.
+            // While a line is open, only notices are shown: they go above the line.
             inputs.leave_line();
             write_echo(inputs, output);
         }
@@ -424,17 +424,17 @@ impl Shell {
         }
     }
 
-    /// Returns whether nothing came up that is to be taken before the next news of a link.
+    /// Returns whether nothing has come up that must be handled before the next link event.
     fn goes_on(&self) -> bool {
         self.exit.is_none() && self.happened.is_empty() && self.edit.is_none()
     }
 
-    /// Records what comes over the links, before anybody changes it.
+    /// Records link events before anything changes them.
     fn record(&mut self, input: &Input, at: Now) {
         let (Some(recorder), Input::Link { link, event }) = (&mut self.recorder, input) else {
             return;
         };
-        // What a frame says is known when it went through the door.
+        // Frames are recorded in `keep`, after they have gone through the door.
         if matches!(event, LinkEvent::Frame(_)) {
             return;
         }
@@ -444,13 +444,13 @@ impl Shell {
         }
     }
 
-    /// Records what came through the door, and what goes out.
+    /// Records what came through the door, and what was sent.
     fn keep(&mut self, link: LinkId, kept: &Kept, at: Now) {
         let Some(recorder) = &mut self.recorder else {
             return;
         };
         let recorded = match kept {
-            // Each event is a line of its own, as it will be when the recording is played.
+            // Each event is a line of its own, as it will be on replay.
             Kept::Event(text) => dialect::recordable(text)
                 .into_iter()
                 .map(|text| LinkEvent::Frame(Frame::of(text)))
@@ -525,7 +525,7 @@ impl Shell {
                     let outcome = outcome.map_err(|failure| failure.reason().clone());
                     self.happened.push(Input::Remembered(outcome));
                 }
-                // The loop does it: what reads the input is not here.
+                // Done in the loop, which owns the input reader.
                 Effect::FlushInput => {}
                 Effect::Edit { text, most } => self.edit = Some((text, most)),
                 Effect::Quit(exit) => self.exit = Some(exit),
@@ -545,6 +545,6 @@ struct Open {
     id: LinkId,
     news: LinkNews,
     handle: Option<LinkHandle>,
-    /// What was named and how it is followed, where it may be followed by another way.
+    /// The named source and its settings, if it can be followed by another way.
     origin: Option<(Source, LinkSettings)>,
 }

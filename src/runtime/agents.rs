@@ -1,7 +1,7 @@
-//! Agents that can be started: those that are known by a name, and any other by its command.
+//! Agents that can be started: known ones by name, any other by its command.
 //!
-//! Responsibilities: the command of a known agent, where its program lies, what it is prompted with and works in. Not
-//! here: what a run is made of (`plan`), speaking with it (`dialect`).
+//! Responsibilities: the command of a known agent, where its program is, its prompt and its working folder. Not here:
+//! what a run consists of (`plan`), talking to the agent (`dialect`).
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -22,10 +22,10 @@ use super::failure::Failure;
 /// The known agents, as data.
 const KNOWN: &str = include_str!("../../assets/agents.toml");
 
-/// The longest prompt that a file may hold, in bytes: a long brief, and far less than a frame.
+/// The largest prompt file, in bytes: enough for a long brief, and far less than a frame.
 const LONGEST_PROMPT: u64 = 1024 * 1024;
 
-/// What stands before the address of an agent that is no program: an endpoint of AG-UI.
+/// The prefix of an agent's address that is not a program: an AG-UI endpoint.
 const ENDPOINT: &str = "agui:";
 
 #[derive(Debug, Deserialize)]
@@ -34,7 +34,7 @@ struct Known {
     agent: Vec<Agent>,
 }
 
-/// Describes an agent that is known by a name.
+/// An agent that is known by name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Agent {
@@ -45,65 +45,65 @@ struct Agent {
 }
 
 impl Agent {
-    /// Returns the program that is started.
+    /// Returns the program to start.
     fn program(&self) -> &str {
         self.command.first().map(String::as_str).unwrap_or_default()
     }
 }
 
-/// What is to be run, as the command line has it.
+/// What to run, as given on the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// A known agent.
+    /// The name of a known agent.
     pub agent: Option<String>,
-    /// Instead of that, a program and its arguments.
+    /// A program and its arguments, instead of a known agent.
     pub program: Vec<OsString>,
-    /// The folder in which it works.
+    /// The working folder.
     pub folder: Option<PathBuf>,
-    /// What it is to do.
+    /// The task.
     pub prompt: Option<String>,
-    /// Instead of that, a file that says it.
+    /// A file with the task, instead of `prompt`.
     pub prompt_file: Option<PathBuf>,
-    /// Which conversation of before it goes on with.
+    /// The earlier conversation to continue, if any.
     pub earlier: Earlier,
 }
 
 /// An agent that can be started.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// Its name for a person, where it is a known one.
+    /// The display name, for a known agent.
     pub(super) title: Option<String>,
     /// The program and its arguments.
     pub(super) command: Vec<OsString>,
-    /// The folder in which it works, in full.
+    /// The working folder, as a full path.
     pub(super) folder: PathBuf,
-    /// What it is to do at once.
+    /// The task to start with.
     pub(super) prompt: Option<String>,
-    /// Which conversation of before it goes on with.
+    /// The earlier conversation to continue, if any.
     pub(super) earlier: Earlier,
 }
 
-/// Why no agent can be started; a person is told in their language (`wording`).
+/// Why no agent can be started; `wording` puts it in the person's language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no agent can be started: {self:?}")]
 pub(super) enum AgentFault {
-    /// Nothing is named.
+    /// No agent is named.
     Nothing {
-        /// What is known.
+        /// The names of the known agents.
         names: String,
     },
     /// No known agent has this name.
     Unknown {
         /// The name.
         name: String,
-        /// The known one that is probably meant.
+        /// The known name that was probably meant.
         close: Option<String>,
-        /// What is known.
+        /// The names of the known agents.
         names: String,
     },
-    /// A known agent is not there.
+    /// A known agent is not installed.
     NotInstalled {
-        /// Its name for a person.
+        /// The display name.
         title: String,
         /// The program that is missing.
         program: String,
@@ -112,20 +112,20 @@ pub(super) enum AgentFault {
     },
     /// There is no such program.
     NoProgram(String),
-    /// There is no such folder, or it may not be looked into.
+    /// There is no such folder, or access to it is denied.
     NoFolder(String),
-    /// What is named as a folder is none.
+    /// The path that should be a folder is not one.
     NotAFolder(String),
-    /// The prompt in this file is longer than so many bytes.
+    /// The prompt in this file is too long.
     LongPrompt {
         /// The file.
         file: String,
-        /// The bound.
+        /// The limit in bytes.
         most: u64,
     },
     /// The prompt is empty.
     EmptyPrompt,
-    /// A folder or a conversation of before is wanted of an agent that runs elsewhere.
+    /// A folder or an earlier conversation is requested of an agent that runs elsewhere.
     OnlyPrograms,
 }
 
@@ -139,9 +139,9 @@ fn known() -> anyhow::Result<Vec<Agent>> {
 pub(crate) struct Startable {
     /// Its name on the command line.
     pub(crate) name: String,
-    /// Its name for a person.
+    /// The display name.
     pub(crate) title: String,
-    /// Whether its program is there.
+    /// Whether its program is installed.
     pub(crate) is_here: bool,
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn startable() -> anyhow::Result<Vec<Startable>> {
 /// Lists the known agents as plain text.
 ///
 /// # Errors
-/// Never in practice: the list is a part of the program.
+/// Never in practice: the list is compiled in.
 pub fn agents(words: &Phrases) -> anyhow::Result<String> {
     let mut text = String::new();
     for agent in known()? {
@@ -179,10 +179,10 @@ pub fn agents(words: &Phrases) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Finds what is wanted.
+/// Finds the agent to run.
 ///
 /// # Errors
-/// When it is not known, not installed, or its folder or prompt can't be used.
+/// When the agent is not known or not installed, or its folder or prompt can't be used.
 pub(super) fn find(wanted: Wanted) -> anyhow::Result<Found> {
     let folder = folder(wanted.folder.as_deref())?;
     let prompt = prompt(wanted.prompt, wanted.prompt_file.as_deref())?;
@@ -221,16 +221,16 @@ pub(super) fn find(wanted: Wanted) -> anyhow::Result<Found> {
     })
 }
 
-/// Returns whether what is wanted is no program but an endpoint that is asked for runs.
+/// Returns whether the agent to run is an endpoint that accepts runs, not a program.
 pub(super) fn is_endpoint(wanted: &Wanted) -> bool {
     let agent = wanted.agent.as_deref();
     agent.is_some_and(|agent| agent.starts_with(ENDPOINT))
 }
 
-/// Returns the address of an endpoint with its prefix, and what it is to do at once.
+/// Returns the endpoint's address with its prefix, and the task to start with.
 ///
 /// # Errors
-/// When something is wanted of it that only programs have, or its prompt can't be used.
+/// When an option is given that only programs have, or the prompt can't be used.
 pub(super) fn endpoint(wanted: Wanted) -> anyhow::Result<(String, Option<String>)> {
     if wanted.folder.is_some() || wanted.earlier != Earlier::None {
         bail!(AgentFault::OnlyPrograms);
@@ -244,7 +244,7 @@ fn names() -> anyhow::Result<String> {
     Ok(names.join(", "))
 }
 
-/// Finds a program that is named by a path from here, because it is started in another folder.
+/// Makes a relative program path absolute, because the program is started in another folder.
 fn in_full(mut command: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
     let Some(program) = command.first_mut() else {
         return Ok(command);
@@ -259,7 +259,7 @@ fn in_full(mut command: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
     Ok(command)
 }
 
-/// Returns whether a program is there, by its path or among those that can be called.
+/// Returns whether a program exists, at its path or on the search path.
 pub(crate) fn is_there(program: &OsStr) -> bool {
     let path = Path::new(program);
     if path.components().count() > 1 {

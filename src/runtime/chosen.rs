@@ -1,4 +1,5 @@
-//! Which sources a call means: those of the command line, by name those of the settings, or all of them.
+//! Resolves the sources that a call means: those on the command line, those named in the settings, or all of
+//! them.
 
 use std::ffi::OsString;
 
@@ -12,24 +13,24 @@ use crate::transport::{LinkSettings, Source, Tls};
 use super::failure::{self, Failure};
 use super::{settings, sources};
 
-/// A source that is to be followed.
+/// A source to follow.
 #[derive(Debug)]
 pub(super) struct Chosen {
     pub(super) source: Source,
     /// Its name in the settings.
     pub(super) name: Option<String>,
-    /// What is its own.
+    /// Its own settings, if it is in the settings file.
     pub(super) own: Option<Own>,
 }
 
-/// What the settings say of one source.
+/// The settings of one source.
 #[derive(Debug)]
 pub(super) struct Own(SourceConfig);
 
-/// Finds out what is meant. A word is a name of the settings first.
+/// Resolves the sources meant. A word is tried as a name in the settings first.
 ///
 /// # Errors
-/// When nothing is meant, or something can't be a source.
+/// When no source is meant, or a word can't be a source.
 pub(super) fn meant(
     words: &[String],
     program: Vec<OsString>,
@@ -64,7 +65,7 @@ pub(super) fn meant(
         }
     }
     if chosen.is_empty() {
-        // As it is written in the file; brackets of a phrase would mean something else.
+        // As written in the file; brackets in a phrase would mean something else.
         bail!(Failure::new("call.nothing").with("table", "[[source]]"));
     }
     Ok(chosen)
@@ -83,7 +84,7 @@ fn named(own: &SourceConfig, config: &Config) -> anyhow::Result<Chosen> {
     })
 }
 
-/// Says of a source of the settings why it can't be used.
+/// Returns the failure that a source in the settings can't be used.
 fn about(name: &str, why: Reason) -> Failure {
     Failure::new("call.source.own")
         .with("name", name)
@@ -91,25 +92,23 @@ fn about(name: &str, why: Reason) -> Failure {
 }
 
 impl Own {
-    /// Returns the path of its server that takes what its agent is to do, where one is named.
+    /// Returns the path on its server that accepts tasks for the agent, if one is named.
     pub(super) fn prompts_at(&self) -> Option<String> {
         self.0.prompt.clone()
     }
 
-    /// Returns how its agents are announced, where that is not as for all.
+    /// Returns how its agents are announced, if that differs from the general settings.
     pub(super) fn announce(&self) -> SourceAnnounce {
         self.0.announce()
     }
 
-    /// Returns what is asked of it.
+    /// Returns the handshake settings for it.
     pub(super) fn handshake(&self, config: &Config) -> HandshakeConfig {
         self.0.handshake.over(&config.handshake)
     }
 
-    /// Returns the link's settings: its own, else those of the call; `alone` when no other source is followed.
-    ///
-    /// # Errors
-    /// When the token or a certificate can't be read.
+    /// Returns the link's settings: its own, else those of the call. `alone` is true if no other source is
+    /// followed.
     pub(super) fn settings(
         &self,
         options: &Options,
@@ -124,7 +123,7 @@ impl Own {
             .and_then(|token| settings::credential(links.dialect, token))
             .map_err(|failure| about(failure.reason().clone()))?;
         let tls = Tls::load(&links).map_err(|error| about(failure::tls(&error)))?;
-        // The seed is laid over when the link is opened.
+        // The seed is set when the link is opened.
         Ok(LinkSettings::new(links, token, tls, 0))
     }
 }

@@ -1,7 +1,7 @@
-//! Who carries out what a person decides about a source's questions, where a protocol wants somebody's name for it.
+//! The identity and the handler for a person's decisions about a source's questions, in protocols that require a name.
 //!
-//! Responsibilities: reading the identity of the settings, judging the handler's address. Not here: what is signed and
-//! sent (`dialect`).
+//! Responsibilities: reading the identity from the settings, checking the handler's address. Not here: what is signed
+//! and sent (`dialect`).
 
 use crate::announce::Reason;
 use crate::config::LinkConfig;
@@ -11,7 +11,7 @@ use crate::transport::{Source, SourceError};
 
 use super::failure::{self, Failure};
 
-/// Reads the identity that speaks for the person, where one is set.
+/// Reads the identity that speaks for the person, if one is set.
 pub(super) fn identity(links: &LinkConfig) -> Result<Option<Identity>, Failure> {
     let (Some(agent), Some(file)) = (&links.identity, &links.identity_key) else {
         return Ok(None);
@@ -27,7 +27,7 @@ pub(super) fn identity(links: &LinkConfig) -> Result<Option<Identity>, Failure> 
     Ok(Some(read.map_err(|error| about(failure::identity(error)))?))
 }
 
-/// Returns whether somebody else carries the person's decisions out; their address is one that can be used.
+/// Returns whether a separate handler carries out the person's decisions, and checks that its address is usable.
 pub(super) fn handler(links: &LinkConfig) -> Result<bool, Failure> {
     let Some(address) = &links.handler else {
         return Ok(false);

@@ -1,12 +1,13 @@
-//! The terminal under the linear face: keys come one by one, so that nothing is written while a line
-//! is being typed.
+//! The terminal under the linear face: keys are read one by one, so that nothing is written while a
+//! line is being typed.
 //!
-//! Responsibilities: the terminal's modes, taken and given back on every way out, around a stop and
-//! after it; keys into a line by `keys::Typing`; the bytes of its echo. Not here: what a line means.
+//! Responsibilities: the terminal's modes, set and restored on every way out, around a stop and
+//! after it; turning keys into lines with `keys::Typing`; the bytes of the echo. Not here: what a
+//! line means.
 //!
-//! Only the terminal's own echo and its collecting of lines are turned off. The keys for interrupt,
-//! stop and quit stay the terminal's, and so does its handling of output. Where the terminal has no
-//! echo of its own (Emacs's shell, expect), somebody else edits lines, and hearken reads whole ones.
+//! Only the terminal's echo and line buffering are turned off. The interrupt, stop and quit keys and
+//! the output processing stay with the terminal. If the terminal has no echo of its own (Emacs's
+//! shell, expect), another program edits the lines, and hearken reads whole ones.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -19,36 +20,36 @@ use crate::platform::keyboard::Keyboard;
 use crate::platform::signals::{GoingOn, Stopping};
 use crate::platform::terminal::{self, Modes};
 
-/// How many keys that were typed ahead are thrown away at once.
+/// The most typed-ahead keys that are discarded in one step.
 const TYPED_AHEAD: usize = 4096;
 
 const PASTE_ON: &str = "\x1b[?2004h";
 const PASTE_OFF: &str = "\x1b[?2004l";
 
-/// The terminal's modes as they were, for every way out, a panic too.
+/// The terminal's original modes, for every way out, including a panic.
 static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
 
-/// What is to be restored.
+/// What must be restored.
 struct Before {
     modes: Modes,
     /// Whether the terminal was asked to mark pasted text.
     paste: bool,
 }
 
-/// Reads keys of a terminal as lines.
+/// Reads keys from a terminal as lines.
 pub(super) struct Desk {
     keys: Keyboard,
     typing: Typing,
-    /// The keys of scanning: they go to the app as keys, as long as no line is open.
+    /// The scan keys: they go to the app as keys while no line is open.
     scan: Option<Scan>,
     echo: Vec<String>,
     stop: Stopping,
     resumed: GoingOn,
-    /// Whether the next news of going on tells what is known: we stopped ourselves.
+    /// Whether the next resume signal is already accounted for because we stopped ourselves.
     stopped: bool,
 }
 
-/// Returns whether a line editor of ours fits this terminal.
+/// Returns whether our own line editor suits this terminal.
 pub(super) fn fits() -> bool {
     let emacs = std::env::var("INSIDE_EMACS").is_ok_and(|inside| inside.contains("comint"));
     let edits = Modes::now().is_ok_and(|modes| modes.edit_lines());
@@ -56,10 +57,10 @@ pub(super) fn fits() -> bool {
 }
 
 impl Desk {
-    /// Takes the terminal. Keys that come closer than `quiet` belong to one burst.
+    /// Takes over the terminal. Keys that arrive less than `quiet` apart belong to one burst.
     ///
     /// # Errors
-    /// When the terminal's modes can't be changed; it is as before then.
+    /// When the terminal's modes can't be changed; they are then as before.
     pub(super) fn open(
         started: Instant,
         quiet: Duration,
@@ -89,7 +90,7 @@ impl Desk {
         Ok(desk)
     }
 
-    /// Waits for the next fact. What is to be written for it is in [`Desk::take_echo`].
+    /// Waits for the next fact. Its echo is then available from [`Desk::take_echo`].
     pub(super) async fn next(&mut self) -> Input {
         loop {
             tokio::select! {
@@ -114,32 +115,32 @@ impl Desk {
         }
     }
 
-    /// Returns what is to be written for what was typed.
+    /// Returns the echo of what was typed.
     pub(super) fn take_echo(&mut self) -> Vec<String> {
         std::mem::take(&mut self.echo)
     }
 
-    /// Lets an open line go, because something must be written at once.
+    /// Drops an open line, because something must be written immediately.
     pub(super) fn abandon(&mut self) {
         let (bytes, _) = self.typing.abandon();
         self.echo.push(bytes);
     }
 
-    /// Goes to the row below an open line, because something is written meanwhile.
+    /// Moves to the row below an open line, because output is about to be written.
     pub(super) fn leave_line(&mut self) {
         if self.typing.is_open() {
             self.echo.push("\n".to_owned());
         }
     }
 
-    /// Writes an open line anew where the cursor is.
+    /// Redraws an open line at the cursor.
     pub(super) fn take_line_up(&mut self) {
         let again = self.typing.again();
         self.echo.push(again.trim_start_matches('\n').to_owned());
     }
 
-    /// Throws away what was typed ahead. A line that is open stays whole: half a line could mean
-    /// something else than all of it.
+    /// Discards what was typed ahead. An open line stays whole: half a line could mean something
+    /// different.
     pub(super) fn flush(&mut self) {
         if self.typing.is_open() {
             return;
@@ -193,7 +194,7 @@ impl Desk {
         }
     }
 
-    /// Takes the terminal again after a stop, and shows what was being typed.
+    /// Takes over the terminal again after a stop, and redraws the line that was being typed.
     fn go_on(&mut self) -> Input {
         take();
         self.mark_paste();
@@ -201,7 +202,7 @@ impl Desk {
         Input::Deadline
     }
 
-    /// Asks the terminal to mark what is pasted, so that no pasted line end is an Enter.
+    /// Asks the terminal to mark pasted text, so that a pasted line end is not an Enter.
     fn mark_paste(&mut self) {
         if BEFORE
             .lock()
@@ -222,7 +223,7 @@ fn columns() -> u16 {
     terminal::size().map_or(0, |(columns, _)| columns)
 }
 
-/// Turns off the terminal's own echo and its collecting of lines.
+/// Turns off the terminal's echo and line buffering.
 fn take() {
     let Ok(before) = BEFORE.lock() else { return };
     if let Some(before) = before.as_ref() {
@@ -230,7 +231,7 @@ fn take() {
     }
 }
 
-/// Gives the terminal back as it was, if it was taken.
+/// Restores the terminal's original modes, if they were changed.
 pub(super) fn restore() {
     let Ok(before) = BEFORE.lock() else { return };
     if let Some(before) = before.as_ref() {

@@ -1,10 +1,10 @@
 //! The person's own editor, which has the terminal for a while.
 //!
-//! Responsibilities: which program that is, the file that it writes, what it leaves there. Not here: giving the terminal
-//! away and taking it back (`input`, `output`), what becomes of the text (`app`).
+//! Responsibilities: which program that is, the file that it edits, reading the result. Not here: handing over the
+//! terminal and taking it back (`input`, `output`), using the text (`app`).
 //!
-//! Mental model: agents, questions and the voice go on meanwhile; only the terminal is somebody else's. What is written
-//! comes back into the line, and nothing is sent by closing an editor.
+//! Mental model: agents, questions and the voice carry on meanwhile; only the terminal belongs to the editor. The
+//! edited text comes back into the line, and closing an editor sends nothing.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -25,23 +25,23 @@ use super::input::Inputs;
 use super::output::Output;
 use super::shown;
 
-/// How long it may take to close when this program ends.
+/// How long the editor may take to close when this program ends.
 const ENDS: Duration = Duration::from_secs(1);
 
-/// An editor that is open.
+/// An open editor.
 pub(super) struct Editor {
     child: Child,
     file: PathBuf,
     most: usize,
-    /// Whether the file holds what nobody else has.
+    /// Whether the file is the only copy of the text and must be kept.
     keep: bool,
 }
 
 impl Editor {
-    /// Returns the terminal to the person's editor, with a text.
+    /// Hands the terminal to the person's editor, with a text to edit.
     ///
     /// # Errors
-    /// When none is named, or it can't be started; the terminal is as it was then.
+    /// When no editor is named, or it can't be started; the caller must then call [`Output::take_again`].
     pub(super) fn open(
         text: &str,
         most: usize,
@@ -83,10 +83,10 @@ impl Editor {
         Err(reason)
     }
 
-    /// Waits until it is closed, and gives what it left.
+    /// Waits until the editor is closed, and returns the text it left.
     ///
     /// # Errors
-    /// When it says that it failed, or what it left can't be taken.
+    /// When the editor reports failure, or its text can't be used.
     pub(super) async fn closed(&mut self) -> Result<String, Reason> {
         let status = self.child.wait().await;
         let status = status.map_err(|error| Reason::of_system(&error))?;
@@ -119,7 +119,7 @@ impl Editor {
         }
     }
 
-    /// Has it close, because this program ends.
+    /// Asks the editor to close, because this program ends.
     pub(super) async fn end(mut self) {
         if ask_to_end(&mut self.child) {
             let _ = tokio::time::timeout(ENDS, self.child.wait()).await;
@@ -135,7 +135,7 @@ impl Drop for Editor {
     }
 }
 
-/// Returns the command line of the person's editor, as other programs find it.
+/// Returns the command line of the person's editor, found the way other programs do.
 fn named() -> Option<String> {
     let named = ["VISUAL", "EDITOR"].into_iter();
     named
@@ -143,7 +143,7 @@ fn named() -> Option<String> {
         .find(|line| !line.trim().is_empty())
 }
 
-/// Makes a file for the person alone, with what is written so far.
+/// Creates a file that only the person can access, with the text so far.
 fn make(text: &str) -> Result<PathBuf, Reason> {
     let mut seed = [0; 8];
     let filled = getrandom::fill(&mut seed);
@@ -161,6 +161,6 @@ fn make(text: &str) -> Result<PathBuf, Reason> {
 }
 
 fn remove(path: &Path) {
-    // What is gone already need not go.
+    // The file may already be gone.
     let _ = std::fs::remove_file(path);
 }

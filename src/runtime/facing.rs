@@ -1,14 +1,14 @@
 //! Which face a run has, and whether it speaks.
 //!
-//! Responsibilities: choosing by what the person wants, what the terminal is and whether a screen reader is at work. Not
-//! here: looking for a reader (`signs`), what a run is made of (`plan`).
+//! Responsibilities: choosing by the person's wish, the terminal's abilities and whether a screen reader is running.
+//! Not here: detecting a screen reader (`signs`), what a run consists of (`plan`).
 
 use crate::app::VoiceWish;
 use crate::config::{FaceChoice, ReaderChoice, VoiceChoice};
 
 use crate::voice::reader::Signs;
 
-/// Names the face that is shown.
+/// The face that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Face {
     /// The pane.
@@ -19,20 +19,20 @@ pub enum Face {
     Json,
 }
 
-/// What of the terminal decides the face.
+/// The properties of the terminal that decide the face.
 #[derive(Clone, Copy)]
 pub(crate) struct Terminals {
-    /// Whether the output is one.
+    /// Whether standard output is a terminal.
     pub(crate) output: bool,
-    /// Whether keys can come in.
+    /// Whether keys can be read.
     pub(crate) input: bool,
-    /// Whether it takes no control sequences.
+    /// Whether it understands no control sequences.
     pub(crate) dumb: bool,
 }
 
-/// Chooses the face, and says why as a phrase key.
+/// Chooses the face, and returns the reason as a phrase key.
 ///
-/// The reader comes first: who has one is to hear that it was seen, whatever else is so.
+/// The screen reader comes first: its user should hear that it was detected, whatever else applies.
 pub(crate) fn choose_face(
     wanted: FaceChoice,
     terminals: Terminals,
@@ -50,7 +50,7 @@ pub(crate) fn choose_face(
     }
 }
 
-/// Returns whether a screen reader is at work: as the person says, else as this machine shows.
+/// Returns whether a screen reader is running: as the person says, else as detected on this machine.
 pub(super) fn reader_present(choice: ReaderChoice) -> bool {
     match choice {
         ReaderChoice::Auto => Signs::from_env().look().present().is_some(),
@@ -59,7 +59,7 @@ pub(super) fn reader_present(choice: ReaderChoice) -> bool {
     }
 }
 
-/// Returns whether hearken speaks by itself: with a screen reader only when a voice is named.
+/// Returns whether hearken itself speaks: with a screen reader, only if a voice is named.
 pub(super) fn wish(engine: &VoiceChoice, reader: bool) -> VoiceWish {
     match engine {
         VoiceChoice::None => VoiceWish::Silent,

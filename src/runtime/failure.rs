@@ -1,7 +1,7 @@
-//! Why what a person asked for can't be done, typed until it is worded.
+//! Why a request of the person can't be carried out, kept typed until it is worded.
 //!
-//! Responsibilities: such a failure as one value that travels like any error, and the words' keys for the errors of
-//! the rooms that have no words. Not here: the words (`announce`), when something is wrong with the call itself (`guide`).
+//! Responsibilities: one failure value that propagates like any error, and the phrase keys for errors of modules that
+//! have no words. Not here: the words (`announce`), invalid calls (`guide`).
 
 use std::io;
 use std::path::Path;
@@ -15,53 +15,53 @@ use crate::transport::{RecordError, SourceError, TlsError};
 
 use super::{Unwritten, shown};
 
-/// Why something can't be done.
+/// Why a request can't be carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.key())]
 pub struct Failure(Reason);
 
 impl Failure {
-    /// Names it by the key of its words.
+    /// Creates a failure from the key of its phrase.
     pub fn new(key: &'static str) -> Self {
         Self(Reason::new(key))
     }
 
-    /// Puts a name or a number into it.
+    /// Adds a name or a number to the phrase.
     #[must_use]
     pub fn with(self, name: &'static str, text: impl ToString) -> Self {
         Self(self.0.with(name, text))
     }
 
-    /// Puts its own cause into it, as `why`.
+    /// Adds the cause, as `why`.
     #[must_use]
     pub fn because(self, cause: Reason) -> Self {
         Self(self.0.because("why", cause))
     }
 
-    /// Says that a file can't be read.
+    /// Returns the failure that a file can't be read.
     pub(crate) fn unreadable(path: &Path, cause: Reason) -> Self {
         let failure = Self::new("call.unreadable").with("name", shown(path));
         failure.because(cause)
     }
 
-    /// Says that others may write to the folder of a socket or a door.
+    /// Returns the failure that other users may write to the folder of a socket or a door.
     pub(crate) fn shared(folder: &Path) -> Self {
         Self::new("call.folder.shared").with("name", shown(folder))
     }
 
-    /// Says that a file can't be written.
+    /// Returns the failure that a file can't be written.
     pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Self {
         let failure = Self::new("call.unwritable").with("name", shown(path));
         failure.because(Reason::of_system(error))
     }
 
-    /// Returns what in a file can't be used.
+    /// Returns the failure that a file's content can't be used.
     pub(crate) fn in_file(path: &Path, cause: Reason) -> Self {
         let failure = Self::new("call.in_file").with("name", shown(path));
         failure.because(cause)
     }
 
-    /// Returns its own cause; itself where it has none.
+    /// Returns the cause, or the failure's own reason if it has none.
     pub fn cause(&self) -> &Reason {
         let of_cause = |(_, detail): &'_ (_, Detail)| matches!(detail, Detail::Reason(_));
         let cause = self.0.details().iter().find(|it| of_cause(it));
@@ -71,7 +71,7 @@ impl Failure {
         }
     }
 
-    /// Returns it as it is worded.
+    /// Returns the reason, ready to be worded.
     pub fn reason(&self) -> &Reason {
         &self.0
     }
@@ -83,7 +83,7 @@ impl From<Reason> for Failure {
     }
 }
 
-/// Returns an error as it is worded. What nobody has words for says so itself.
+/// Returns an error as a reason to be worded. An error without a phrase is quoted as is.
 pub(crate) fn reason_of(error: &anyhow::Error) -> Reason {
     if let Some(Failure(reason)) = error.downcast_ref() {
         return reason.clone();
@@ -108,7 +108,7 @@ fn unwritten(Unwritten(error): &Unwritten) -> Reason {
     Reason::new("call.output").because("why", Reason::of_system(error))
 }
 
-/// Names why a SOURCE can't be used.
+/// Returns why a SOURCE can't be used.
 pub(crate) fn source(error: &SourceError) -> Reason {
     match error {
         SourceError::UnknownScheme { scheme } => {
@@ -133,7 +133,7 @@ pub(crate) fn source(error: &SourceError) -> Reason {
     }
 }
 
-/// Names why certificates or a key can't be used.
+/// Returns why certificates or a key can't be used.
 pub(crate) fn tls(error: &TlsError) -> Reason {
     let at = |key, path: &Path| Reason::new(key).with("path", shown(path));
     match error {
@@ -151,12 +151,12 @@ pub(crate) fn tls(error: &TlsError) -> Reason {
     }
 }
 
-/// Says that a file is larger than what is read of it.
+/// Returns the reason that a file exceeds the read limit.
 pub(crate) fn too_large(limit: u64) -> Reason {
     Reason::new("call.too_large").with("limit", limit)
 }
 
-/// Names why there is no recording, or none to its end.
+/// Returns why a recording can't be made, or not to its end.
 fn no_recording(error: &RecordError) -> Reason {
     match error {
         RecordError::AlreadyExists { .. } | RecordError::Create { .. } => recording(error),
@@ -166,7 +166,7 @@ fn no_recording(error: &RecordError) -> Reason {
     }
 }
 
-/// Names why there is no recording (any more).
+/// Returns why recording is not possible, or no longer possible.
 pub(crate) fn recording(error: &RecordError) -> Reason {
     match error {
         RecordError::AlreadyExists { name } => Reason::new("record.exists").with("name", name),
@@ -180,7 +180,7 @@ pub(crate) fn recording(error: &RecordError) -> Reason {
     }
 }
 
-/// Names why the person's keys can't be used.
+/// Returns why the person's key bindings can't be used.
 pub(crate) fn keys(error: &KeyError) -> Reason {
     let why = match error {
         KeyError::UnknownCommand { name } => Reason::new("call.keys.command")
@@ -213,7 +213,7 @@ pub(crate) fn keys(error: &KeyError) -> Reason {
     Reason::new("call.keys").because("why", why)
 }
 
-/// Names why the key of an agent that the person trusts can't be used.
+/// Returns why the key of a trusted agent can't be used.
 pub(crate) fn trusted(error: protocol::KeyError) -> Reason {
     Reason::new(match error {
         protocol::KeyError::NotPem => "call.trusted.no_pem",
@@ -222,7 +222,7 @@ pub(crate) fn trusted(error: protocol::KeyError) -> Reason {
     })
 }
 
-/// Names why the key of an identity can't be used.
+/// Returns why an identity's key can't be used.
 pub(crate) fn identity(BadKey: BadKey) -> Reason {
     Reason::new("call.identity.no_key")
 }

@@ -1,4 +1,4 @@
-//! The sources as the loop sees them: one channel each, so that one can be left unread.
+//! The sources as the loop sees them: one channel each, so that any one can be left unread.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -17,31 +17,31 @@ use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Liste
 use super::look::shown;
 use super::{Open, hooked, sources};
 
-/// How many news of one source wait for the loop, beside the bound of their bytes; then the source waits, and
-/// its server with it.
+/// The most events of one source that wait for the loop, in addition to the bound on their bytes; beyond that, the
+/// source and its server wait.
 const WAITING: usize = 1024;
 
-/// How many news are taken at once where more than one is there, and of how many bytes no more are: what they say is read before
-/// the first is taken.
+/// The most events taken together, and the byte count beyond which no more are taken: their content is decoded before
+/// the first is handled.
 const TOGETHER: usize = 32;
 const TOGETHER_BYTES: u32 = 64 * 1024;
 
-/// The status of an answer to a request that came in.
+/// The status of a reply to an incoming request.
 const TAKEN: u16 = 200;
 
-/// The longest pause of a recording that is kept: a night between two events is nobody's wish.
+/// The longest pause kept when replaying a recording: nobody wants to wait out a night between two events.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Where events come from.
 #[derive(Debug, Clone)]
 pub enum Feed {
-    /// A link, with settings of its own where it has some.
+    /// A link, with its own settings if it has any.
     Link(Source, Option<Box<LinkSettings>>),
-    /// A recording, played at a pace.
+    /// A recording, replayed at a given pace.
     Recording {
         /// The file.
         path: PathBuf,
-        /// How many times faster; `None` is without any wait.
+        /// The speed-up factor; `None` means without any wait.
         speed: Option<f64>,
     },
 }
@@ -51,14 +51,13 @@ pub enum Feed {
 pub(super) struct Feeds {
     open: Vec<Open>,
     turn: usize,
-    /// What was taken and not given out yet.
+    /// Events taken ahead and not yet returned.
     ahead: VecDeque<(LinkId, Input)>,
-    /// The news of connections that were left for another way: what became of the answers that went out
-    /// over them.
+    /// The channels of connections left for another way, which still report the outcome of replies sent over them.
     parted: Vec<LinkNews>,
-    /// The sources that were left, until nothing is left of them.
+    /// The tasks that close the sources left.
     leaving: Vec<JoinHandle<()>>,
-    /// The doors at which hooks knock, of the sources that listen, and whether each wants the transcript read.
+    /// The doors where hooks knock, for sources that listen, and whether each wants the transcript read.
     doors: BTreeMap<LinkId, (Door, Listening, bool)>,
 }
 
@@ -102,7 +101,7 @@ impl Feeds {
         })
     }
 
-    /// Waits for the next news of any source that is read, in turns.
+    /// Waits for the next event of any source, taking the sources in turn.
     pub(super) async fn next(&mut self) -> Input {
         if let Some((_, input)) = self.ahead.pop_front() {
             return input;
@@ -111,7 +110,7 @@ impl Feeds {
         Input::Link { link, event }
     }
 
-    /// Returns the next news where some are there already. Whoever gets none must wait with [`Feeds::next`] to hear of more.
+    /// Returns the next event if one is ready. After `None`, the caller must wait with [`Feeds::next`] for more.
     pub(super) fn try_next(&mut self, app: &mut App) -> Option<Input> {
         if self.ahead.is_empty() {
             self.take_ahead(app);
@@ -149,7 +148,7 @@ impl Feeds {
         Poll::Pending
     }
 
-    /// Says at its door where a source listens; one of which nobody can know is of no use.
+    /// Writes a source's listening port into its door file; a source that cannot be found is of no use.
     fn at_the_door(&mut self, id: LinkId, event: LinkEvent) -> LinkEvent {
         let (LinkEvent::Listening { port }, Some((door, listening, transcript))) =
             (&event, self.doors.get_mut(&id))
@@ -167,7 +166,7 @@ impl Feeds {
         }
     }
 
-    /// Looks at the connections that were left: only the outcome of an answer is still of interest.
+    /// Polls the connections left: only the outcome of a reply still matters.
     fn poll_parted(&mut self, context: &mut Context<'_>) -> Option<(LinkId, LinkEvent)> {
         let mut found = None;
         self.parted.retain_mut(|news| {
@@ -186,7 +185,7 @@ impl Feeds {
         found
     }
 
-    /// Leaves the connection of a link and follows the same server by another way.
+    /// Leaves a link's connection and follows the same server by another way.
     pub(super) fn change_way(&mut self, link: LinkId, way: &Way) {
         let Some(open) = self.open.get_mut(link.0) else {
             return;
@@ -199,7 +198,7 @@ impl Feeds {
             return;
         };
         let settings = match way {
-            // What a link has where nothing is added to it.
+            // The link's settings with nothing added.
             Way::AsGiven => settings.clone(),
             Way::EventStream(_) | Way::WebSocket(_) => sources::prepared(settings.clone()),
         };
@@ -211,8 +210,7 @@ impl Feeds {
         self.part_with(link);
     }
 
-    /// What was taken already of a connection that is left goes the way of what was not: only the outcome of an answer is still
-    /// of interest.
+    /// Discards the events already taken from a connection that is left: only the outcome of a reply still matters.
     fn part_with(&mut self, link: LinkId) {
         let is_outcome = |input: &Input| {
             let Input::Link { event, .. } = input else {
@@ -230,7 +228,7 @@ impl Feeds {
         }
     }
 
-    /// Posts a decision to whoever carries decisions of a link out.
+    /// Posts a decision to the link's decision handler.
     pub(super) fn hand(&self, link: LinkId, request: u64, message: String) {
         if let Some(handle) = self.open.get(link.0).and_then(|open| open.handle.as_ref()) {
             handle.hand(request, message);
@@ -240,54 +238,54 @@ impl Feeds {
     pub(super) fn leave(&mut self, link: LinkId) {
         self.doors.remove(&link);
         if let Some(open) = self.open.get_mut(link.0) {
-            // Dropping the handle ends the link; a reply under way is answered for on the channel.
+            // Dropping the handle ends the link; the outcome of a reply under way still arrives on the channel.
             if let Some(handle) = open.handle.take() {
                 self.leaving.push(handle.close());
             }
         }
     }
 
-    /// Returns the way to an open link.
+    /// Returns the handle of an open link.
     fn handle(&self, link: LinkId) -> Option<&LinkHandle> {
         self.open.get(link.0)?.handle.as_ref()
     }
 
-    /// Makes a request beside a stream.
+    /// Makes a request alongside a stream.
     pub(super) fn call(&self, link: LinkId, request: u64, call: Call) {
         if let Some(handle) = self.handle(link) {
             handle.call(request, call);
         }
     }
 
-    /// Answers a request that came in.
+    /// Replies to an incoming request.
     pub(super) fn respond(&self, link: LinkId, id: u64, request: Option<u64>, body: String) {
         if let Some(handle) = self.handle(link) {
             handle.respond(id, TAKEN, body, request);
         }
     }
 
-    /// Says what an attempt to connect follows.
+    /// Sets the stream that a connection attempt follows.
     pub(super) fn follow(&self, link: LinkId, stream: Stream) {
         if let Some(handle) = self.handle(link) {
             handle.follow(stream);
         }
     }
 
-    /// Gives an attempt to connect up.
+    /// Rejects a connection attempt.
     pub(super) fn refuse(&self, link: LinkId, fault: Fault) {
         if let Some(handle) = self.handle(link) {
             handle.refuse(fault);
         }
     }
 
-    /// Notes what a link says when it is closed.
+    /// Sets the message that a link sends when it is closed.
     pub(super) fn last_words(&self, link: LinkId, words: Option<LastWords>) {
         if let Some(handle) = self.handle(link) {
             handle.last_words(words);
         }
     }
 
-    /// Leaves every source, and waits until nothing is left of them, started programs included.
+    /// Leaves every source, and waits until all are closed, including started programs.
     pub(super) async fn close(mut self) {
         self.doors.clear();
         for open in self.open {
@@ -295,18 +293,18 @@ impl Feeds {
             self.parted.push(open.news);
         }
         for mut news in self.parted {
-            // What still comes is told to nobody any more, and must hold nobody up.
+            // Remaining events are dropped, and must not hold up the closing.
             tokio::spawn(async move { while news.recv().await.is_some() {} });
         }
         for task in self.leaving {
-            // Each one has a bound of its own.
+            // Each task has its own time limit.
             let _ = task.await;
         }
     }
 }
 
-/// Returns how long a replay waits before an event: as long as the recording did, `speed` times faster.
-/// An event that is stamped before the last one comes at once, and does not make the next one late.
+/// Returns how long a replay waits before an event: the recorded pause divided by `speed`. An event stamped earlier
+/// than the previous one comes immediately, and does not delay the next.
 fn pause(
     speed: Option<f64>,
     before: Option<jiff::Timestamp>,
@@ -317,13 +315,13 @@ fn pause(
     Some(passed.min(LONGEST_PAUSE).div_f64(speed?))
 }
 
-/// Plays a recording at its own pace, by the timestamps of its events.
+/// Replays a recording at its own pace, by its events' timestamps.
 async fn play(path: PathBuf, speed: Option<f64>, limit: usize, sink: LinkSink) {
     let mut before: Option<jiff::Timestamp> = None;
-    // A pipe may be silent for as long as it likes, and a far disk for a while.
+    // A pipe may be silent for any length of time, and a remote disk for a while.
     let mut news = file::news(path, limit);
     while let Some(mut read) = news.recv().await {
-        // Where nobody waits for the time between two events, it is not read.
+        // Without pauses, the timestamps need not be read.
         if speed.is_none() {
             if sink.put_all(&mut read).await.is_err() {
                 return;
@@ -421,7 +419,7 @@ mod tests {
             let frame = LinkEvent::Frame(Frame::of(text.clone()));
             one.put(frame).await.unwrap();
         }
-        // What a task may take before others have their turn is not what is looked at here.
+        // The scheduler's per-task budget is not what this test is about.
         tokio::task::yield_now().await;
         let (mut given, mut read) = (Vec::new(), 0);
         let mut next = Some(feeds.next().await);

@@ -1,7 +1,8 @@
-//! Hooks of agents that run elsewhere: put into their settings when the person says so, and the relay that they run.
+//! Hooks of agents that run elsewhere: installing them in the agent's settings at the person's request, and the relay
+//! that they run.
 //!
-//! Responsibilities: which file is meant, what is said before and after, asking; the place of the door. Not here: what is
-//! written (`hooks`).
+//! Responsibilities: which file is meant, the messages before and after, asking for consent; the location of the door.
+//! Not here: what is written (`hooks`).
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ use super::failure::Failure;
 use super::look::shown;
 use super::settings;
 
-/// Takes the door at which hooks knock.
+/// Creates the door where hooks knock.
 ///
 /// # Errors
 /// When another hearken has it, or there is no place for it.
@@ -30,8 +31,8 @@ pub(super) fn door() -> Result<Door, Failure> {
     })
 }
 
-/// Carries one message of a hook to the hearken that listens, and its decision back. It never fails, and says nothing
-/// but a decision.
+/// Carries one hook message to the listening hearken, and its decision back. It never fails, and prints nothing but a
+/// decision.
 pub fn relay() {
     if let Some(folder) = settings::state_folder() {
         let mut output = std::io::stdout();
@@ -39,10 +40,10 @@ pub fn relay() {
     }
 }
 
-/// Puts hooks into an agent's settings or takes them out again, after it was said what changes and agreed to.
+/// Adds hooks to an agent's settings or removes them, after showing the changes and getting consent.
 ///
 /// # Errors
-/// When the settings can't be found, read or written, or nobody can be asked.
+/// When the settings can't be found, read or written, or there is no terminal to ask on.
 pub fn hooks(
     action: HookAction,
     agent: HookedAgent,
@@ -111,7 +112,7 @@ pub fn hooks(
             .map_err(super::Unwritten)?;
         let mut line = String::new();
         std::io::stdin().lock().read_line(&mut line)?;
-        // As everywhere: a key, or the word that it stands for.
+        // As everywhere: a key, or the word it stands for.
         let agreed = matches!(line.trim(), "y" | "yes");
         if !agreed {
             writeln!(out, "{}", say("hooks.not_done")).map_err(super::Unwritten)?;
@@ -123,13 +124,13 @@ pub fn hooks(
     Ok(Exit::Clean)
 }
 
-/// Returns the settings of Claude Code: the person's own, or those of this folder.
+/// Returns the path of Claude Code's settings: the person's own, or this folder's.
 pub(super) fn file(project: bool) -> Result<PathBuf, Failure> {
     let folder = match project {
         true => std::env::current_dir()
             .map_err(|error| Failure::unreadable(&PathBuf::from("."), Reason::of_system(&error)))?
             .join(".claude"),
-        // Where Claude Code itself looks.
+        // The place where Claude Code itself looks.
         false => match std::env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty()) {
             Some(folder) => PathBuf::from(folder),
             None => files::home()

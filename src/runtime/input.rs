@@ -15,13 +15,13 @@ use crate::platform::terminal;
 use super::desk::Desk;
 use super::facing::Face;
 
-/// How many lines wait for the loop; then whoever writes them waits.
+/// The most lines that wait for the loop; beyond that, their writer waits.
 const WAITING: usize = 64;
 
-/// The longest line that is taken; the rest of it is no answer that a person types.
+/// The longest line read, in bytes; anything longer is not an answer typed by a person.
 const LONGEST_LINE: usize = 64 * 1024;
 
-/// Everything that the person and the system can tell us.
+/// All input from the person and the system.
 pub(super) struct Inputs {
     keys: Option<Keyboard>,
     lines: Option<mpsc::Receiver<Input>>,
@@ -35,19 +35,19 @@ pub(super) struct Inputs {
     lent: bool,
 }
 
-/// What happened to the terminal, other than a key.
+/// A change to the terminal other than a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Upheaval {
-    /// It has another size.
+    /// Its size has changed.
     Resized,
-    /// The person wants it for something else for a while.
+    /// The person wants the terminal for something else for a while.
     Suspend,
-    /// The program was stopped, and goes on.
+    /// The program was stopped, and continues.
     Resumed,
 }
 
-/// How long a stop may take to come; where nobody could let the program go on again, the system does
-/// not stop it at all.
+/// How long a stop may take to arrive; if nothing could resume the program, the system does not stop
+/// it at all.
 const STOP: Duration = Duration::from_millis(200);
 
 impl Inputs {
@@ -87,7 +87,7 @@ impl Inputs {
                 biased;
                 leave = self.leaving.told() => match leave {
                     Leave::End => return Input::Terminate,
-                    // Whoever has the terminal is meant.
+                    // The interrupt is meant for the program that has the terminal.
                     Leave::Interrupt if self.lent => continue,
                     Leave::Interrupt => {
                         self.abandon_line();
@@ -96,7 +96,7 @@ impl Inputs {
                 },
                 input = next_typed(&mut self.desk) => return input,
                 () = self.resumed.told() => {
-                    // It goes on where it was: with another program.
+                    // The other program continues to use the terminal.
                     if self.lent {
                         continue;
                     }
@@ -104,14 +104,14 @@ impl Inputs {
                     return Input::Deadline;
                 }
                 () = loss(&mut self.lost) => {
-                    // Told once: the app ends as soon as what is under way has arrived.
+                    // Reported once: the app ends as soon as pending work has arrived.
                     self.lost = None;
                     self.keys = None;
                     return Input::Terminate;
                 }
                 () = self.resized.told() => {
                     self.upheaval = Some(Upheaval::Resized);
-                    // Nothing changed but the screen; the deadline input does no harm.
+                    // Only the screen changed; the deadline input does no harm.
                     return Input::Deadline;
                 }
                 stroke = next_stroke(&mut self.keys) => match stroke {
@@ -135,33 +135,33 @@ impl Inputs {
         }
     }
 
-    /// Returns what is to be written for what was typed.
+    /// Returns the echo of what was typed.
     pub(super) fn take_echo(&mut self) -> Vec<String> {
         self.desk.as_mut().map(Desk::take_echo).unwrap_or_default()
     }
 
-    /// Lets a line that is being typed go.
+    /// Drops a line that is being typed.
     pub(super) fn abandon_line(&mut self) {
         if let Some(desk) = &mut self.desk {
             desk.abandon();
         }
     }
 
-    /// Goes to a row of its own where a line is being typed, because something is written meanwhile.
+    /// Moves off a line that is being typed, because output is about to be written.
     pub(super) fn leave_line(&mut self) {
         if let Some(desk) = &mut self.desk {
             desk.leave_line();
         }
     }
 
-    /// Shows again what is being typed, below what was written.
+    /// Redraws the line that is being typed, below the output.
     pub(super) fn take_line_up(&mut self) {
         if let Some(desk) = &mut self.desk {
             desk.take_line_up();
         }
     }
 
-    /// Throws away what was typed ahead.
+    /// Discards what was typed ahead.
     pub(super) fn flush(&mut self) {
         match &mut self.desk {
             Some(desk) => desk.flush(),
@@ -169,17 +169,17 @@ impl Inputs {
         }
     }
 
-    /// Leaves the terminal to another program; tells whether it is left.
+    /// Leaves the terminal to another program; returns whether it was left.
     pub(super) fn lend(&mut self) -> bool {
         self.lent = self.keys.as_mut().is_some_and(Keyboard::rest);
-        // What was typed since was meant for it, and can't be given to it.
+        // These keys were meant for the other program, and can't be passed on to it.
         if let Some(keys) = self.keys.as_mut().filter(|_| self.lent) {
             while keys.take().is_some() {}
         }
         self.lent
     }
 
-    /// Takes the terminal again. What was typed meanwhile was meant for the other program.
+    /// Takes the terminal back. What was typed meanwhile was meant for the other program.
     pub(super) fn take_back(&mut self) {
         self.flush();
         if let Some(keys) = &mut self.keys {
@@ -193,8 +193,8 @@ impl Inputs {
         self.upheaval.take()
     }
 
-    /// Stops the program as the terminal's own suspend key would, with everything that was started
-    /// together with it, until somebody lets it go on.
+    /// Stops the program as the terminal's own suspend key would, together with everything started
+    /// with it, until it is resumed.
     pub(super) async fn suspend(&mut self) {
         self.resumed.stop(STOP).await;
     }
@@ -236,7 +236,7 @@ async fn next_line(lines: &mut Option<mpsc::Receiver<Input>>) -> Option<Input> {
     }
 }
 
-/// Reads lines on a thread of its own: a blocking read must keep nobody from leaving.
+/// Reads lines on a separate thread: a blocking read must not prevent the program from leaving.
 fn read_lines(started: Instant) -> mpsc::Receiver<Input> {
     let (sender, receiver) = mpsc::channel(WAITING);
     std::thread::spawn(move || {
@@ -254,8 +254,8 @@ fn read_lines(started: Instant) -> mpsc::Receiver<Input> {
                         .trim_end_matches(['\n', '\r'])
                         .to_owned();
                     if !whole {
-                        // The beginning of a longer line, or a line that was never finished, is no
-                        // command: "y 1" may have been meant as "y 12".
+                        // The beginning of a longer line, or an unfinished line, is no command: "y
+                        // 1" may have been meant as "y 12".
                         text.push('…');
                         if bytes.len() == LONGEST_LINE && !skip_line(&mut input) {
                             return;
@@ -271,7 +271,7 @@ fn read_lines(started: Instant) -> mpsc::Receiver<Input> {
     receiver
 }
 
-/// Reads over the rest of a line; false at the end of the input.
+/// Skips the rest of a line; returns false at the end of the input.
 fn skip_line(input: &mut impl BufRead) -> bool {
     loop {
         let (used, done) = match input.fill_buf() {

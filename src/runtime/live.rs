@@ -1,8 +1,8 @@
-//! The check of a live stream: what comes over a link goes into the same report as the lines of a capture.
+//! The check of a live stream: a link's events go into the same report as the lines of a capture.
 //!
-//! Responsibilities: following one source as a run does, with nobody who answers, and handing each event to
-//! the checker as it came; news of the connection go to standard error. Not here: what is looked for (`inspect`),
-//! files and standard input (`look`), how a source is followed (`app`, `transport`).
+//! Responsibilities: following one source as a run does, but without answering, and handing each event to the
+//! checker as it arrived; connection news go to standard error. Not here: what is checked (`inspect`), files and
+//! standard input (`look`), how a source is followed (`app`, `transport`).
 
 use std::io::Write as _;
 use std::path::Path;
@@ -21,11 +21,11 @@ use super::feed::Feeds;
 use super::look::{self, Report};
 use super::plan::{self, Plan};
 
-/// Returns whether what is to be checked is a live stream: an address, or a source of the settings by its name.
-/// What is a file stays one, whatever it is called.
+/// Returns whether the argument is a live stream: an address, or the name of a source in the settings. An
+/// existing file is always a file, whatever its name.
 ///
 /// # Errors
-/// When it is written like an address and can't be one.
+/// When it is written like an address but is not a valid one.
 fn is_live(source: &Path, options: &Options) -> anyhow::Result<bool> {
     let text = source.to_string_lossy();
     if text == "-" || source.exists() && !super::sources::is_socket(source) {
@@ -37,7 +37,7 @@ fn is_live(source: &Path, options: &Options) -> anyhow::Result<bool> {
     }
     match super::sources::read(&text, &config.links) {
         Ok(source) => Ok(source.is_live()),
-        // A capture that is not there is told by what opens it.
+        // The code that opens a capture reports a missing one.
         Err(crate::transport::SourceError::NoSuchFile { .. }) if config.source.is_empty() => {
             Ok(false)
         }
@@ -45,10 +45,10 @@ fn is_live(source: &Path, options: &Options) -> anyhow::Result<bool> {
     }
 }
 
-/// Checks a capture, or a live stream where an address or the name of a source is given.
+/// Checks a capture, or a live stream if given an address or the name of a source.
 ///
 /// # Errors
-/// When it can't be read, or the report can't be written.
+/// When the source can't be read, or the report can't be written.
 pub async fn check(
     source: &Path,
     json: bool,
@@ -63,8 +63,8 @@ pub async fn check(
     }
 }
 
-/// Checks a live stream until it ends, its bound is reached or somebody interrupts, and writes each finding as it
-/// comes; nothing that is asked is answered.
+/// Checks a live stream until it ends, reaches its bound or is interrupted, writing each finding as it is made;
+/// questions are not answered.
 ///
 /// # Errors
 /// When the source or the settings can't be used, or the report can't be written.
@@ -78,7 +78,7 @@ async fn stream(
     let options = Options {
         face: Some(FaceChoice::Json),
         voice: Some(VoiceChoice::None),
-        // Who waits for a server to come back would not learn what it sent.
+        // Waiting for a lost server to return would only delay the report on what it sent.
         retries: Some(0),
         ..options.clone()
     };
@@ -93,7 +93,7 @@ async fn stream(
     Ok(summary.verdict(strict))
 }
 
-/// Follows the source, and hands over what comes.
+/// Follows the source, and passes its events to the checker.
 async fn follow(
     mut plan: Plan,
     checker: &mut Checker,
@@ -104,7 +104,7 @@ async fn follow(
         monotonic: started.elapsed(),
         wall: jiff::Timestamp::now(),
     };
-    // Neither standard input nor a rule of the settings answers here.
+    // Neither standard input nor rules in the settings give answers here.
     plan.setup.lines = None;
     plan.setup.keeps = true;
     plan.setup.config.policy.clear();
@@ -131,7 +131,7 @@ async fn follow(
                         ..
                     } => lines.extend(dialect::recordable(&text)),
                     Effect::Show(told) if told.kind == Kind::Connection => {
-                        // Nobody who reads the news is no reason to stop checking.
+                        // A closed standard error is no reason to stop checking.
                         let _ = writeln!(std::io::stderr(), "hearken: {}", told.text());
                     }
                     Effect::Send {
@@ -161,7 +161,7 @@ async fn follow(
                     Effect::ChangeWay { link, way } => feeds.change_way(link, &way),
                     Effect::Close(link) => feeds.leave(link),
                     Effect::Quit(_) => goes_on = false,
-                    // There is no face, no voice and no recording.
+                    // No face, voice or recording is in use.
                     Effect::Show(_)
                     | Effect::Keep { .. }
                     | Effect::Speak(_)
@@ -178,7 +178,7 @@ async fn follow(
                 }
             }
             if lines.is_empty() && unread(&app) > before {
-                // What no dialect could make an event of is an error as it stands.
+                // A frame that no dialect can turn into an event is itself an error.
                 lines.extend(came);
             }
             for line in lines {
@@ -189,7 +189,7 @@ async fn follow(
         let deadline = app.deadline().and_then(|at| started.checked_add(at));
         tokio::select! {
             biased;
-            // Who interrupts wants to know what was found until then.
+            // An interrupt still reports the findings so far.
             _ = tokio::signal::ctrl_c() => goes_on = false,
             () = super::until(deadline) => input = Some(Input::Deadline),
             news = feeds.next(), if !app.is_reading() => input = Some(news),
@@ -199,7 +199,7 @@ async fn follow(
     Ok(())
 }
 
-/// Counts the frames that nobody could read.
+/// Returns how many frames could not be read.
 fn unread(app: &App) -> u64 {
     app.links().iter().map(|view| view.garbage).sum()
 }

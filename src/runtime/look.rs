@@ -1,7 +1,7 @@
-//! The commands that look at a capture: lines in from a file or standard input, a report out.
+//! The commands that read a capture: lines in from a file or standard input, a report out.
 //!
-//! Responsibilities: bounded reading with true line numbers, writing as it comes. Not here: what is
-//! looked for (`inspect`).
+//! Responsibilities: bounded reading with true line numbers, writing as results arrive. Not here: what is
+//! checked (`inspect`).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,14 +22,15 @@ use crate::transport::readable;
 
 use super::failure::Failure;
 
-/// The longest line that is read, in bytes: as large as the largest frame by default.
+/// The longest line read, in bytes: the default size of the largest frame.
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
 
-/// How many bytes of a file are read at once.
+/// How many bytes of a file are read in one go.
 const READ: usize = 64 * 1024;
 
-/// Checks a file, or standard input for `-`, and writes the report: of a file at its end, each finding once with
-/// its number; of standard input, which may never end, each as it comes, and how often at the end.
+/// Checks a file, or standard input for `-`, and writes the report. A file's findings are written at its end,
+/// each once with its count; those of standard input, which may never end, as they are made, with the counts at
+/// the end.
 ///
 /// # Errors
 /// When the file can't be opened or read.
@@ -74,14 +75,14 @@ pub(super) fn check(
 /// Writes findings, each kind once.
 pub(super) struct Report<'a> {
     json: bool,
-    /// Whether each is written as it comes.
+    /// Whether each finding is written immediately.
     live: bool,
     repeats: Repeats,
     wording: &'a dyn Wording,
 }
 
 impl<'a> Report<'a> {
-    /// Makes the report of a stream that may never end.
+    /// Creates the report of a stream that may never end.
     pub(super) fn live(json: bool, wording: &'a dyn Wording) -> Self {
         Self {
             json,
@@ -91,12 +92,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns whether a finding is written as it comes: the file may be a pipe that never ends.
+    /// Returns whether findings are written immediately: the file may be a pipe that never ends.
     fn tells_at_once(&self) -> bool {
         self.live || self.json
     }
 
-    /// Writes what is to be written of findings at once.
+    /// Writes the findings that are due immediately.
     fn put(&mut self, items: Vec<Item>) -> io::Result<()> {
         let text = self.take(items);
         if text.is_empty() {
@@ -106,18 +107,18 @@ impl<'a> Report<'a> {
         out.write_all(text.as_bytes()).and_then(|()| out.flush())
     }
 
-    /// Writes findings, and tells whether somebody still takes what is written.
+    /// Writes findings, and returns whether the output still has a reader.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// When the output can't be written.
     pub(super) fn write(&mut self, items: Vec<Item>) -> anyhow::Result<bool> {
         listens(self.put(items).map_err(Stop::Write))
     }
 
-    /// Writes what had to wait for the end, and the sum.
+    /// Writes the findings held back until the end, and the summary.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// When the output can't be written.
     pub(super) fn close(&mut self, summary: &Summary, strict: bool) -> anyhow::Result<()> {
         let mut text = self.end();
         text.push_str(&if self.json {
@@ -131,7 +132,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Takes findings, and gives the lines that are written at once.
+    /// Adds findings, and returns the lines to write immediately.
     fn take(&mut self, items: Vec<Item>) -> String {
         let mut text = String::new();
         let mut push = |line: String| {
@@ -147,14 +148,14 @@ impl<'a> Report<'a> {
             match (self.repeats.take(item), line) {
                 (Ok(true), Some(line)) => push(line),
                 (Ok(_), _) => {}
-                // What can't be counted any more is written, one by one.
+                // What can no longer be counted is written one by one.
                 (Err(item), _) => push(item.to_text(self.wording)),
             }
         }
         text
     }
 
-    /// Returns the lines that had to wait for their numbers.
+    /// Returns the lines held back for their counts.
     fn end(&mut self) -> String {
         let live = self.live;
         std::mem::take(&mut self.repeats)
@@ -169,7 +170,7 @@ impl<'a> Report<'a> {
 /// Traces a file, or standard input for `-`.
 ///
 /// # Errors
-/// When the file can't be opened or read, or has no event.
+/// When the file can't be opened or read, or contains no event.
 pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Result<()> {
     super::sources::only_captures(file, "trace")?;
     let mut tracer = Tracer::of_recording(answers(file));
@@ -189,7 +190,7 @@ pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Resu
     Ok(())
 }
 
-/// Returns the answers that lie beside a recording of ours.
+/// Returns the answers stored next to one of our recordings.
 fn answers(file: &Path) -> BTreeMap<u64, (Answer, Timestamp)> {
     if file == Path::new("-") {
         return BTreeMap::new();
@@ -197,7 +198,7 @@ fn answers(file: &Path) -> BTreeMap<u64, (Answer, Timestamp)> {
     super::plan::recording(file).answers
 }
 
-/// Returns a file's name as an error shows it.
+/// Returns a file name as shown in errors.
 pub fn shown(file: &Path) -> String {
     if file == Path::new("-") {
         "standard input".to_owned()
@@ -210,11 +211,11 @@ pub fn shown(file: &Path) -> String {
 enum Stop {
     /// The source failed.
     Read(io::Error, String),
-    /// Nobody takes what is written.
+    /// The output can't be written.
     Write(io::Error),
 }
 
-/// Returns whether somebody still takes what is written; a reader that has gone is no fault.
+/// Returns whether the output still has a reader; a reader that has gone is not an error.
 fn listens(result: Result<(), Stop>) -> anyhow::Result<bool> {
     match result {
         Ok(()) => Ok(true),
@@ -229,9 +230,9 @@ fn listens(result: Result<(), Stop>) -> anyhow::Result<bool> {
 
 /// One line, without its end.
 enum Line<'a> {
-    /// A line; `whole` is false where bytes that are no UTF-8 were replaced.
+    /// A line; `whole` is false if invalid UTF-8 was replaced.
     Text { text: &'a str, whole: bool },
-    /// A line beyond the bound, skipped to its end.
+    /// A line over the limit, skipped to its end.
     TooLong,
 }
 
@@ -249,7 +250,7 @@ fn lines(
     failed: impl Fn(io::Error) -> Stop,
     mut take: impl FnMut(Line<'_>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
-    // What came of a line whose end has not come yet.
+    // The beginning of a line whose end has not arrived yet.
     let mut begun = Vec::new();
     let mut too_long = false;
     loop {

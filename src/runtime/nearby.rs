@@ -1,13 +1,13 @@
-//! What runs on this machine and can be followed: found without a word to it but the question what it is.
+//! Agents on this machine that can be followed, found with no message to them except the question what they are.
 //!
-//! Responsibilities: the places where agents usually are, asking there, the hooks of Claude Code. Not here: what a person is
-//! told of it (`offer`, `doctor`), following (`plan`).
+//! Responsibilities: the places where agents usually are, probing them, the hooks of Claude Code. Not here: what a
+//! person is told about them (`offer`, `doctor`), following (`plan`).
 //!
 //! # Mental model
-//! Nothing is followed here and nobody is spoken with. A server is asked by the one request by which its protocol is
-//! recognised anyway, never with a credential, because whoever listens there may be somebody else; a socket is only
-//! connected to. Asked are places on this machine alone: those that the makers of an agent chose for it, and those that the
-//! call of a running agent names.
+//! Nothing is followed here, and no conversation is started. A server gets only the request by which its protocol is
+//! recognised anyway, never with a credential, because the listener may be somebody else's; a socket is only connected
+//! to. Only places on this machine are probed: the defaults chosen by the makers of each agent, and the places named in
+//! the command line of a running agent.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -27,42 +27,42 @@ use crate::transport::{self, LinkHandle, LinkSettings, LinkSink, Source, Tls};
 
 use super::{hooked, running, settings, sources};
 
-/// Where opencode listens unless it is told otherwise.
+/// The port where opencode listens by default.
 pub(crate) const OPENCODE_PORT: u16 = 4096;
-/// Where producers of AAEP listen unless they are told otherwise: those of the specification's project, and `aaep-replay`.
+/// The ports where AAEP producers listen by default: those of the specification's project, and `aaep-replay`.
 const AAEP_PORTS: [u16; 6] = [8080, 8081, 8082, 8083, 8090, 9000];
-/// Where the samples of A2A listen.
+/// The port where the A2A samples listen.
 const A2A_PORTS: [u16; 1] = [9999];
-/// How long one may take to say what it is; on this machine that takes milliseconds.
+/// How long a probe may take; on this machine it takes milliseconds.
 const LIMIT: Duration = Duration::from_millis(1500);
-/// How many are asked at a time.
+/// How many probes run concurrently.
 const AT_ONCE: usize = 4;
-/// How many that their calls name are asked of each kind: more than anybody has on one machine.
+/// The most addresses from command lines that are probed for each kind: more than any one machine has.
 const MOST: usize = 8;
-/// How many news of one are kept while it is asked.
+/// The most events kept for each probe.
 const NEWS: usize = 16;
 
-/// Names what an agent speaks.
+/// The protocol that an agent speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Speaks {
-    /// AAEP, behind a socket with a name or on a port.
+    /// AAEP, behind a named socket or on a port.
     Aaep,
-    /// What opencode's server does.
+    /// The protocol of opencode's server.
     Opencode,
-    /// What Codex's app-server does.
+    /// The protocol of Codex's app-server.
     Codex,
     /// A2A.
     A2a,
 }
 
-/// How sure it is that one is what it was taken for.
+/// How certain it is that an agent is of the presumed kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// It said so itself.
     Sure,
-    /// It has events where it should, and said nothing yet.
+    /// It has events in the expected place, but has sent nothing yet.
     Probable,
-    /// It lets in only who has a password.
+    /// It requires a password.
     Locked,
 }
 
@@ -71,9 +71,9 @@ pub(crate) enum Sign {
 pub(crate) struct Found {
     /// What it speaks.
     pub(crate) speaks: Speaks,
-    /// The SOURCE by which it is followed.
+    /// The SOURCE to follow it by.
     pub(crate) word: String,
-    /// How sure that is.
+    /// How certain that is.
     pub(crate) sign: Sign,
 }
 
@@ -86,7 +86,7 @@ impl Found {
         }
     }
 
-    /// Returns where it is, without the name of what it speaks.
+    /// Returns its address, without the protocol prefix.
     pub(crate) fn at(&self) -> &str {
         match self.speaks {
             Speaks::Aaep => self.word.strip_prefix("unix:").unwrap_or(&self.word),
@@ -97,33 +97,33 @@ impl Found {
     }
 }
 
-/// How Claude Code is to be heard here.
+/// The state of Claude Code on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Claude {
-    /// Whether it runs; nothing where this system does not show what runs.
+    /// Whether it runs; `None` if this system does not list processes.
     pub(crate) runs: Option<bool>,
-    /// How our hooks stand in its settings; nothing where these can't be read.
+    /// The state of our hooks in its settings; `None` if these can't be read.
     pub(crate) hooks: Option<Standing>,
-    /// The settings that this is about.
+    /// The settings file in question.
     pub(crate) file: Option<PathBuf>,
-    /// Whether these are those of this folder.
+    /// Whether these are this folder's settings.
     pub(crate) project: bool,
-    /// Whether a hearken hears it already.
+    /// Whether a hearken already listens to it.
     pub(crate) heard: bool,
 }
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Nearby {
-    /// Who runs and can be followed, in the order of where it was looked for.
+    /// The agents that run and can be followed, in the order of the search.
     pub(crate) agents: Vec<Found>,
-    /// How many were not asked, because there are so many.
+    /// How many were not probed, because there are too many.
     pub(crate) left_out: usize,
     /// Claude Code, which is not followed: it calls us.
     pub(crate) claude: Claude,
 }
 
-/// Looks around on this machine.
+/// Searches this machine for agents.
 pub(crate) async fn look() -> Nearby {
     let calls = processes::calls();
     let (candidates, left_out) = candidates(calls.as_deref().unwrap_or_default());
@@ -134,7 +134,7 @@ pub(crate) async fn look() -> Nearby {
     }
 }
 
-/// Returns whom to ask, and how many others there would be.
+/// Returns what to probe, and how many more there would be.
 fn candidates(calls: &[Vec<String>]) -> (Vec<Found>, usize) {
     let mut all = Vec::new();
     let mut left_out = 0;
@@ -164,14 +164,14 @@ fn candidates(calls: &[Vec<String>]) -> (Vec<Found>, usize) {
     (all, left_out)
 }
 
-/// Asks some at a time, and gives those that are what they were taken for.
+/// Probes the candidates a few at a time, and returns those that are of the presumed kind.
 async fn asked(candidates: Vec<Found>) -> Vec<Found> {
     let answers = candidates.into_iter().map(ask);
     let answers = futures_util::stream::iter(answers).buffered(AT_ONCE);
     answers.filter_map(std::future::ready).collect().await
 }
 
-/// Asks one what it is.
+/// Probes one candidate.
 async fn ask(candidate: Found) -> Option<Found> {
     let config = LinkConfig {
         dialect: match candidate.speaks {
@@ -208,17 +208,17 @@ async fn ask(candidate: Found) -> Option<Found> {
     })
 }
 
-/// What came of asking.
+/// The outcome of a probe.
 enum Judged {
-    /// Nothing yet.
+    /// Undecided so far.
     Asks,
-    /// It is not what it was taken for, or nobody is there.
+    /// It is not of the presumed kind, or nothing listens there.
     No,
-    /// It is.
+    /// It is of the presumed kind.
     Is(Sign),
 }
 
-/// Judges what came from one that is asked, and asks it.
+/// Judges an event of a probed candidate, and sends the probe's request.
 fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandle) -> Judged {
     let is = |kind: dialect::Kind, text: &str| match dialect::recognise(text) == Some(kind) {
         true => Judged::Is(Sign::Sure),
@@ -232,7 +232,7 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
                 (Speaks::Aaep, Source::Http(_)) => {
                     handle.call(0, sources::addresses(source).manifest());
                 }
-                // Being let in is all that is wanted.
+                // A connection is all that is needed.
                 (Speaks::Aaep | Speaks::Codex, _) => {}
             }
             Judged::Asks
@@ -250,7 +250,7 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
         },
         LinkEvent::Answered { outcome, .. } => match outcome {
             Ok(answer) if Manifest::read(&answer.body).is_some() => Judged::Is(Sign::Sure),
-            // Most producers have none, and only their events.
+            // Most producers have no manifest, only their events.
             Ok(answer) if answer.status == 404 => {
                 handle.follow(sources::addresses(source).plain());
                 Judged::Asks
@@ -276,7 +276,7 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
     }
 }
 
-/// Looks how Claude Code is to be heard: by the hooks in the person's own settings, else by those of this folder.
+/// Returns the state of Claude Code: by the hooks in the person's own settings, else by those of this folder.
 fn claude(calls: Option<&[Vec<String>]>) -> Claude {
     let own = hooks(false);
     let of_folder = match own {
@@ -295,7 +295,7 @@ fn claude(calls: Option<&[Vec<String>]>) -> Claude {
     }
 }
 
-/// Looks into one file of settings.
+/// Returns the path and the state of the hooks of one settings file.
 fn hooks(project: bool) -> (Option<PathBuf>, Option<Standing>) {
     let Ok(file) = hooked::file(project) else {
         return (None, None);
@@ -314,7 +314,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers every request in the same way, and tells how each began.
+    /// Gives every request the same answer, and reports how each began.
     fn server(answer: &'static str) -> (u16, mpsc::Receiver<String>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -328,7 +328,7 @@ mod tests {
                 let events = answer == PLAIN && head.starts_with(b"GET /events ");
                 let answer = if events { OTHER_EVENTS } else { answer };
                 let _ = stream.write_all(answer.as_bytes());
-                // A stream stays open behind its first event.
+                // A stream stays open after its first event.
                 if answer.contains("event-stream") {
                     kept.push(stream);
                 }
@@ -342,7 +342,7 @@ mod tests {
     const OTHER_EVENTS: &str =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: hello\n\n";
     const LOCKED: &str = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n";
-    /// It has events at their usual place, and nothing else.
+    /// A server with events in the usual place, and nothing else.
     const PLAIN: &str = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     const PAGE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi";
     const MANIFEST: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\
@@ -351,7 +351,7 @@ mod tests {
         {\"name\":\"Fox\",\"protocolVersion\":\"0.3.0\",\"url\":\"http://127.0.0.1:1/\",\"capabilities\":{},\"skills\":[],\
         \"version\":\"1\",\"description\":\"\",\"defaultInputModes\":[],\"defaultOutputModes\":[]}";
 
-    /// Asks one server about everything that it may be, and gives what it is said to be.
+    /// Probes one server for everything that it may be, and returns what it is found to be.
     async fn found(answer: &'static str) -> (Vec<(Speaks, Sign)>, Vec<String>) {
         let (port, requests) = server(answer);
         let at = format!("http://127.0.0.1:{port}");

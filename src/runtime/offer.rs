@@ -1,9 +1,9 @@
-//! What `hearken watch` offers where nothing is named: what runs here, under numbers, for the person to choose.
+//! What `hearken watch` offers when nothing is named: a numbered list of what runs here, for the person to choose from.
 //!
-//! Responsibilities: asking a person who is there, by words on the terminal and by the voice; the commands for who is not.
-//! Not here: what runs (`nearby`), following (`plan`).
+//! Responsibilities: asking the person, by words on the terminal and by the voice; without a terminal, listing the
+//! commands. Not here: what runs (`nearby`), following (`plan`).
 //!
-//! Nothing is followed that was not chosen: whoever listens on this machine may be somebody else's.
+//! Nothing is followed unless chosen: a listener on this machine may be somebody else's.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
@@ -28,10 +28,10 @@ use super::settings::has_opencode_password;
 use super::sources::CLAUDE;
 use super::{Unwritten, plan};
 
-/// The words that leave; as everywhere, a key or the word that it stands for.
+/// The words that leave; as everywhere, a key or the word it stands for.
 const LEAVE: [&str; 2] = ["q", "quit"];
 
-/// What is to be followed.
+/// The outcome of an offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Offered {
     /// These sources.
@@ -40,10 +40,11 @@ pub enum Offered {
     Leave(Exit),
 }
 
-/// Returns what a call names; where it names nothing, and the settings have nothing, what the person chooses of what runs here.
+/// Returns the sources that a call names; if it and the settings name none, what the person chooses from what runs
+/// here.
 ///
 /// # Errors
-/// When nothing runs here, nobody is there to choose, or the settings can't be used.
+/// When nothing runs here, there is no terminal to choose on, or the settings can't be used.
 pub async fn offered(
     sources: Vec<String>,
     program: &[OsString],
@@ -69,12 +70,12 @@ pub async fn offered(
     offer.choose(&config).await
 }
 
-/// Returns the command that follows one.
+/// Returns the command that follows a choice.
 fn command(choice: &Choice) -> String {
     format!("hearken watch {}", choice.word)
 }
 
-/// Says that there is nothing to follow, and what could be begun.
+/// Returns the failure that there is nothing to follow, with what could be started.
 fn nothing(found: &Nearby, offer: &Offer) -> anyhow::Result<Failure> {
     if let Some((key, at)) = offer.remarks.first()
         && !lacks_hooks(&found.claude)
@@ -93,27 +94,27 @@ fn nothing(found: &Nearby, offer: &Offer) -> anyhow::Result<Failure> {
     Ok(failure)
 }
 
-/// Returns whether Claude Code runs and can't be heard, because nobody has let hearken hear it.
+/// Returns whether Claude Code runs but can't be heard, because its hooks are not installed.
 fn lacks_hooks(claude: &Claude) -> bool {
     claude.runs == Some(true) && claude.hooks == Some(Standing::Absent)
 }
 
-/// One that can be chosen.
+/// A source on offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
     /// The SOURCE.
     word: String,
-    /// The phrase that says what it is.
+    /// The phrase that describes it.
     key: &'static str,
-    /// Where it is.
+    /// Its address.
     at: String,
 }
 
-/// What is offered.
+/// The numbered choices, and remarks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Offer {
     choices: Vec<Choice>,
-    /// What is to be known of those that can't be chosen, as phrases, each with where it is.
+    /// Remarks on what can't be chosen: a phrase and an address each.
     remarks: Vec<(&'static str, String)>,
 }
 
@@ -168,7 +169,7 @@ impl Offer {
         }
     }
 
-    /// Returns the lines in which it is said.
+    /// Returns the offer as lines of text.
     fn lines(&self, words: &Phrases) -> Vec<String> {
         let count = Arg::own(self.choices.len());
         let mut lines = vec![words.text("offer.head", &[("n", count)])];
@@ -183,7 +184,7 @@ impl Offer {
         lines
     }
 
-    /// Reads what was typed; nothing where that is no choice.
+    /// Reads the typed line; returns `None` if it is no choice.
     fn read(&self, line: &str) -> Option<Offered> {
         let words: Vec<&str> = line.split([' ', ',', '\t']).map(str::trim).collect();
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
@@ -203,12 +204,12 @@ impl Offer {
         (!chosen.is_empty()).then_some(Offered::Follow(chosen))
     }
 
-    /// Returns what is there, and waits until the person has chosen.
+    /// Presents the offer, and waits until the person has chosen.
     async fn choose(&self, config: &Config) -> anyhow::Result<Offered> {
         let words = plan::phrases(config)?;
-        // Whoever sees the question can leave it.
+        // From the moment the question is visible, it can be left.
         let mut leaving = Leaving::listen()?;
-        // What was typed before it was asked is no answer.
+        // What was typed before the question is not an answer.
         terminal::flush_input();
         let lines = self.lines(&words);
         print(&lines.join("\n"))?;
@@ -224,7 +225,7 @@ impl Offer {
                     Leave::End => Exit::Terminated,
                 }),
             };
-            // The end of the input is the end of the call.
+            // The end of the input ends the call.
             let Some(text) = typed_now else {
                 break Offered::Leave(Exit::Clean);
             };
@@ -249,19 +250,19 @@ fn print(text: &str) -> Result<(), Unwritten> {
         .map_err(Unwritten)
 }
 
-/// Reads one line and no more, because what comes after it is read by whoever follows.
+/// Reads one line and no more, because the rest of the input is for the run that follows.
 async fn typed() -> Option<String> {
     let (sender, receiver) = oneshot::channel();
     std::thread::spawn(move || {
         let mut line = String::new();
         let count = std::io::stdin().lock().read_line(&mut line);
-        // Nobody takes it where the person left by a signal.
+        // The receiver is gone if the person left by a signal.
         let _ = sender.send(matches!(count, Ok(1..)).then_some(line));
     });
     receiver.await.ok().flatten()
 }
 
-/// Says it to who hears and does not see, where hearken speaks by itself.
+/// Speaks the offer to a person who can't see it, if hearken itself speaks.
 struct Speech<'a> {
     voice: Option<VoiceHandle>,
     events: mpsc::Receiver<VoiceEvent>,
@@ -285,7 +286,7 @@ impl<'a> Speech<'a> {
         }
     }
 
-    /// Says a text, and cuts what is being said.
+    /// Speaks a text, interrupting what is being said.
     fn say(&mut self, text: &str) {
         let Some(voice) = &self.voice else {
             return;
@@ -301,7 +302,7 @@ impl<'a> Speech<'a> {
         });
     }
 
-    /// Takes the next news of the voice, which changes nothing here: all of it stands on the terminal, too.
+    /// Receives the next voice event, which changes nothing here: everything is on the terminal, too.
     async fn news(&mut self) {
         if self.voice.is_none() || self.events.recv().await.is_none() {
             std::future::pending().await
@@ -457,7 +458,7 @@ mod tests {
             let hooks = told.contains("hearken hooks install claude");
             assert_eq!(hooks, runs == Some(true), "{told}");
         }
-        // What runs and can't be followed is not passed over.
+        // What runs but can't be followed is still mentioned.
         found.claude = claude(Some(true), Some(Standing::Whole), true);
         let told = nothing(&found, &Offer::of(&found)).unwrap();
         let told = english.because(told.reason());

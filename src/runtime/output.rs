@@ -21,21 +21,21 @@ use super::signs::Signs;
 use super::writer::Writer;
 use crate::platform::keyboard::REPLIES;
 
-/// A write to a pipe that took no longer counts from its beginning: who reads there may answer before we
-/// see it return.
+/// A write to a pipe that took less than this counts from its beginning: its reader may answer before we see the
+/// write return.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
-/// Asks a terminal where its cursor is: it replies once it has read everything before.
+/// Asks a terminal for the cursor position: it replies once it has read everything before.
 const QUERY: &str = "\x1b[6n";
 
-/// What a text shows, once it is written.
+/// What becomes visible once a text is written.
 #[derive(Debug)]
 pub(super) enum Shows {
-    /// A frame of the full face, drawn on the terminal as it was after so many upheavals.
+    /// A frame of the full face, with the number of upheavals before it was drawn.
     Frame(Showing, u64),
     /// An announcement.
     Told(Arc<Announcement>),
-    /// The same, with a query behind it to which the terminal replies.
+    /// The same, followed by a query to which the terminal replies, at this column.
     Asked(Box<Shows>, u16),
 }
 
@@ -51,23 +51,23 @@ pub(super) struct Output {
     started: Instant,
     /// How often the terminal was changed under the frames.
     upheavals: u64,
-    /// What waits for the terminal's replies, where it is asked.
+    /// The writes that wait for the terminal's replies, if it is queried.
     replies: Option<Replies<Shows>>,
-    /// Whether it was asked at all.
+    /// Whether it has been queried at all.
     is_asked: bool,
-    /// What was told last to be in sight.
+    /// What was last reported to be in sight.
     in_sight: Option<Showing>,
-    /// Whether a write that returns at once counts from its beginning: the output is no terminal.
+    /// Whether a fast write counts from its beginning: the output is not a terminal.
     piped: bool,
-    /// What is to be read where the full face was, after it.
+    /// The words to print after the full face has left the screen.
     farewell: Vec<String>,
 }
 
 impl Output {
-    /// `reader` says whether a screen reader is at work.
+    /// Opens the output of a face. `reader` says whether a screen reader is running.
     ///
     /// # Errors
-    /// When the terminal can't be taken.
+    /// When the terminal can't be taken over.
     pub(super) fn open(
         face: Face,
         settings: &ScreenConfig,
@@ -76,7 +76,7 @@ impl Output {
         reads_keys: bool,
     ) -> anyhow::Result<Self> {
         let out = io::stdout();
-        // The thread that may wait in a write must hold no lock that the way out needs.
+        // The thread that may block in a write must hold no lock that the way out needs.
         let own = terminal::output()?;
         let env = |name: &str| std::env::var(name).ok();
         let signs = Signs::new(face != Face::Json && out.is_terminal(), settings, env);
@@ -88,12 +88,12 @@ impl Output {
             width: settings.width,
             order: order(out.is_terminal() && !reader, env),
         };
-        // The convention of no-color.org: set and not empty, whatever it says.
+        // The no-color.org convention: set and not empty, whatever the value.
         let theme = match env("NO_COLOR") {
             Some(value) if !value.is_empty() => ThemeChoice::Plain,
             Some(_) | None => settings.theme,
         };
-        // A terminal without sequences would show the query.
+        // A terminal without escape sequences would display the query.
         let knows_query =
             face == Face::Full || !matches!(env("TERM").as_deref(), None | Some("" | "dumb"));
         let asks = reads_keys && REPLIES && out.is_terminal() && knows_query;
@@ -121,12 +121,12 @@ impl Output {
         self.screen.is_some()
     }
 
-    /// Returns whether the frame before is written: there is never more than one on its way.
+    /// Returns whether the previous frame is written: there is never more than one on its way.
     pub(super) fn can_draw(&self) -> bool {
         self.screen.is_some() && self.writer.is_idle()
     }
 
-    /// Draws the app. What is in sight then is told when it is written.
+    /// Draws the app. What is then in sight is reported when the frame is written.
     pub(super) fn draw(&mut self, app: &App, now: Now) -> io::Result<()> {
         let mut showing = Showing::Aside;
         let Some(screen) = &mut self.screen else {
@@ -140,7 +140,7 @@ impl Output {
             let is_news = self.in_sight != Some(showing) || app.wants_sight() || !self.is_asked;
             if let Some(replies) = self.replies.as_mut().filter(|_| is_news) {
                 let column = replies.next_column();
-                // In the second row, so that the reply is not taken for a key.
+                // In the second row, so that the reply is not mistaken for a key.
                 bytes.push_str(&format!("\x1b7\x1b[2;{column}H{QUERY}\x1b8"));
                 shows = Shows::Asked(Box::new(shows), column);
                 self.is_asked = true;
@@ -150,11 +150,11 @@ impl Output {
         Ok(())
     }
 
-    /// Takes note that the terminal was changed under the frames; gives the fact that nothing is in sight.
-    /// Lines stay where they are.
+    /// Notes that the terminal was changed under the frames; returns the fact that nothing is in sight. Lines
+    /// stay where they are.
     pub(super) fn upheaval(&mut self) -> Option<Input> {
         let screen = self.screen.as_mut()?;
-        // It fails only where nothing can be drawn, which the next frame finds out.
+        // This fails only if nothing can be drawn, which the next frame will detect.
         let _ = screen.forget();
         self.upheavals += 1;
         self.in_sight = Some(Showing::Blank);
@@ -167,7 +167,7 @@ impl Output {
         })
     }
 
-    /// Returns what was written since the last call, as far as the app wants to know.
+    /// Returns what was written since the last call, as far as the app needs to know.
     pub(super) fn take_written(&mut self, app: &App) -> Vec<Input> {
         let mut facts = Vec::new();
         for written in self.writer.take_written() {
@@ -188,7 +188,7 @@ impl Output {
         facts
     }
 
-    /// Takes note that the terminal said where its cursor is; `None` where it was not asked.
+    /// Handles the terminal's cursor report; returns `None` if it was not queried.
     pub(super) fn replied(&mut self, column: u16, at: Duration, app: &App) -> Option<Vec<Input>> {
         let shown = self.replies.as_mut()?.reply(column, at)?;
         let mut facts = Vec::new();
@@ -196,7 +196,7 @@ impl Output {
         Some(facts)
     }
 
-    /// Returns when a terminal that has not replied is taken for one that never does.
+    /// Returns when a terminal that has not replied is presumed never to reply.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let at = self.replies.as_ref()?.deadline()?;
         self.started.checked_add(at)
@@ -219,7 +219,7 @@ impl Output {
         for (shows, at) in shown {
             match shows {
                 Shows::Told(told) => facts.push(Input::Written { told, at }),
-                // What was drawn on another size of the terminal says nothing about this one.
+                // A frame drawn for a different terminal size says nothing about this one.
                 Shows::Frame(_, upheavals) if upheavals != self.upheavals => {}
                 Shows::Frame(showing, _) => {
                     if self.in_sight != Some(showing) || app.wants_sight() {
@@ -232,8 +232,8 @@ impl Output {
         }
     }
 
-    /// Waits a moment for what is being written: whoever answers a line over a pipe has read it, although
-    /// we may not have seen yet that it is written.
+    /// Waits a moment for writes in progress: a program that answers a line over a pipe has read it, although we
+    /// may not yet know that it is written.
     pub(super) async fn catch_up(&self) {
         if !self.piped {
             return;
@@ -243,7 +243,7 @@ impl Output {
                 self.writer.changed().await;
             }
         };
-        // In vain where the reader takes nothing: then the answer is not for what waits.
+        // This times out if the reader takes nothing: then the answer is not for what waits.
         let _ = tokio::time::timeout(AT_ONCE, idle).await;
     }
 
@@ -264,13 +264,13 @@ impl Output {
         }
     }
 
-    /// Takes note that the person wrote where lines are written, or a line that is seen elsewhere.
+    /// Notes that the person typed among the lines, or that a line appeared elsewhere.
     pub(super) fn interrupted(&mut self) {
         self.lines.interrupted();
     }
 
     fn write_told(&mut self, mut text: String, told: Arc<Announcement>) {
-        // Only of questions it matters when.
+        // The time matters only for questions.
         if told.about.is_none() {
             return self.writer.write(text);
         }
@@ -283,7 +283,7 @@ impl Output {
         self.writer.write_to_show(text, shows);
     }
 
-    /// Returns the way to what is written.
+    /// Returns the writer behind this output.
     pub(super) fn writer(&self) -> &Writer<Shows> {
         &self.writer
     }
@@ -299,13 +299,14 @@ impl Output {
         self.signal(sign);
     }
 
-    /// Takes a notification back, where the terminal can.
+    /// Withdraws a notification, if the terminal can.
     pub(super) fn withdraw(&mut self, about: Noticed) {
         let sign = self.signs.withdraw(about);
         self.signal(sign);
     }
 
-    /// Gives a text to the terminal's clipboard, and to the system's where terminals can't be relied on for that.
+    /// Copies a text to the terminal's clipboard, and to the system's on systems whose terminals can't be relied
+    /// on for that.
     pub(super) fn copy(&mut self, text: &str) {
         let sign = self.signs.copy(text);
         if !sign.is_empty() {
@@ -320,7 +321,7 @@ impl Output {
         self.signal(sign);
     }
 
-    /// Keeps words for the time after the full face, whose screen vanishes with it.
+    /// Keeps words to print after the full face, whose screen vanishes with it.
     pub(super) fn farewell(&mut self, words: String) {
         self.farewell.push(words);
     }
@@ -331,9 +332,9 @@ impl Output {
         }
     }
 
-    /// Gives the terminal back until [`Output::take_again`].
+    /// Returns the terminal until [`Output::take_again`].
     pub(super) fn give_back(&mut self) {
-        // No frame is to land on what is somebody else's.
+        // No frame may land on a screen that is no longer ours.
         let drained = self.writer.drain();
         match &mut self.screen {
             Some(screen) if drained => screen.give_back(),
@@ -342,7 +343,7 @@ impl Output {
         }
     }
 
-    /// Takes the terminal again, after a stop.
+    /// Takes the terminal back, after a stop.
     pub(super) fn take_again(&mut self) -> io::Result<()> {
         match &mut self.screen {
             Some(screen) => screen.take_again(),
@@ -350,13 +351,13 @@ impl Output {
         }
     }
 
-    /// Draws no more: the terminal is gone.
+    /// Stops drawing: the terminal is gone.
     pub(super) fn give_up(&mut self) {
         self.screen = None;
     }
 
-    /// Gives the terminal back as it was, and writes what was to be read after the full face: to
-    /// standard error where the terminal is gone. A terminal that takes nothing is left without a word.
+    /// Restores the terminal, and prints what was kept for after the full face: to standard error if the terminal
+    /// is gone. A terminal that accepts nothing is left without a word.
     pub(super) fn close(&mut self) {
         self.title(None);
         let takes = self.writer.close();
@@ -370,10 +371,10 @@ impl Output {
                 let line = format!("hearken: {words}\n");
                 match super::writer::write_at_once(line.clone().into_bytes()) {
                     Ok(()) => {}
-                    // Standard error is most often the same terminal, which takes nothing.
+                    // Standard error is usually the same terminal, which accepts nothing.
                     Err(error) if error.kind() == io::ErrorKind::TimedOut => {}
                     Err(_) => {
-                        // Where neither can be written, nobody is left to read.
+                        // If neither can be written, nobody is left to read.
                         let _ = io::stderr().write_all(line.as_bytes());
                     }
                 }
@@ -382,8 +383,8 @@ impl Output {
     }
 }
 
-/// Returns who orders words from right to left on this output: signs for that are only for eyes, and only
-/// where the terminal takes UTF-8 and may know them. The Linux console would show a sign for each.
+/// Returns how right-to-left words are ordered on this output. Direction marks are for sighted reading only, on
+/// terminals that accept UTF-8 and may know them; the Linux console would display a sign for each.
 fn order(for_eyes: bool, env: impl Fn(&str) -> Option<String>) -> Order {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);

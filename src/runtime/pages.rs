@@ -1,6 +1,6 @@
-//! What the guide needs of the world: the names that a shell is offered, and a folder of manual pages.
+//! What the guide needs from outside: the names offered in shell completion, and a folder for manual pages.
 //!
-//! Responsibilities: reading names from the settings, writing pages. Not here: what stands in a page, and
+//! Responsibilities: reading names from the settings, writing pages. Not here: the content of a page, and
 //! which names are offered where (`guide`).
 
 use std::path::Path;
@@ -15,14 +15,14 @@ pub fn scenario_names() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns the names of the sources in the settings; none where these can't be read, which a run would tell.
+/// Returns the names of the sources in the settings; none if these can't be read, which a run would report.
 pub fn source_names(named: Option<&Path>) -> Vec<String> {
     let sources = settings::load(named).map(|config| config.source);
     let names = sources.unwrap_or_default().into_iter();
     names.map(|source| source.name).collect()
 }
 
-/// Writes manual pages, each a file's name with its text, to a folder, which is made where there is none.
+/// Writes manual pages, given as file names and texts, to a folder, which is created if missing.
 ///
 /// # Errors
 /// When the folder or a page can't be written.

@@ -1,18 +1,18 @@
-//! How a fault of hearken's own ends it.
+//! How a bug in hearken itself ends the program.
 //!
 //! Responsibilities: what happens between a panic and the end of the program. Not here: faults of others, which are
-//! told and lived with.
+//! reported and survived.
 
 use super::{Face, desk, leave_nothing, screen};
 
-/// The exit code after a panic, as Rust has it.
+/// Rust's own exit code after a panic.
 const PANICKED: i32 = 101;
 
-/// Makes any panic, on whatever thread, end the program visibly. Going on without a link, a voice or a screen would be
+/// Makes any panic, on any thread, end the program visibly. Continuing without a link, a voice or a screen would be
 /// worse: the person would wait for something that can't come.
 ///
-/// It is an exit, because what a release build does of itself (`panic = "abort"`) may leave the memory in a file, an
-/// agent's words among it.
+/// It exits because the default of a release build (`panic = "abort"`) may leave a memory dump in a file, with an
+/// agent's words in it.
 pub fn end_on_panic() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -22,7 +22,7 @@ pub fn end_on_panic() {
     }));
 }
 
-/// Makes a panic give the terminal back before its message is written, so that it can be read.
+/// Makes a panic restore the terminal before its message is written, so that the message can be read.
 pub(super) fn give_back_first(face: Face) {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -41,7 +41,7 @@ mod tests {
 
     use super::*;
 
-    /// Says to a run of this very test that it is the program that panics.
+    /// Tells a run of this very test that it is the program that panics.
     const FAULTY: &str = "HEARKEN_TEST_PANICS";
 
     #[test]
@@ -50,7 +50,7 @@ mod tests {
             end_on_panic();
             give_back_first(Face::Linear);
             let _ = std::thread::spawn(|| panic!("a fault of ours")).join();
-            // Who comes here went on.
+            // Reached only if the panic did not end the program.
             std::process::exit(0);
         }
         let name = "a_panic_beside_the_main_thread_is_told_and_ends_the_program";

@@ -35,7 +35,7 @@ pub struct Plan {
     pub(super) feeds: Vec<Feed>,
     pub(super) links: LinkSettings,
     pub(super) record: Option<PathBuf>,
-    /// Whether a screen reader is at work, which a voice then gives way to.
+    /// Whether a screen reader is running, which a voice then gives way to.
     pub(super) reader: bool,
 }
 
@@ -82,10 +82,7 @@ pub fn watch(
     )
 }
 
-/// Speaks the events that come at the standard input, as those of this agent; shows nothing.
-///
-/// # Errors
-/// When the settings can't be used.
+/// Speaks the events on standard input as those of this agent; shows nothing.
 pub fn acp_speak(name: String, speaking: Speaking) -> anyhow::Result<Plan> {
     let options = Options {
         face: Some(FaceChoice::Linear),
@@ -110,10 +107,10 @@ pub fn acp_speak(name: String, speaking: Speaking) -> anyhow::Result<Plan> {
     )
 }
 
-/// Starts an agent, and is its client.
+/// Starts an agent, and acts as its client.
 ///
 /// # Errors
-/// When it can't be found, or the settings can't be used.
+/// When the agent can't be found, or the settings can't be used.
 pub fn run_agent(wanted: Wanted, options: &Options) -> anyhow::Result<Plan> {
     let config = configured(options)?;
     if agents::is_endpoint(&wanted) {
@@ -145,7 +142,7 @@ pub fn run_agent(wanted: Wanted, options: &Options) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-/// Asks an endpoint for runs, as an agent that is started elsewhere.
+/// Requests runs from an endpoint, as from an agent that runs elsewhere.
 fn run_endpoint(wanted: Wanted, config: Config, options: &Options) -> anyhow::Result<Plan> {
     let (word, prompt) = agents::endpoint(wanted)?;
     let mut chosen = chosen::meant(&[word], Vec::new(), &config)?;
@@ -184,7 +181,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
         dialect: links.dialect,
         plain: links.plain_pair,
         recording: match source {
-            // What still grows is no recording of something that is over.
+            // A file that still grows is not a finished recording.
             Source::File(path) if !links.follow => Some(recording(path)),
             Source::File(_)
             | Source::Http(_)
@@ -196,7 +193,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
             | Source::Stdin => None,
         },
         program: matches!(source, Source::Program(_)),
-        // What is started here works where we are, unless somebody says otherwise.
+        // A program started here works in our folder, unless told otherwise.
         folder: match source {
             Source::Program(_) => std::env::current_dir()
                 .map(|folder| folder.to_string_lossy().into_owned())
@@ -213,10 +210,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
     })
 }
 
-/// Plays a recording.
-///
-/// # Errors
-/// When the settings can't be used.
+/// Replays a recording.
 pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Result<Plan> {
     sources::only_captures(file, "replay")?;
     let config = configured(options)?;
@@ -246,7 +240,7 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
     )
 }
 
-/// Returns what lies beside a recording, in the protocol's terms.
+/// Returns what is stored next to a recording, in the protocol's terms.
 pub(super) fn recording(file: &Path) -> Recording {
     let recorded = Recorded::beside(file);
     let answers = recorded
@@ -271,11 +265,11 @@ pub(super) fn recording(file: &Path) -> Recording {
     }
 }
 
-/// Starts the agent inside with a scenario, the first one if none is named, and follows it; the agent lives
-/// as long as the returned handle.
+/// Starts the built-in agent with a scenario, the first one if none is named, and follows it; the agent
+/// lives as long as the returned handle.
 ///
 /// # Errors
-/// When the scenario is not known, or no port is free on loopback.
+/// When the scenario does not exist, or no loopback port is free.
 pub async fn demo(
     scenario: Option<&str>,
     options: &Options,
@@ -303,7 +297,7 @@ pub async fn demo(
     let name = scenario.to_owned();
     tokio::spawn(async move {
         producer.until_subscribed(1).await;
-        // The name was checked; a server that is stopping has nothing to start any more.
+        // The name was checked; a server that is stopping starts nothing.
         let _ = producer.start(&name);
     });
     let described = SourceSetup {
@@ -323,7 +317,8 @@ pub async fn demo(
     Ok((plan, Some(running)))
 }
 
-/// Follows a scenario in another protocol: its agents are this program once more, spoken with by pipes.
+/// Follows a scenario in another protocol: its agents are further instances of this program, connected by
+/// pipes.
 fn scripted(script: &demo::Script, config: Config, options: &Options) -> anyhow::Result<Plan> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::new("call.itself").because(Reason::of_system(&error)))?;
@@ -350,7 +345,7 @@ fn scripted(script: &demo::Script, config: Config, options: &Options) -> anyhow:
     )
 }
 
-/// Returns what is known of every scenario, those in other protocols last.
+/// Returns the details of every scenario, those in other protocols last.
 pub(super) fn scenarios() -> impl Iterator<Item = &'static demo::ScenarioInfo> {
     demo::list().chain(demo::scripts().map(demo::Script::info))
 }
@@ -367,10 +362,7 @@ pub fn list() -> String {
     text
 }
 
-/// Says a text and waits for its end.
-///
-/// # Errors
-/// When there is no voice, or it fails.
+/// Speaks a text and waits for its end.
 pub async fn say(
     text: &str,
     choice: Option<VoiceChoice>,
@@ -384,7 +376,7 @@ pub async fn say(
     let phrases = phrases(&config)?;
     let spoken = phrases.lexicon().speak(text, Profile::Prose, None);
     let (sink, mut news) = VoiceSink::channel();
-    // Who asks for a text to be said wants to hear it, with a screen reader too.
+    // Whoever asks for a text to be spoken wants to hear it, even with a screen reader.
     let voice = voice::open(&config.voice.engine, &config.voice, false, sink);
     let mut engine = String::new();
     let outcome = loop {
@@ -418,7 +410,7 @@ pub async fn say(
     outcome
 }
 
-/// Reads the phrases in the person's language, with their dictionary.
+/// Loads the phrases in the person's language, with their pronunciation dictionary.
 pub(super) fn phrases(config: &Config) -> anyhow::Result<Phrases> {
     let phrases = Phrases::for_languages(&config.announce.languages)?;
     Ok(phrases.pronouncing(Pronunciation::new(&config.pronunciation)))
@@ -462,7 +454,7 @@ fn plan(
     };
     let lines = match face {
         Face::Full => None,
-        // The events come in there; who would answer them is not asked in this version.
+        // Standard input carries the events, so it can't carry answers in this version.
         Face::Linear | Face::Json if takes_stdin => None,
         Face::Linear if terminals.output && terminals.input && super::desk::fits() => {
             Some(LineSource::Editor)
@@ -472,7 +464,7 @@ fn plan(
     };
     let until = match (options.until, face) {
         (Some(until), _) => until,
-        // A screen stays until the person leaves it, to look back.
+        // The full screen stays until the person leaves it, so that they can look back.
         (None, Face::Full) => Until::Asked,
         (None, Face::Linear | Face::Json) => until,
     };
@@ -514,7 +506,7 @@ fn plan(
     })
 }
 
-/// Draws the run's first random number.
+/// Returns the run's random seed.
 pub(super) fn seed() -> anyhow::Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes)

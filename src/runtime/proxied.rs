@@ -1,13 +1,13 @@
-//! An agent that an editor starts: the call of the copier, and the process that listens along.
+//! An agent that an editor starts: the copier's call, and the process that listens in.
 //!
-//! Responsibilities: the name under which it is watched, the words of what goes wrong, the listener's loop: lines in, events
-//! out to whoever watches and to the voice, answers back. Not here: copying (`proxy`), what the lines mean (`dialect`), serving
-//! events (`demo`).
+//! Responsibilities: the name under which it is watched, the wording of failures, the listener's loop: lines in, events
+//! out to watchers and to the voice, answers back. Not here: copying (`proxy`), what the lines mean (`dialect`),
+//! serving events (`demo`).
 //!
 //! # Mental model
-//! Three processes: the copier, which the editor starts; the listener below it, which has no terminal; and below that one
-//! the speaker, which takes the events at its input as `hearken watch -` does. Whoever watches hears and answers by the socket;
-//! while somebody does, there is no speaker.
+//! Three processes: the copier, which the editor starts; its child, the listener, which has no terminal; and the
+//! listener's child, the speaker, which reads events on standard input as `hearken watch -` does. A watcher hears and
+//! answers through the socket; while one is connected, there is no speaker.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -34,25 +34,25 @@ use crate::transport;
 use super::failure::Failure;
 use super::wording::{fault, phrases_for};
 
-/// The longest name under which a proxy is watched: a socket's path has little room.
+/// The longest name of a watched proxy: a socket's path has little room.
 const LONGEST_NAME: usize = 48;
-/// How many proxies of one name there are at once: an editor starts one for each of its windows.
+/// The most proxies of one name: an editor starts one for each of its windows.
 const MOST_OF_A_NAME: usize = 32;
-/// How many answers may wait; who writes more at once is no person.
+/// The most answers that may wait; no person writes more in one go.
 const WAITING_ANSWERS: usize = 64;
-/// How many events may wait for the speaker, which reads faster than it speaks.
+/// The most events that may wait for the speaker, which reads faster than it speaks.
 const WAITING_EVENTS: usize = 4096;
-/// How often a speaker that ended is started again.
+/// How often a failed speaker is restarted.
 const SPEAKERS: u32 = 3;
-/// How long the speaker may take to say what it was told when all is over.
+/// How long the speaker may take to finish speaking at the end.
 const LAST_WORDS: Duration = Duration::from_secs(30);
-/// How much is read at once.
+/// The size of one read, in bytes.
 const PIECE: usize = 64 * 1024;
 
-/// What stands between an editor and its agent.
+/// A proxy between an editor and its agent.
 #[derive(Debug, Clone)]
 pub struct Proxied {
-    /// Under which name it is watched, where the person chose one.
+    /// The name under which it is watched, if the person chose one.
     pub name: Option<String>,
     /// The agent: a program and its arguments.
     pub program: Vec<OsString>,
@@ -60,7 +60,7 @@ pub struct Proxied {
     pub speaking: Speaking,
 }
 
-/// Stands between an editor and its agent until that has ended; gives its exit code.
+/// Runs between an editor and its agent until the agent has ended; returns its exit code.
 ///
 /// # Errors
 /// When the agent can't be started, or the name can't be used.
@@ -93,7 +93,7 @@ pub fn acp_proxy(wanted: Proxied) -> anyhow::Result<u8> {
     };
     let speaking = wanted.speaking;
     let say = move |trouble: Trouble| {
-        // Only now: the bytes must not wait for anybody's settings.
+        // Loaded only now: the bytes must not wait for settings to load.
         let Ok(words) = phrases_for(speaking.config.as_deref(), &speaking.language) else {
             return;
         };
@@ -114,7 +114,7 @@ pub fn acp_proxy(wanted: Proxied) -> anyhow::Result<u8> {
     })
 }
 
-/// Returns the name of a program as one that can be watched.
+/// Returns a program's name in the form of a proxy name.
 fn named(program: &Path) -> String {
     let stem = program.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -129,15 +129,15 @@ fn named(program: &Path) -> String {
     }
 }
 
-/// Writes to the standard error; where nobody reads that, nobody wants to know.
+/// Writes to standard error; if that is closed, the text is lost.
 fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "hearken: {text}");
 }
 
-/// Is the process that listens along, until the copier is gone.
+/// Runs the process that listens in, until the copier is gone.
 ///
 /// # Errors
-/// When no socket can be had.
+/// When no socket is available.
 pub async fn acp_listen(name: &str, speaking: Speaking) -> anyhow::Result<Exit> {
     leave_terminal();
     let words = phrases_for(speaking.config.as_deref(), &speaking.language)?;
@@ -207,7 +207,7 @@ pub async fn acp_listen(name: &str, speaking: Speaking) -> anyhow::Result<Exit> 
     Ok(Exit::Clean)
 }
 
-/// Serves the events under the first name that is free; gives that.
+/// Serves the events under the first free name; returns that name.
 async fn serve(
     name: &str,
     seed: u64,
@@ -220,7 +220,7 @@ async fn serve(
         id: name.to_owned(),
         name: name.to_owned(),
         farewell: words.text("proxy.over", &[]),
-        // Where too many wait, whoever wrote them sees that nothing came of it.
+        // When too many wait, the answer is dropped, and its sender sees that nothing came of it.
         answers: Arc::new(move |reply| drop(answers.try_send(reply))),
     });
     settings.hearer = Some(Arc::new(move |news| match news {
@@ -243,7 +243,7 @@ async fn serve(
         super::serving::of_owner(&place)?;
         match demo::serve_at(&[place], settings.clone()).await {
             Ok(running) => return Ok((running, name)),
-            // Somebody listens there: another window of the editor.
+            // The name is taken: by another window of the editor.
             Err(error)
                 if error.kind() == std::io::ErrorKind::AddrInUse && number < MOST_OF_A_NAME =>
             {
@@ -257,11 +257,11 @@ async fn serve(
     }
 }
 
-/// What the listener knows.
+/// The state of the listener.
 struct Listener {
     along: Along,
     started: Instant,
-    /// How many answers came so far.
+    /// How many answers have arrived so far.
     requests: u64,
     running: Running,
     speaker: Speaker,
@@ -275,7 +275,7 @@ impl Listener {
         }
     }
 
-    /// Takes what the copier tells.
+    /// Handles a message from the copier.
     fn note(&mut self, note: &Note) -> Vec<Wish> {
         let (now, mut out) = (self.now(), Vec::new());
         let text = String::from_utf8_lossy;
@@ -329,7 +329,7 @@ impl Listener {
                     request: request.unwrap_or_default(),
                     line: body.into_bytes(),
                 }),
-                // Whoever watches hears it by the events alone: their protocol has no answer to an answer.
+                // A watcher learns it from the events alone: the protocol has no reply to an answer.
                 Out::Settled { .. }
                 | Out::Tell(_)
                 | Out::Detail(_)
@@ -353,7 +353,7 @@ impl Listener {
         wishes
     }
 
-    /// Takes the word whether somebody watches: then the voice is theirs.
+    /// Handles a change in whether anyone is watching: the voice is the watcher's.
     fn watched(&mut self, watches: bool) {
         match watches {
             true => self.speaker.rest(),
@@ -361,7 +361,7 @@ impl Listener {
         }
     }
 
-    /// Tells the end, and lets what was said be said.
+    /// Announces the end, and lets pending speech finish.
     async fn end(mut self) {
         let (now, mut out) = (self.now(), Vec::new());
         self.along.gone(now, &mut out);
@@ -371,7 +371,7 @@ impl Listener {
     }
 }
 
-/// Speaks what nobody watches.
+/// Speaks the events while there is no watcher.
 struct Speaker {
     name: String,
     speaking: Speaking,
@@ -389,7 +389,7 @@ impl Speaker {
         }
     }
 
-    /// Begins to speak, from what stands.
+    /// Starts speaking, from the current state.
     fn begin(&mut self, source: &Running) {
         if self.running.is_some() || self.speaking.is_silent() || self.started > SPEAKERS {
             return;
@@ -415,13 +415,13 @@ impl Speaker {
         };
         let (events, mut waiting) = mpsc::channel::<String>(WAITING_EVENTS);
         for text in source.producer().standing() {
-            // There is room for all: it has just begun.
+            // All of them fit: the channel is new.
             let _ = events.try_send(text);
         }
         tokio::spawn(async move {
             while let Some(mut text) = waiting.recv().await {
                 text.push('\n');
-                // One that is gone is started again by whoever waits for it.
+                // A process that is gone is restarted after `ended`.
                 if input.write_all(text.as_bytes()).await.is_err() {
                     return;
                 }
@@ -430,23 +430,23 @@ impl Speaker {
         self.running = Some((child, events));
     }
 
-    /// Says nothing more, at once.
+    /// Stops speaking immediately.
     fn rest(&mut self) {
-        // Dropping it ends it.
+        // Dropping it ends the process.
         self.running = None;
     }
 
-    /// Hands it an event; one that takes none in is of no use.
+    /// Passes it an event; a speaker that accepts none is of no use.
     fn tell(&mut self, text: String) {
         if let Some((child, events)) = &mut self.running
             && events.try_send(text).is_err()
         {
-            // It has ended by now, or it hangs; `ended` sees to the rest.
+            // It has ended by now, or it hangs; `ended` handles the rest.
             let _ = child.start_kill();
         }
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until it ends by itself.
     async fn ended(&mut self) {
         match &mut self.running {
             Some((child, _)) => {
@@ -456,14 +456,14 @@ impl Speaker {
         }
     }
 
-    /// Begins once more, a few times.
+    /// Restarts it, up to a limit.
     fn again(&mut self, source: &Running) {
         self.running = None;
         self.started += 1;
         self.begin(source);
     }
 
-    /// Lets it say what it was told.
+    /// Lets it finish speaking.
     async fn end(self) {
         if let Some((mut child, events)) = self.running {
             drop(events);

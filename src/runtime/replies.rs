@@ -1,37 +1,39 @@
-//! Whether the terminal has shown what was written: it is asked where its cursor is, and answers once it has come so far.
+//! Whether the terminal has shown what was written: it is asked for the cursor position, and replies once it has read
+//! that far.
 //!
 //! Responsibilities: matching the terminal's replies to `CSI 6n` with what was written before each query, and noticing a
 //! terminal that never replies. Not here: writing the query (`output`), finding the reply among the keys (`keys`).
 //!
 //! # Mental model
-//! A write returns when the system has taken the bytes; nothing says that anybody reads them. A terminal that replies has
-//! read everything before the query, so only its reply counts. A terminal that has not replied to the first query within
-//! [`PATIENCE`] is taken for one that never does, until it replies all the same; there, the return of the write counts.
+//! A write returns when the system has taken the bytes; that does not mean that the terminal has read them. A terminal
+//! that replies has read everything before the query, so only its reply counts. A terminal that has not replied to the
+//! first query within [`PATIENCE`] is presumed never to reply, until it does; for such a terminal, the return of the
+//! write counts.
 //!
 //! # Worked example
-//! A terminal replies to the first frame, and is then stopped. A question is written into the buffer, `y` is pressed: no
-//! reply has come, so the question is not shown, and the key does not count.
+//! A terminal replies to the first frame, and is then stopped. A question is written into the buffer and `y` is
+//! pressed: no reply has come, so the question does not count as shown, and neither does the key.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// How long the first reply is waited for: a terminal far away takes a tenth of that.
+/// How long to wait for the first reply: a distant terminal needs a tenth of that.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How many queries may wait for their replies; of more, the oldest are given up.
+/// The most queries that may wait for replies; beyond that, the oldest are dropped.
 const MOST: usize = 64;
-/// The columns at which the cursor is put for a query, by turns: the reply tells which query it belongs to.
+/// The columns where the cursor is put for successive queries: the reply thus identifies its query.
 const COLUMNS: std::ops::RangeInclusive<u16> = 3..=20;
 
 /// Whether the terminal replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Habit {
-    /// Nobody knows yet; asked first at this time.
+    /// Not known yet; first queried at this time.
     Unknown(Option<Duration>),
     Replies,
     Silent,
 }
 
-/// What waits for the terminal's replies.
+/// The items that wait for the terminal's replies.
 #[derive(Debug)]
 pub(super) struct Replies<T> {
     habit: Habit,
@@ -59,7 +61,7 @@ impl<T> Replies<T> {
         column
     }
 
-    /// Takes what was written before a query, and returns what counts as shown by now, since when.
+    /// Adds what was written before a query, and returns what now counts as shown, with the time.
     pub(super) fn written(&mut self, column: u16, item: T, at: Duration) -> Vec<(T, Duration)> {
         match self.habit {
             Habit::Silent => return vec![(item, at)],
@@ -73,11 +75,11 @@ impl<T> Replies<T> {
         self.due(at)
     }
 
-    /// Takes a reply, and returns what it shows; `None` where nothing was asked, so that it is no reply.
+    /// Handles a reply, and returns what it shows; `None` if no query was open, so that it is no reply.
     pub(super) fn reply(&mut self, column: u16, at: Duration) -> Option<Vec<(T, Duration)>> {
         if self.waiting.is_empty() {
             return match self.habit {
-                // It replies late.
+                // A late reply.
                 Habit::Silent => {
                     self.habit = Habit::Replies;
                     Some(Vec::new())
@@ -86,7 +88,7 @@ impl<T> Replies<T> {
             };
         }
         self.habit = Habit::Replies;
-        // A reply that names no query belongs to the first.
+        // A reply that matches no query belongs to the first.
         let query = self
             .waiting
             .iter()
@@ -108,7 +110,7 @@ impl<T> Replies<T> {
             .collect()
     }
 
-    /// Returns when the first reply is waited for no longer.
+    /// Returns when to stop waiting for the first reply.
     pub(super) fn deadline(&self) -> Option<Duration> {
         match self.habit {
             Habit::Unknown(Some(asked)) => Some(asked + PATIENCE),
@@ -116,7 +118,7 @@ impl<T> Replies<T> {
         }
     }
 
-    /// Gives up what waits: the terminal has changed since.
+    /// Drops what waits: the terminal has changed since.
     pub(super) fn forget(&mut self) {
         self.waiting.clear();
     }
@@ -158,7 +160,7 @@ mod tests {
             replies.reply(4, ms(5)),
             Some(vec![("a", ms(5)), ("b", ms(5))])
         );
-        // Some always name the same place.
+        // Some terminals always report the same position.
         assert_eq!(replies.reply(1, ms(6)), Some(vec![("c", ms(6))]));
     }
 
@@ -170,7 +172,7 @@ mod tests {
         assert_eq!(replies.due(ms(1009)), []);
         assert_eq!(replies.due(ms(1010)), [("a", ms(10))]);
         assert_eq!(replies.written(4, "b", ms(2000)), [("b", ms(2000))]);
-        // It was only slow.
+        // It was merely slow.
         assert_eq!(replies.reply(3, ms(3000)), Some(vec![]));
         assert_eq!(replies.written(5, "c", ms(3001)), []);
     }

@@ -1,15 +1,15 @@
-//! What the calls of the programs that run say: which of them are agents that can be followed, and where.
+//! What the command lines of running programs reveal: which programs are agents that can be followed, and where.
 //!
-//! Responsibilities: reading the words of a call. Not here: which programs run (`platform`), whether anybody answers there
+//! Responsibilities: reading command lines. Not here: which programs run (`platform`), whether anything answers there
 //! (`nearby`).
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-/// How a program of Node.js is found whose first word is that of Node.js itself: by one of so many words.
+/// How many words of a command line may name the program: for a Node.js program, the first word is Node.js itself.
 const WORDS: usize = 3;
 
-/// Returns whether a call is one of a program of this name.
+/// Returns whether a command line runs a program of this name.
 fn is_call_of(call: &[String], name: &str) -> bool {
     let named = |word: &String| {
         let file = Path::new(word).file_name();
@@ -18,7 +18,7 @@ fn is_call_of(call: &[String], name: &str) -> bool {
     call.iter().take(WORDS).any(named)
 }
 
-/// Returns what stands behind an option, in either of its forms.
+/// Returns the value of an option, in either of its forms.
 fn option<'a>(call: &'a [String], name: &str) -> Option<&'a str> {
     let at = call.iter().position(|word| word == name);
     let behind = at.and_then(|at| call.get(at + 1));
@@ -29,7 +29,7 @@ fn option<'a>(call: &'a [String], name: &str) -> Option<&'a str> {
     behind.map(String::as_str).or_else(joined)
 }
 
-/// Returns this machine's own address for one that a server listens at; nothing where that is another machine's.
+/// Returns the local address to reach a server that listens at `host`; `None` if that is another machine's.
 fn here(host: &str) -> Option<&str> {
     match host.parse() {
         Ok(IpAddr::V4(Ipv4Addr::UNSPECIFIED)) => Some("127.0.0.1"),
@@ -39,7 +39,7 @@ fn here(host: &str) -> Option<&str> {
     }
 }
 
-/// Returns the ports at which servers of opencode were told to listen.
+/// Returns the ports where opencode servers were told to listen.
 pub(super) fn opencode_ports(calls: &[Vec<String>]) -> Vec<u16> {
     let ours = calls.iter().filter(|call| is_call_of(call, "opencode"));
     let ports = ours.filter_map(|call| {
@@ -51,7 +51,7 @@ pub(super) fn opencode_ports(calls: &[Vec<String>]) -> Vec<u16> {
     ports.collect()
 }
 
-/// Returns the addresses at which servers of Codex were told to listen.
+/// Returns the addresses where Codex servers were told to listen.
 pub(super) fn codex_addresses(calls: &[Vec<String>]) -> Vec<String> {
     let ours = calls
         .iter()

@@ -1,11 +1,11 @@
-//! The terminal of the full face: taken, given back, drawn on, and given up when it is gone.
+//! The terminal of the full face: taken over, drawn on, restored, and given up when it is gone.
 //!
-//! Responsibilities: every mode that the full face sets and its undoing on each way out; the bytes of frames
-//! that the terminal shows as a whole (mode 2026). Not here: what is drawn (`pane`), when it is drawn (`runtime`),
+//! Responsibilities: every mode that the full face sets, and undoing it on each way out; the bytes of frames that
+//! the terminal shows as a whole (mode 2026). Not here: what is drawn (`pane`), when it is drawn (`runtime`),
 //! writing it (`writer`), noticing that the terminal is gone (`platform`).
 //!
-//! Synchronized output is not asked for first: a terminal that does not know the mode ignores it, and the
-//! answer to a question would come in among the keys.
+//! The terminal is not asked first whether it supports synchronized output: if it does not, it ignores the mode,
+//! and its reply would arrive among the keys.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -25,8 +25,8 @@ use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 
 use crate::platform::terminal;
 
-/// The most columns and rows that are drawn. A terminal can claim 65,535 of each, whose cells no machine
-/// holds; these are more than a large screen has in the smallest letters, and fewer cells than 16 MiB.
+/// The most columns and rows that are drawn. A terminal can claim 65,535 of each, more cells than any machine can
+/// hold; these limits are more than a large screen has in the smallest font, and take less than 16 MiB.
 const MOST: (u16, u16) = (800, 400);
 
 /// The terminal while the full face has it.
@@ -36,8 +36,8 @@ pub(super) struct Screen {
     taken: bool,
 }
 
-/// Takes what is drawn: the bytes of a frame are written as a whole, and elsewhere (`writer`), so that a
-/// terminal that takes nothing stops nobody.
+/// The drawing target: a frame's bytes are written as a whole, and elsewhere (`writer`), so that a terminal that
+/// accepts nothing blocks nothing.
 #[derive(Debug, Clone, Default)]
 struct Sheet(Arc<Mutex<Vec<u8>>>);
 
@@ -62,7 +62,7 @@ impl Write for Sheet {
     }
 }
 
-/// Returns the part of the terminal that is drawn on; `None` where it has none.
+/// Returns the part of the terminal that is drawn on; `None` if its size is unknown or zero.
 fn area() -> Option<Rect> {
     let (columns, rows) = terminal::size()?;
     let (columns, rows) = (columns.min(MOST.0), rows.min(MOST.1));
@@ -70,7 +70,7 @@ fn area() -> Option<Rect> {
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     pub(super) fn take() -> io::Result<Self> {
         enter()?;
         let sheet = Sheet::default();
@@ -84,7 +84,7 @@ impl Screen {
         })
     }
 
-    /// Returns the bytes of a frame that is shown as a whole; `None` where there is no place to show one.
+    /// Returns the bytes of a frame, to be shown as a whole; `None` if there is no area to draw on.
     pub(super) fn draw(
         &mut self,
         render: impl FnOnce(&mut Frame<'_>),
@@ -100,28 +100,28 @@ impl Screen {
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// Makes the next frame a whole one, whatever became of the terminal meanwhile.
+    /// Makes the next frame a full redraw, whatever happened to the terminal meanwhile.
     pub(super) fn forget(&mut self) -> io::Result<()> {
-        // Setting the size clears, too, without asking the terminal for the cursor: its answer would come
-        // in among the keys.
+        // Setting the size also clears, without asking the terminal for the cursor position: the reply would
+        // arrive among the keys.
         self.terminal.resize(area().unwrap_or_default())
     }
 
-    /// Gives the terminal back for a while.
+    /// Restores the terminal for a while.
     pub(super) fn give_back(&mut self) {
         if std::mem::take(&mut self.taken) {
             restore();
         }
     }
 
-    /// Takes it again, whatever became of it meanwhile; everything is drawn anew.
+    /// Takes the terminal back, whatever happened to it meanwhile; everything is redrawn.
     pub(super) fn take_again(&mut self) -> io::Result<()> {
         enter()?;
         self.taken = true;
         self.forget()
     }
 
-    /// Leaves a terminal that takes nothing any more: its modes can be given back, but no word be written.
+    /// Leaves a terminal that accepts nothing any more: its modes can be restored, but nothing can be written.
     pub(super) fn let_go(&mut self) {
         if std::mem::take(&mut self.taken) {
             let _ = disable_raw_mode();
@@ -145,10 +145,10 @@ fn enter() -> io::Result<()> {
     )
 }
 
-/// Undoes everything that the full face does to a terminal, as far as the terminal takes it.
+/// Undoes everything that the full face does to a terminal, as far as the terminal accepts it.
 pub(super) fn restore() {
     let mut undo = Vec::new();
-    // A list of bytes takes everything.
+    // Writing to a byte vector never fails.
     let _ = queue!(
         undo,
         EndSynchronizedUpdate,

@@ -1,7 +1,7 @@
-//! The demo's agent for others: where it is served, how it is signed, what starts it.
+//! The demo's agent for other programs: where it is served, how it is signed, what starts it.
 //!
-//! Responsibilities: reading places from words, writing the public key down, starting a scenario for
-//! whoever comes first, the end. Not here: the producer itself (`demo`).
+//! Responsibilities: parsing places, writing the public key, starting a scenario for the first subscriber, the end.
+//! Not here: the producer itself (`demo`).
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,25 +18,25 @@ use crate::transport::{self, PipeName};
 
 use super::failure::Failure;
 
-/// How many lines of the log may wait for a reader who is slow; what is more is counted.
+/// The most log lines that may wait for a slow reader; further ones are counted.
 const WAITING_LINES: usize = 256;
 
 /// How the demo's agent is served.
 #[derive(Debug, Clone, Default)]
 pub struct Serving {
-    /// Where: `HOST:PORT`, `unix:PATH`, `unix:AGENT`, `pipe:NAME` or `-`.
+    /// The places: `HOST:PORT`, `unix:PATH`, `unix:AGENT`, `pipe:NAME` or `-`.
     pub places: Vec<String>,
-    /// What is played to the first subscriber; others are started by a request.
+    /// The scenario played to the first subscriber; others are started by a request.
     pub scenario: Option<String>,
-    /// Where the public key goes with which the manifest is signed.
+    /// The file for the public key of the manifest's signature.
     pub sign: Option<PathBuf>,
 }
 
-/// Serves the demo's agent until an interrupt, or until the pipes end that it is spoken to by. Who comes and what
-/// is answered is written to the standard error.
+/// Serves the demo's agent until an interrupt, or until the pipes that carry it end. Connections and answers are
+/// logged to standard error.
 ///
 /// # Errors
-/// When a place can't be listened at, the scenario is not known or the key can't be written.
+/// When a place can't be listened at, the scenario does not exist or the key can't be written.
 pub async fn serve(
     serving: &Serving,
     words: &Phrases,
@@ -68,7 +68,7 @@ pub async fn serve(
         pipes::THERE || !places.iter().any(is_pipe),
         Failure::new("call.source.no_pipes")
     );
-    // Before anything is told: who reads it may interrupt at once.
+    // Before the announcement: its reader may interrupt immediately.
     let mut leaving = Leaving::listen_without_terminal()?;
     let mut settings = demo::Settings::live(super::plan::seed()?);
     if let Some(file) = &serving.sign {
@@ -86,7 +86,7 @@ pub async fn serve(
             .with("names", serving.places.join(", "))
             .because(Reason::of_system(&error))
     })?;
-    // Without an address nobody can post a request that starts a run.
+    // Without an address, no request can be posted to start a run.
     let posts = places
         .iter()
         .any(|place| matches!(place, Entrance::Address(_)));
@@ -99,7 +99,7 @@ pub async fn serve(
         let producer = running.producer().clone();
         tokio::spawn(async move {
             producer.until_subscribed(1).await;
-            // The name was checked; a server that is stopping has nothing to start any more.
+            // The name was checked; a server that is stopping starts nothing.
             let _ = producer.start(&name);
         });
     }
@@ -123,9 +123,7 @@ pub async fn serve(
     Ok(exit)
 }
 
-/// Returns who hears what happens and has it written, a line each with its time. The agents never wait for the reader
-/// of these lines.
-/// Checks that nobody else could put a socket of their own in the place of one.
+/// Checks that no other user could replace a socket with their own.
 ///
 /// # Errors
 /// When others may write to its folder.
@@ -139,11 +137,12 @@ pub(super) fn of_owner(place: &Entrance) -> Result<(), Failure> {
     }
 }
 
+/// Returns the observer that logs each event as a line with its time. The agents never wait for the reader of the log.
 fn log(words: Phrases) -> demo::Hearer {
     let (sender, lines) = mpsc::sync_channel::<String>(WAITING_LINES);
     std::thread::spawn(move || {
         for line in lines {
-            // Whoever closed the standard error wants no log.
+            // If standard error is closed, no log is wanted.
             if writeln!(std::io::stderr(), "{line}").is_err() {
                 return;
             }
@@ -163,7 +162,7 @@ fn log(words: Phrases) -> demo::Hearer {
     })
 }
 
-/// Words what happened; nothing of what anybody wrote is in it.
+/// Words an event for the log; no text from outside is in it.
 fn told(words: &Phrases, news: &News) -> String {
     let phrase = |key: &str| Arg::Own(words.text(key, &[]));
     match news {
@@ -213,7 +212,7 @@ fn told(words: &Phrases, news: &News) -> String {
     }
 }
 
-/// Reads a place; a name after `unix:` is an agent's in the first of the protocol's folders (B.4.1).
+/// Parses a place; a name after `unix:` is an agent's in the first of the protocol's folders (B.4.1).
 fn read(text: &str) -> anyhow::Result<Entrance> {
     if let Some(name) = text.strip_prefix("pipe:") {
         let name = PipeName::parse(name).ok_or_else(|| Failure::new("call.source.pipe"))?;

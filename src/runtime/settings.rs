@@ -12,13 +12,13 @@ use crate::transport::Secret;
 
 use super::failure::{self, Failure};
 
-/// The largest settings or token file that is read.
+/// The largest settings or token file that is read, in bytes.
 const LARGEST: u64 = 1024 * 1024;
 
 /// Reads the settings: the named file, else the person's own, else the defaults.
 ///
 /// # Errors
-/// When the named file can't be read, or either is not valid.
+/// When the named file can't be read, or the file is not valid.
 pub fn load(named: Option<&Path>) -> anyhow::Result<Config> {
     match text(named)? {
         Some((path, text)) => Config::from_toml(&text).with_context(|| path.display().to_string()),
@@ -26,7 +26,7 @@ pub fn load(named: Option<&Path>) -> anyhow::Result<Config> {
     }
 }
 
-/// Reads the text of the named file, else of the person's own; `None` where that is not there.
+/// Returns the path and text of the named file, else of the person's own; `None` if that does not exist.
 ///
 /// # Errors
 /// When the file can't be read.
@@ -42,10 +42,10 @@ pub fn text(named: Option<&Path>) -> Result<Option<(PathBuf, String)>, Failure> 
     Ok(Some((path, text)))
 }
 
-/// Lays what was remembered of the voice over the settings, if anything was.
+/// Applies the remembered voice settings, if there are any, on top of the settings file.
 ///
 /// # Errors
-/// When the file is there and can't be read; it is named, and can be taken away.
+/// When the file exists but can't be read; the error names it, so that it can be removed.
 pub fn recall(config: &mut Config) -> Result<(), Failure> {
     let Some(path) = state_file().filter(|path| path.exists()) else {
         return Ok(());
@@ -68,7 +68,7 @@ fn recalled(path: &Path) -> Result<Delivery, Reason> {
     Ok(delivery)
 }
 
-/// Writes down how the voice is to sound, for the person alone; gives the file's place.
+/// Saves how the voice should sound, readable by the person alone; returns the file's name.
 ///
 /// # Errors
 /// When there is no place for it, or it can't be written.
@@ -88,17 +88,17 @@ fn written(path: &Path, delivery: &Delivery) -> std::io::Result<()> {
     put_for_owner(path, &text)
 }
 
-/// Returns the place of what is remembered of the voice.
+/// Returns the path of the remembered voice settings.
 pub fn state_file() -> Option<PathBuf> {
     state_folder().map(|folder| folder.join("voice.toml"))
 }
 
-/// Returns the folder of what hearken writes down by itself.
+/// Returns the folder for hearken's own state.
 pub fn state_folder() -> Option<PathBuf> {
     Some(files::state()?.join("hearken"))
 }
 
-/// Returns the place of the person's own settings file.
+/// Returns the path of the person's own settings file.
 pub fn own_file() -> Option<PathBuf> {
     Some(files::settings()?.join("hearken").join("config.toml"))
 }
@@ -106,7 +106,7 @@ pub fn own_file() -> Option<PathBuf> {
 /// Reads the bearer token from an environment variable or a file; it is never an argument.
 ///
 /// # Errors
-/// When it is asked for and not there. The error names the place, never the token.
+/// When the token is requested but missing. The error names the place, never the token.
 pub fn token(variable: Option<&str>, file: Option<&Path>) -> Result<Option<Secret>, Failure> {
     let text = match (variable, file) {
         (Some(name), _) => {
@@ -121,18 +121,18 @@ pub fn token(variable: Option<&str>, file: Option<&Path>) -> Result<Option<Secre
     Ok(Some(Secret::new(&text)))
 }
 
-/// The variables in which opencode itself has its password, and the user whose it is.
+/// The variables where opencode itself keeps its password and user name.
 const OPENCODE: (&str, &str) = ("OPENCODE_SERVER_PASSWORD", "OPENCODE_SERVER_USERNAME");
-/// Who that user is where nobody says it.
+/// The user name if none is set.
 const OPENCODE_USER: &str = "opencode";
 
-/// Returns whether a password for opencode stands where opencode itself has it.
+/// Returns whether an opencode password is set in opencode's own variable.
 pub(crate) fn has_opencode_password() -> bool {
     std::env::var_os(OPENCODE.0).is_some_and(|password| !password.is_empty())
 }
 
-/// Returns what a source is shown of who we are: the token that is named for it. A protocol with passwords takes it for one,
-/// and where none is named, the one of its own variable.
+/// Returns the credential for a source: the token named for it. For a protocol with passwords, the token is the
+/// password; if none is named, the protocol's own variable is used.
 ///
 /// # Errors
 /// When the password is empty.
@@ -160,12 +160,12 @@ pub fn credential(dialect: Dialect, named: Option<Secret>) -> Result<Option<Secr
     }
 }
 
-/// Returns the token of a source of the settings: its own where it names one, an environment variable before a file.
-/// The token of the call is for the source that the call names: among several (not `alone`), one of the settings
-/// has its own or none, so that no server gets what is another's.
+/// Returns the token of a source in the settings: its own if it names one, an environment variable before a file. The
+/// call's token is for the source that the call names: among several (not `alone`), a source in the settings has its
+/// own or none, so that no server gets another's token.
 ///
 /// # Errors
-/// When a token is asked for and not there.
+/// When a token is requested but missing.
 pub fn token_of(
     own: &SourceConfig,
     of_the_call: impl FnOnce() -> Result<Option<Secret>, Failure>,
@@ -177,30 +177,28 @@ pub fn token_of(
     }
 }
 
-/// Reads a file of keys: the lines that may also stand under `[keys]` in the settings.
+/// Reads a key binding file: the same lines as under `[keys]` in the settings.
 ///
 /// # Errors
-/// When it can't be read or holds anything else than commands with lists of keys.
+/// When it can't be read, or contains anything but commands with lists of keys.
 pub fn keys(path: &Path) -> anyhow::Result<KeysConfig> {
     let text = read(path).map_err(|why| Failure::unreadable(path, why))?;
     config::read(&text).with_context(|| path.display().to_string())
 }
 
-/// Reads a file of answers by rule.
+/// Reads a file of answer rules.
 ///
 /// # Errors
-/// When it can't be read, or holds a rule that is not sound: what a script meant to answer must not be guessed.
+/// When it can't be read, or contains an invalid rule: what a script was meant to answer must not be guessed.
 pub fn answers(path: &Path) -> anyhow::Result<Vec<AnswerRule>> {
     let text = read(path).map_err(|why| Failure::unreadable(path, why))?;
     config::answers(&text).with_context(|| path.display().to_string())
 }
 
-/// Reads the person's folder of keys: `AGENT_ID.pem`, and `AGENT_ID/KEY_ID.pem` where an agent has
-/// several.
+/// Reads the person's folder of trusted keys: `AGENT_ID.pem`, and `AGENT_ID/KEY_ID.pem` if an agent has several.
 ///
 /// # Errors
-/// When the folder or a key in it can't be read: a key that is silently left out would let somebody
-/// else speak for its agent.
+/// When the folder or a key in it can't be read: silently skipping a key would let somebody else speak for its agent.
 pub fn trusted_keys(folder: Option<&Path>) -> Result<KeyRing, Failure> {
     let mut ring = KeyRing::default();
     let Some(folder) = folder else {
@@ -253,7 +251,7 @@ fn read(path: &Path) -> Result<String, Reason> {
         return Err(failure::too_large(LARGEST));
     }
     let file = files::open_to_read(path).map_err(failed)?;
-    // Looked at through the open file: its place may hold another one by now.
+    // Queried through the open file: its path may lead to another one by now.
     let about = file.metadata().map_err(failed)?;
     if let Some(why) = files::untrusted(&about) {
         return Err(Reason::new(why).with("name", super::shown(path)));

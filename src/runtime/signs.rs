@@ -1,7 +1,8 @@
-//! Signs beside the face: the bell, notifications, the title, and marks where a turn begins.
+//! Signals outside the face: the bell, notifications, the title, and marks where a turn begins.
 //!
-//! Responsibilities: the bytes of each sign, and which of them a terminal takes, by what it leaves in the
-//! environment. Not here: when a sign is wished for and in which words (`app`), writing it (`output`).
+//! Responsibilities: the bytes of each sign, and which of them a terminal accepts, judging by its
+//! environment variables. Not here: when a sign is wanted and with which words (`app`), writing it
+//! (`output`).
 //!
 //! | sign | bytes | undone by |
 //! |---|---|---|
@@ -18,10 +19,10 @@ use crate::announce::Kind;
 use crate::app::{Notice, Noticed};
 use crate::config::{NotificationChoice, ScreenConfig};
 
-/// Notifications are cut to this many characters; terminals and desktops cut them anyway.
+/// The maximum length of a notification, in characters; terminals and desktops cut them anyway.
 const LONGEST_NOTE: usize = 200;
 
-/// Says by which sequence a notification goes.
+/// The escape sequence that carries a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Route {
     Osc9,
@@ -30,25 +31,25 @@ enum Route {
     None,
 }
 
-/// How far the terminal understands sequences.
+/// How far the terminal understands escape sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grade {
-    /// Not at all, or it is none: not even the bell is written.
+    /// Not at all, or it is no terminal: not even the bell is written.
     None,
-    /// The bell only: the Linux console prints parts of longer ones.
+    /// The bell only: the Linux console prints parts of longer sequences.
     Bell,
     /// All of them; unknown ones are swallowed.
     Full,
-    /// All of them, but those that are not tmux's own only in an envelope.
+    /// All of them, but those that tmux itself does not know only in a wrapper.
     Tmux,
 }
 
-/// Returns whether a terminal of this name swallows sequences that it does not know.
+/// Returns whether a terminal with this `TERM` swallows sequences that it does not know.
 pub(super) fn takes_long_ones(term: &str) -> bool {
     !matches!(term, "" | "dumb" | "linux")
 }
 
-/// Makes the signs for one terminal.
+/// Builds the signs for one terminal.
 #[derive(Debug)]
 pub(super) struct Signs {
     grade: Grade,
@@ -58,7 +59,7 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    /// Looks at what the terminal left in the environment.
+    /// Detects what the terminal accepts from its environment variables.
     pub(super) fn new(
         is_terminal: bool,
         settings: &ScreenConfig,
@@ -81,7 +82,8 @@ impl Signs {
             NotificationChoice::Auto => {
                 let program = env("TERM_PROGRAM").unwrap_or_default();
                 match program.as_str() {
-                    // They let none through unless told to, and turn the bell into an alert of theirs.
+                    // tmux and screen let none through by default, and turn the bell into an alert of their
+                    // own.
                     _ if has("TMUX") || has("STY") => Route::None,
                     _ if has("KITTY_WINDOW_ID") || term == "xterm-kitty" => Route::Osc99,
                     _ if term.starts_with("foot") => Route::Osc99,
@@ -99,7 +101,7 @@ impl Signs {
         }
     }
 
-    /// Rings.
+    /// Returns the bell.
     pub(super) fn bell(&self) -> String {
         match self.grade {
             Grade::None => String::new(),
@@ -107,8 +109,8 @@ impl Signs {
         }
     }
 
-    /// Asks for a notification. Its words are the program's own; what could end a sequence is taken out
-    /// all the same.
+    /// Returns the sequence of a notification. Its words are the program's own; anything that could end a
+    /// sequence is removed all the same.
     pub(super) fn notify(&self, notice: &Notice) -> String {
         let text = plain(&notice.text);
         let id = id_of(notice.about);
@@ -118,7 +120,7 @@ impl Signs {
             Route::Osc777 => self.foreign(&[format!("\x1b]777;notify;hearken;{text}\x1b\\")]),
             Route::Osc99 => {
                 let urgency = if notice.urgent { 2 } else { 1 };
-                // The terminal keeps it back itself while it is looked at.
+                // The terminal itself suppresses it while it has the focus.
                 let about = format!("i=hearken-{id}:u={urgency}:o=unfocused");
                 self.foreign(&[
                     format!("\x1b]99;{about}:d=0:p=title;hearken\x1b\\"),
@@ -128,7 +130,7 @@ impl Signs {
         }
     }
 
-    /// Takes a notification back, where the terminal can.
+    /// Returns the sequence that withdraws a notification, if the terminal can.
     pub(super) fn withdraw(&self, about: Noticed) -> String {
         match self.route {
             Route::Osc99 => {
@@ -138,8 +140,9 @@ impl Signs {
         }
     }
 
-    /// Returns an address to the terminal's clipboard. It goes as base64, so that nothing in it can end the
-    /// sequence or be obeyed. tmux has a clipboard of its own, and passes it on where it is set to.
+    /// Returns the sequence that copies an address to the terminal's clipboard. It is base64-encoded, so
+    /// that nothing in it can end the sequence or act as a command. tmux has its own clipboard, and passes
+    /// it on if configured to.
     pub(super) fn copy(&self, address: &str) -> String {
         match self.grade {
             Grade::None | Grade::Bell => String::new(),
@@ -149,7 +152,7 @@ impl Signs {
         }
     }
 
-    /// Sets the title, or restores the one that was there.
+    /// Returns the sequence that sets the title, or restores the original one.
     pub(super) fn title(&mut self, title: Option<&str>) -> String {
         match (self.grade, title) {
             (Grade::None | Grade::Bell, _) => String::new(),
@@ -166,7 +169,7 @@ impl Signs {
         }
     }
 
-    /// Puts the mark of a turn around a line of the linear face.
+    /// Adds the turn mark to a line of the linear face.
     pub(super) fn marked(&self, kind: Kind, line: String) -> String {
         if !self.marks {
             return line;
@@ -198,7 +201,7 @@ impl Signs {
         }
     }
 
-    /// Wraps sequences that only the terminal around a multiplexer knows.
+    /// Wraps sequences that only the terminal outside a multiplexer understands.
     fn foreign(&self, sequences: &[String]) -> String {
         match self.grade {
             Grade::None | Grade::Bell => String::new(),
@@ -211,7 +214,7 @@ impl Signs {
     }
 }
 
-/// Names what a notification is about for the terminal.
+/// Returns the identifier of a notification's subject for the terminal.
 fn id_of(about: Noticed) -> String {
     match about {
         Noticed::Question(prompt) => prompt.0.to_string(),
@@ -219,7 +222,7 @@ fn id_of(about: Noticed) -> String {
     }
 }
 
-/// Leaves nothing in a text that could end or begin a sequence.
+/// Removes everything that could end or begin a sequence.
 fn plain(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_control())

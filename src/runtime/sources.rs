@@ -1,8 +1,8 @@
-//! A source and what its protocol makes of the address that the person gave.
+//! A source, and how its protocol interprets the address that the person gave.
 //!
-//! Responsibilities: reading a SOURCE, the name by which it is called, what carries its frames, what a link to it is
-//! opened with, what a word that is no source was probably meant for. Not here: which sources are meant (`chosen`),
-//! the addresses themselves (`dialect`), opening (`transport`).
+//! Responsibilities: parsing a SOURCE, its name, what carries its frames, how a link to it is opened, what an invalid
+//! source was probably meant to be. Not here: which sources are meant (`chosen`), the addresses themselves (`dialect`),
+//! opening (`transport`).
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ use crate::transport::{LinkSettings, Listening, Secret, Source, SourceError};
 
 use super::failure::{self, Failure};
 
-/// How many sources of the settings an error names.
+/// The most sources of the settings that an error names.
 const MOST_LISTED: usize = 8;
 
-/// What stands before an address whose protocol is named with it.
+/// The address prefixes that name a protocol.
 const PREFIXES: [(&str, Dialect); 4] = [
     ("opencode:", Dialect::Opencode),
     ("codex:", Dialect::Codex),
@@ -26,13 +26,13 @@ const PREFIXES: [(&str, Dialect); 4] = [
     ("a2a:", Dialect::A2a),
 ];
 
-/// The SOURCE that is no address: Claude Code calls us, by its hooks.
+/// The SOURCE that is not an address: Claude Code calls us, by its hooks.
 pub(crate) const CLAUDE: &str = "claude";
 
-/// What Claude Code is called.
+/// The display name of Claude Code.
 const CLAUDE_CODE: &str = "Claude Code";
 
-/// Parts a SOURCE from the protocol that is named before it.
+/// Splits a SOURCE from its protocol prefix.
 fn parted(text: &str) -> (Option<Dialect>, &str) {
     if text == CLAUDE {
         return (Some(Dialect::Claude), text);
@@ -43,7 +43,7 @@ fn parted(text: &str) -> (Option<Dialect>, &str) {
     named.map_or((None, text), |(dialect, rest)| (Some(dialect), rest))
 }
 
-/// Returns a source of the settings with the protocol apart that stands before its address.
+/// Returns a source of the settings with the protocol prefix moved from its address to `dialect`.
 pub(crate) fn spelled_out(mut own: SourceConfig) -> SourceConfig {
     if let (Some(dialect), rest) = own.url.as_deref().map_or((None, ""), parted) {
         (own.dialect, own.url) = (Some(dialect), Some(rest.to_owned()));
@@ -51,8 +51,8 @@ pub(crate) fn spelled_out(mut own: SourceConfig) -> SourceConfig {
     own
 }
 
-/// Returns a word of the command line that needs settings of its own, as a source of the settings: its protocol is named
-/// with it, or is one for all that has passwords.
+/// Returns a word of the command line as a source of the settings, if it needs settings of its own: it names its
+/// protocol, or the protocol set for all sources has passwords.
 pub(crate) fn with_own(word: &str, config: &Config) -> Option<SourceConfig> {
     let (named, url) = parted(word);
     let for_all = Some(config.links.dialect).filter(|dialect| *dialect == Dialect::Opencode);
@@ -64,10 +64,7 @@ pub(crate) fn with_own(word: &str, config: &Config) -> Option<SourceConfig> {
     })
 }
 
-/// Reads a SOURCE as it stands on the command line or in the settings.
-///
-/// # Errors
-/// See [`SourceError`].
+/// Parses a SOURCE as given on the command line or in the settings.
 pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceError> {
     let (named, text) = parted(text);
     if text == CLAUDE {
@@ -76,7 +73,7 @@ pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceErro
     let source = Source::parse(text, config)?;
     let dialect = named.unwrap_or(config.dialect);
     if let (Some(Dialect::Agui), Source::WebSocket(_)) = (named, &source) {
-        // Its runs are posted, and answered by event streams.
+        // Its runs are posted, and answered with event streams.
         return Err(SourceError::UnknownScheme {
             scheme: "agui:ws".to_owned(),
         });
@@ -89,7 +86,7 @@ pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceErro
     }
 }
 
-/// Makes a place at which only those are let in who are told its secret.
+/// Creates a listening place that admits only clients with its secret.
 fn listening() -> Result<Listening, SourceError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| SourceError::NoSecret {
@@ -101,8 +98,8 @@ fn listening() -> Result<Listening, SourceError> {
     Listening::new(0, Secret::new(&secret)).ok_or(SourceError::BadAddress)
 }
 
-/// Returns why a word on the command line is no source: where it is no address, it may be meant for the name of one
-/// that the person's settings have.
+/// Returns why a word on the command line is no source: if it is not an address, it may be meant as the name of a
+/// source in the person's settings.
 pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> Failure {
     match error {
         SourceError::NoSuchFile { name } if !config.source.is_empty() => {
@@ -129,10 +126,10 @@ pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> Failur
     }
 }
 
-/// Refuses an address where a capture is read, with what helps.
+/// Refuses an address where a capture is expected, with a helpful error.
 ///
 /// # Errors
-/// When it is one.
+/// When it is an address.
 pub(crate) fn only_captures(file: &Path, command: &str) -> anyhow::Result<()> {
     let text = file.to_string_lossy();
     let read = read(&text, &LinkConfig::default());
@@ -150,12 +147,12 @@ pub(crate) fn only_captures(file: &Path, command: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns whether there is a socket at a path.
+/// Returns whether the path is a socket.
 pub(crate) fn is_socket(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| files::is_socket(&about))
 }
 
-/// Lists names, as many as somebody reads.
+/// Lists names, as many as are worth reading.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let all: Vec<&str> = names.collect();
     let more = if all.len() > MOST_LISTED { ", …" } else { "" };
@@ -163,17 +160,17 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     first.copied().collect::<Vec<_>>().join(", ") + more
 }
 
-/// Returns where a producer at this source has what.
+/// Returns the addresses of a producer at this source.
 pub(crate) fn addresses(source: &Source) -> Addresses {
     Addresses::given(carrier(source), path(source))
 }
 
-/// Returns the path of the address that the person gave; empty for what is no server on the network.
+/// Returns the path of the address that the person gave; empty if the source is not a network server.
 pub(crate) fn path(source: &Source) -> &str {
     source.path().map(|(path, _)| path).unwrap_or_default()
 }
 
-/// Returns the stream of a source whose protocol has a place of its own for it.
+/// Returns the stream of a source whose protocol has its own place for it.
 pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
     match dialect {
         Dialect::Opencode => Some(opencode_events(path(source))),
@@ -201,7 +198,8 @@ pub(crate) fn carrier(source: &Source) -> Carrier {
     }
 }
 
-/// Returns whether a source is met as AAEP has it; else its address is where its frames are, and nothing is added.
+/// Returns whether a source is approached by AAEP's rules; otherwise its frames are at the address itself, and nothing
+/// is added.
 fn is_met_in_aaep(dialect: Dialect) -> bool {
     match dialect {
         Dialect::Auto | Dialect::Aaep => true,
@@ -216,7 +214,7 @@ fn is_met_in_aaep(dialect: Dialect) -> bool {
     }
 }
 
-/// Returns the name by which a source is called: where its frames are, for a server on the network.
+/// Returns the name of a source; for a network server, the place of its frames.
 pub(crate) fn name(source: &Source, dialect: Dialect) -> String {
     match (source, is_met_in_aaep(dialect)) {
         (Source::Requests(_), _) => CLAUDE_CODE.to_owned(),
@@ -225,12 +223,12 @@ pub(crate) fn name(source: &Source, dialect: Dialect) -> String {
     }
 }
 
-/// Returns the name of a source whose frames are at the very address that the person gave.
+/// Returns the name of a source whose frames are at the exact address that the person gave.
 pub(crate) fn name_as_given(source: &Source) -> String {
     source.name_at(path(source))
 }
 
-/// Lays down what a link is opened with.
+/// Completes the settings with which a link is opened.
 pub(crate) fn prepared(mut settings: LinkSettings) -> LinkSettings {
     settings.websocket = match is_met_in_aaep(settings.config.dialect) {
         true => WEBSOCKET,
@@ -319,7 +317,7 @@ mod tests {
         );
         assert!(parse("http://localhost/events?token=abc").is_ok());
         assert!(parse("ws://localhost/?token=abc").is_ok());
-        // Where nothing is added to it, it is the address itself.
+        // With nothing added, it is the address itself.
         let named = LinkConfig {
             dialect: Dialect::Asp,
             ..LinkConfig::default()

@@ -1,6 +1,6 @@
-//! The person's words for what is no announcement: reports, and errors before anything is announced.
+//! The person's words for what is not an announcement: reports, and errors before the first announcement.
 //!
-//! Responsibilities: finding the person's language before the settings are known to be good. Not here: the words
+//! Responsibilities: finding the person's language before the settings are known to be valid. Not here: the words
 //! (`announce`), the reports (`inspect`).
 
 use std::path::Path;
@@ -11,19 +11,19 @@ use crate::config::{Config, ConfigError};
 use super::agents::AgentFault;
 use super::failure::reason_of;
 
-/// Returns the phrases that the person's settings ask for. Who has to mend the settings must be able to read what
-/// is wrong with them: of a file that can't be used its languages are taken all the same, if they can be read.
+/// Returns the phrases in the languages of the person's settings. A person who has to fix the settings must be
+/// able to read what is wrong with them: from an invalid file, the languages are still used if they can be read.
 ///
 /// # Errors
-/// Never for the files that are built in; a test holds that.
+/// Never for the built-in files; a test verifies that.
 pub fn phrases(named: Option<&Path>) -> anyhow::Result<Phrases> {
     phrases_for(named, &[])
 }
 
-/// Returns the phrases in the languages that a call names, else in those that the settings ask for.
+/// Returns the phrases in the languages that a call names, else in those of the settings.
 ///
 /// # Errors
-/// Never for the files that are built in; a test holds that.
+/// Never for the built-in files; a test verifies that.
 pub fn phrases_for(named: Option<&Path>, languages: &[String]) -> anyhow::Result<Phrases> {
     if !languages.is_empty() {
         return Ok(Phrases::for_languages(languages)?);
@@ -38,7 +38,7 @@ pub fn phrases_for(named: Option<&Path>, languages: &[String]) -> anyhow::Result
     Ok(Phrases::for_languages(&wanted)?)
 }
 
-/// Finds the languages in settings that can't be used.
+/// Returns the languages named in settings that can't be used.
 fn languages_in(text: &str) -> Vec<String> {
     let line = text
         .lines()
@@ -57,10 +57,10 @@ fn languages_in(text: &str) -> Vec<String> {
     }
 }
 
-/// Returns what an error says as one line, with its causes, in the person's language.
+/// Returns an error as one line, with its causes, in the person's language.
 pub fn fault(error: &anyhow::Error, words: &Phrases) -> String {
     if let Some(settings) = error.downcast_ref::<ConfigError>() {
-        // What stands around it is the name of the file.
+        // The surrounding text is the file name.
         return format!("{error}: {}", words.settings_fault(settings));
     }
     if let Some(agent) = error.downcast_ref::<AgentFault>() {

@@ -1,9 +1,9 @@
-//! Lines and frames to standard output by a thread of its own: a reader that stops reading must not stop
-//! keys, signals and answers.
+//! Writes lines and frames to standard output on its own thread: a reader that stops reading must not
+//! block keys, signals and answers.
 //!
-//! Responsibilities: writing in order, telling how much waits and what of it is written, noticing that
-//! nobody reads any more or nothing can be written. Not here: what is written (`output`, `linear`,
-//! `screen`), what follows from a full pipe (the loop reads no source until there is room).
+//! Responsibilities: writing in order, reporting how much waits and what has been written, noticing a
+//! closed reader or a failed write. Not here: what is written (`output`, `linear`, `screen`), the
+//! consequences of a full pipe (the loop reads no source until there is room).
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -17,26 +17,26 @@ use tokio::sync::Notify;
 
 use crate::platform::terminal;
 
-/// How much may wait, in bytes, before no source is read any more: some thousand lines.
+/// How many bytes may wait before the sources are no longer read: some thousand lines.
 const ROOM: usize = 256 * 1024;
-/// How long a reader may take nothing before the last lines are given up at the end.
+/// How long the reader may take nothing before the last lines are given up at the end.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often it is looked, at the end, whether the last lines are gone.
+/// How often to check, at the end, whether the last lines are gone.
 const LOOK: Duration = Duration::from_millis(5);
-/// How long the last signs to a terminal may take.
+/// How long the last sequences to a terminal may take.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
-/// The way to the writing thread; `T` stands for what a piece of text shows.
+/// The handle of the writing thread; `T` is what a piece of text shows.
 #[derive(Debug)]
 pub(super) struct Writer<T> {
     lines: Option<Sender<Piece<T>>>,
-    /// What is gathered to be written at once, where it is.
+    /// The text gathered for a single write, while gathering.
     gathered: RefCell<Option<Piece<T>>>,
     thread: Option<JoinHandle<()>>,
     state: Arc<State<T>>,
 }
 
-/// What is written at once, with what it shows.
+/// A single write, with what it shows.
 #[derive(Debug)]
 struct Piece<T> {
     text: String,
@@ -46,9 +46,9 @@ struct Piece<T> {
 /// Why nothing more is written.
 #[derive(Debug)]
 pub(super) enum Broken {
-    /// Nobody reads any more: the pipe is closed or the terminal is gone.
+    /// The reader is gone: the pipe is closed or the terminal has disappeared.
     Gone,
-    /// What was to be written can't be: the disk is full, the file has its largest size.
+    /// The output can't be written: the disk is full, or the file has reached its size limit.
     Failed(io::Error),
 }
 
@@ -67,30 +67,30 @@ struct State<T> {
     waiting: AtomicUsize,
     broken: Mutex<Option<Broken>>,
     changed: Notify,
-    /// What is written and not asked for yet: no more than waited.
+    /// Completed writes not yet collected: never more than had been waiting.
     written: Mutex<Vec<Written<T>>>,
 }
 
 impl<T> State<T> {
-    /// Returns what broke; a lock that was poisoned still holds a whole value.
+    /// Returns what broke; a poisoned lock still holds a valid value.
     fn lock(&self) -> MutexGuard<'_, Option<Broken>> {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What was written.
+/// A completed write.
 #[derive(Debug)]
 pub(super) struct Written<T> {
-    /// What.
+    /// What it shows.
     pub(super) shows: T,
-    /// When its write began.
+    /// When the write began.
     pub(super) begun: Instant,
-    /// When its write returned.
+    /// When the write returned.
     pub(super) returned: Instant,
 }
 
 impl<T: Send + 'static> Writer<T> {
-    /// Starts the thread over `out`.
+    /// Starts the thread that writes to `out`.
     pub(super) fn new(mut out: impl Write + Send + 'static) -> Self {
         let (lines, taken) = channel::<Piece<T>>();
         let state = Arc::new(State {
@@ -134,12 +134,12 @@ impl<T: Send + 'static> Writer<T> {
         }
     }
 
-    /// Hands text over without waiting.
+    /// Queues text without waiting.
     pub(super) fn write(&self, text: String) {
         self.hand_over(text, None);
     }
 
-    /// Hands text over without waiting; that it is written is told by [`Writer::take_written`].
+    /// Queues text without waiting; [`Writer::take_written`] reports when it is written.
     pub(super) fn write_to_show(&self, text: String, shows: T) {
         self.hand_over(text, Some(shows));
     }
@@ -160,12 +160,12 @@ impl<T: Send + 'static> Writer<T> {
 
     fn send(&self, piece: Piece<T>) {
         if let Some(lines) = &self.lines {
-            // This fails only when the thread is gone, and `broken` tells that.
+            // This fails only if the thread is gone, which `broken` reports.
             let _ = lines.send(piece);
         }
     }
 
-    /// Gathers what is handed over from now on, to be written at once by [`Writer::put_out`].
+    /// Gathers queued text from now on, for a single write by [`Writer::put_out`].
     pub(super) fn gather(&self) {
         self.gathered.borrow_mut().get_or_insert_with(|| Piece {
             text: String::new(),
@@ -173,7 +173,7 @@ impl<T: Send + 'static> Writer<T> {
         });
     }
 
-    /// Writes what was gathered, and gathers no more.
+    /// Writes the gathered text, and stops gathering.
     pub(super) fn put_out(&self) {
         let gathered = self.gathered.borrow_mut().take();
         if let Some(piece) =
@@ -197,22 +197,22 @@ impl<T: Send + 'static> Writer<T> {
         self.state.waiting.load(Ordering::Acquire) == 0
     }
 
-    /// Returns whether more may be read that will have to be written.
+    /// Returns whether to read more that will have to be written.
     pub(super) fn has_room(&self) -> bool {
         self.state.waiting.load(Ordering::Acquire) < ROOM
     }
 
-    /// Takes the news that nothing more can be written, once.
+    /// Returns once why nothing more can be written.
     pub(super) fn broken(&self) -> Option<Broken> {
         self.state.lock().take()
     }
 
-    /// Waits until something was written, or could not be.
+    /// Waits until something was written, or failed to be.
     pub(super) async fn changed(&self) {
         self.state.changed.notified().await;
     }
 
-    /// Waits for the last lines, as long as the reader takes some; false where it takes none.
+    /// Waits for the last lines while the reader takes some; returns false if it takes none.
     pub(super) fn close(&mut self) -> bool {
         self.put_out();
         self.lines = None;
@@ -223,7 +223,7 @@ impl<T: Send + 'static> Writer<T> {
         thread.is_finished()
     }
 
-    /// Waits until everything is written, as long as the reader takes some; false where it takes none.
+    /// Waits until everything is written while the reader takes some; returns false if it takes none.
     pub(super) fn drain(&self) -> bool {
         self.settle(|writer| {
             let over = writer.thread.as_ref().is_none_or(JoinHandle::is_finished);
@@ -246,16 +246,16 @@ impl<T: Send + 'static> Writer<T> {
     }
 }
 
-/// Writes to standard output past everything that waits, for a way out that waits for nobody.
+/// Writes to standard output, bypassing the queue, for a way out that must not wait.
 ///
 /// # Errors
-/// What the system says; `TimedOut` where the terminal takes nothing.
+/// The system's error; `TimedOut` if the terminal accepts nothing.
 pub(super) fn write_at_once(bytes: Vec<u8>) -> io::Result<()> {
-    // No lock is shared with a write that never returns.
+    // No lock is shared with a write that may never return.
     let mut out = terminal::output()?;
     let (done, told) = channel();
     std::thread::spawn(move || {
-        // Who waited too long is gone.
+        // The receiver is gone if it waited too long.
         let _ = done.send(out.write_all(&bytes));
     });
     told.recv_timeout(AT_ONCE)
@@ -340,7 +340,7 @@ mod tests {
     fn what_waits_for_its_reader_is_not_told_as_written() {
         let (mut reader, out) = pipe().unwrap();
         let writer = Writer::new(out);
-        // More than a pipe holds, so that the write waits.
+        // More than a pipe holds, so that the write blocks.
         let long = "x".repeat(1024 * 1024);
         writer.write_to_show(long.clone(), 1);
         writer.write_to_show("y".into(), 2);
@@ -373,7 +373,7 @@ mod tests {
         }
     }
 
-    /// Returns what becomes of a line where each write fails.
+    /// Returns what happens after a line whose every write fails.
     fn after(kind: io::ErrorKind) -> Option<Broken> {
         struct Failing(io::ErrorKind);
         impl Write for Failing {

@@ -1,10 +1,10 @@
-//! What belongs to an event and is read only when somebody wants it: the changes to files, what a call brought, a plan.
+//! Data that belongs to an event and is read only on demand: file changes, the output of a call, a plan.
 //!
-//! Responsibilities: that data, in the extension of this program (`extensions.hearken`), within bounds; reading and
-//! writing it. Not here: comparing texts (`dialect`), its words (`announce`).
+//! Responsibilities: that data, in this program's extension (`extensions.hearken`), within bounds; reading and writing
+//! it. Not here: comparing texts (`dialect`), the words for it (`announce`).
 //!
-//! AAEP has no field for any of it. Whoever translates another protocol puts it beside the event; a producer of AAEP may
-//! do the same. What was cut says how much is missing, and a reader counts nothing that is not there.
+//! AAEP has no field for any of it. A translator of another protocol puts it beside the event; a producer of AAEP may
+//! do the same. Where data was cut, a count gives what is missing, so a reader never counts what is not there.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,77 +12,78 @@ use serde_json::{Map, Value, json};
 
 use super::deed::Deed;
 
-/// How much of it one event carries, in bytes of text: AAEP recommends 64 KiB for all of an event, and signs take room.
+/// The most such data that one event carries, in bytes of text: AAEP recommends 64 KiB for a whole event, and JSON
+/// syntax takes room too.
 const MOST_BYTES: usize = 32 * 1024;
-/// How many files, places or steps one event carries.
+/// The most files, places or steps that one event carries.
 const MOST_PARTS: usize = 512;
 /// The longest single line, in bytes; AAEP recommends at most 16 KiB for a text.
 const LONGEST_LINE: usize = 8 * 1024;
 
-/// What belongs to one event.
+/// The extra data of one event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Attached {
-    /// What is changed in files.
+    /// The changes to files.
     pub changes: Vec<FileChange>,
-    /// What a call brought.
+    /// The output of a call.
     pub output: Option<Brought>,
-    /// What the agent plans.
+    /// The agent's plan.
     pub plan: Vec<PlanStep>,
-    /// What the call does, as far as its translator knows.
+    /// What the call does, as far as the translator knows.
     pub deed: Option<Deed>,
 }
 
-/// What is changed in one file.
+/// The changes to one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileChange {
-    /// Which file.
+    /// The file's path.
     pub path: String,
-    /// Whether there was none before.
+    /// Whether the file did not exist before.
     pub is_new: bool,
-    /// How many lines are new.
+    /// The number of lines added.
     pub added: u64,
-    /// How many lines are gone.
+    /// The number of lines removed.
     pub removed: u64,
-    /// In how many places it differs.
+    /// The number of places that differ.
     pub places: u64,
-    /// Identifies every line that goes or comes, also those that were left out; absent where not all of them are known.
+    /// Identifies all added and removed lines, including those left out; absent if not all of them are known.
     pub digest: Option<[u8; 16]>,
-    /// The places, from the first; fewer than [`FileChange::places`] where there was too much.
+    /// The places, from the first; fewer than [`FileChange::places`] if there were too many.
     pub hunks: Vec<Hunk>,
 }
 
 /// One place in a file that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hunk {
-    /// The number of its first line, from 1, in the text as it is afterwards.
+    /// The number of its first line, from 1, in the new text.
     pub line: u64,
     /// Its lines.
     pub lines: Vec<ChangedLine>,
-    /// How many of its last lines were left out.
+    /// How many lines were left out at its end.
     pub left_out: u64,
 }
 
 /// One line of a place that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangedLine {
-    /// It stays, and shows where the place is.
+    /// An unchanged line, which shows where the place is.
     Kept(String),
-    /// It goes.
+    /// A removed line.
     Removed(String),
-    /// It comes.
+    /// An added line.
     Added(String),
 }
 
-/// What a call brought.
+/// The output of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Brought {
-    /// What brought it, in the agent's words.
+    /// What produced it, in the agent's words.
     pub of: String,
-    /// What is kept of its lines.
+    /// The lines that were kept.
     pub lines: Vec<String>,
-    /// How many lines there were.
+    /// The number of lines of the whole output.
     pub count: u64,
-    /// Behind how many of the kept lines the others were left out.
+    /// The number of kept lines before the gap.
     pub gap: u64,
 }
 
@@ -91,18 +92,18 @@ pub struct Brought {
 pub struct PlanStep {
     /// What is to be done.
     pub words: String,
-    /// How far it is.
+    /// How far along it is.
     pub stage: PlanStage,
 }
 
-/// How far a step of a plan is.
+/// How far along a step of a plan is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanStage {
-    /// It was not begun.
+    /// Not begun.
     Open,
-    /// It is under way.
+    /// Under way.
     UnderWay,
-    /// It is done.
+    /// Done.
     Done,
 }
 
@@ -115,7 +116,7 @@ impl PlanStage {
 }
 
 impl ChangedLine {
-    /// Returns its words.
+    /// Returns the line's text.
     pub fn text(&self) -> &str {
         match self {
             Self::Kept(text) | Self::Removed(text) | Self::Added(text) => text,
@@ -142,7 +143,8 @@ impl ChangedLine {
 }
 
 impl Brought {
-    /// Takes a text: its beginning and its end where it is too long, because what a command says last is what it found.
+    /// Reads a command's output. If it is too long, its beginning and its end are kept, because a command reports its
+    /// result last.
     pub fn of(text: &str) -> Option<Self> {
         let text = text.trim_end();
         if text.trim().is_empty() {
@@ -177,7 +179,7 @@ impl Brought {
         })
     }
 
-    /// Counts the lines that were left out.
+    /// Returns how many lines were left out.
     pub fn left_out(&self) -> u64 {
         self.count.saturating_sub(self.lines.len() as u64)
     }
@@ -186,27 +188,27 @@ impl Brought {
 static NONE: LazyLock<Arc<Attached>> = LazyLock::new(Arc::default);
 
 impl Attached {
-    /// Returns what nearly every event has: nothing.
+    /// Returns the shared empty value, which nearly every event has.
     pub fn none() -> Arc<Self> {
         Arc::clone(&NONE)
     }
 
-    /// Returns the same to look at.
+    /// Returns the same empty value by reference.
     pub fn nothing() -> &'static Self {
         &NONE
     }
 
-    /// Returns what there is once more, if it is not that.
+    /// Returns another handle to the data, unless it is the shared empty value.
     pub fn any(self: &Arc<Self>) -> Option<Arc<Self>> {
         (!Arc::ptr_eq(self, &NONE)).then(|| Arc::clone(self))
     }
 
-    /// Returns whether there is nothing.
+    /// Returns whether there is no data.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Estimates the memory that it takes, in bytes.
+    /// Returns an estimate of the memory that it takes, in bytes.
     pub fn weight(&self) -> usize {
         const BESIDES: usize = 24;
         let line = |text: &str| text.len() + BESIDES;
@@ -223,7 +225,7 @@ impl Attached {
             + plan.sum::<usize>()
     }
 
-    /// Writes it as members of the extension; what is beyond the bounds is left out, and counted.
+    /// Returns the data as members of the extension; what exceeds the bounds is left out and counted.
     pub fn write(&self) -> Map<String, Value> {
         let mut map = Map::new();
         let mut room = Room::default();
@@ -254,7 +256,7 @@ impl Attached {
         map
     }
 
-    /// Reads it from the extensions of an event, leniently: what is of another kind is as if it were not there.
+    /// Reads the data from the extensions of an event, leniently: a value of the wrong kind counts as absent.
     pub fn read(extensions: &Map<String, Value>) -> Self {
         let Some(own) = extensions.get("hearken").and_then(Value::as_object) else {
             return Self::default();
@@ -288,7 +290,7 @@ impl Attached {
     }
 }
 
-/// Counts how much still fits.
+/// The bytes that still fit.
 struct Room(usize);
 
 impl Default for Room {
@@ -298,10 +300,10 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Takes a text, unless it no longer fits.
+    /// Makes room for a text; returns false if it no longer fits.
     fn takes(&mut self, text: &str) -> bool {
         let left = self.0.checked_sub(text.len() + 1);
-        // What comes behind something that was left out is left out too: a gap could not be told.
+        // Whatever follows an omission is left out too: a gap could not be expressed.
         self.0 = left.unwrap_or(0);
         left.is_some()
     }
@@ -390,7 +392,7 @@ fn read_output(map: &Map<String, Value>) -> Brought {
     }
 }
 
-/// Cuts a line that is too long, and shows that it did.
+/// Cuts a line that is too long and marks the cut.
 fn bounded(line: &str) -> String {
     if line.len() <= LONGEST_LINE {
         return line.to_owned();
@@ -488,7 +490,7 @@ mod tests {
             ..Attached::default()
         };
         assert_eq!(again(&attached), attached);
-        // One line of that size, and none at all.
+        // A single line of that size, and a text of white space.
         let line = Brought::of(&"y".repeat(5_000_000)).unwrap();
         assert!(line.lines[0].len() <= LONGEST_LINE && line.lines[0].ends_with('…'));
         assert_eq!(Brought::of(" \n \n"), None);

@@ -1,10 +1,10 @@
-//! The nine steps of 3.9 over one event, in order, and the rules of one event that relate fields.
+//! The nine steps of 3.9 over one event, in order, and the rules that relate the fields of one event.
 //!
-//! Responsibilities: naming every departure with its field, section and step. Not here: what a field
-//! may hold (`schema`), reading the event (`decode`, `payload`), rules over several events (`session`).
+//! Responsibilities: naming every departure with its field, section and step. Not here: what a field may hold
+//! (`schema`), reading the event (`decode`, `payload`), rules over several events (`session`).
 //!
-//! Step 1 is done before: only an object comes here. What a step can't look at because an earlier one
-//! found it missing, it leaves alone, so that one fault is told once.
+//! Step 1 is done before: only objects arrive here. A step skips what an earlier step found missing, so that each fault
+//! is reported once.
 
 use serde_json::{Map, Value};
 
@@ -39,13 +39,13 @@ const REQUIRED: [(&str, &str); 6] = [
     ("producer", "3.2.6"),
 ];
 
-/// Versions of the specification that were published, as far as is known here.
+/// The published versions of the specification, as far as they are known here.
 pub(super) const PUBLISHED: [&str; 3] = ["1.0.0", "0.1.0-draft", "0.1.0"];
 
 /// Prefixes that no extension may use (7.3.2).
 const RESERVED_PREFIXES: [&str; 4] = ["aaep", "xsd", "rdf", "rdfs"];
 
-/// The step that looks at the fields of a type (3.9).
+/// The step that checks the fields of a type (3.9).
 const FORM: u8 = 7;
 
 /// Fields that hold text for a person, apart from the summaries (11.1).
@@ -159,7 +159,7 @@ fn context(map: &Map<String, Value>, findings: &mut Findings) {
     findings.find(Rule::BadContext, "3.2.1", "@context", problem);
 }
 
-/// Returns the contexts beyond the core one.
+/// Returns the contexts besides the core one.
 fn further_contexts(map: &Map<String, Value>) -> Vec<&str> {
     match map.get("@context") {
         Some(Value::Array(values)) => values.iter().skip(1).filter_map(Value::as_str).collect(),
@@ -191,7 +191,7 @@ fn type_name(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut F
     findings.find(rule, "3.2.2", "type", problem);
 }
 
-/// How the full form of a core type begins (3.2.2).
+/// The beginning of the full form of a core type (3.2.2).
 pub(super) const TYPES: &str = "https://aaep-protocol.org/types/";
 
 fn formats(map: &Map<String, Value>, findings: &mut Findings) {
@@ -226,7 +226,7 @@ fn urgency(map: &Map<String, Value>, core: &CoreType, findings: &mut Findings) {
     }
 }
 
-/// Checks the names of the fields at the top of the event (3.5).
+/// Checks the names of the top-level fields of the event (3.5).
 fn top_level(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut Findings) {
     let in_envelope = |name: &str| {
         REQUIRED.iter().any(|(known, _)| *known == name)
@@ -286,7 +286,7 @@ fn top_level(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut F
     }
 }
 
-/// Returns whether a name is that of a variant of one of some fields that a type has.
+/// Returns whether a name is a language variant of one of the given fields, if the type has that field.
 fn is_variant<'a>(
     name: &str,
     mut varied: impl Iterator<Item = &'a &'static str>,
@@ -298,8 +298,8 @@ fn is_variant<'a>(
     varied.any(|field| has(field) && tag_of(name, field).is_some())
 }
 
-/// Returns what is wrong with an event that has text for a person and no hints, where all else is right: so most
-/// producers write every event.
+/// Returns the findings for an event that has text for a person and no language hints but is otherwise right: most
+/// producers write every event this way.
 pub(super) fn without_hints() -> Vec<Finding> {
     let mut findings = Findings::new();
     findings.step(FORM);
@@ -312,7 +312,7 @@ fn no_hints(findings: &mut Findings) {
     findings.find(Rule::NoLanguage, "11.1", field, Problem::NoLanguage);
 }
 
-/// Checks that text for a person says its language (11.1).
+/// Checks that text for a person states its language (11.1).
 fn language(map: &Map<String, Value>, findings: &mut Findings) {
     let says = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
     let has_words = map.iter().any(|(name, value)| {
@@ -343,7 +343,7 @@ fn extensions(map: &Map<String, Value>, findings: &mut Findings) {
     let declared = further_contexts(map);
     for (prefix, value) in extensions {
         let field = format!("extensions.{prefix}");
-        // Appendix A.9 links sessions by a field that stands there by itself.
+        // Appendix A.9 links sessions by a field of its own there, without a namespace.
         if prefix == "parent_session_id" && value.is_string() {
             findings.find(Rule::OtherSpelling, "A.9", &field, Problem::NoNamespace);
             continue;
@@ -368,8 +368,8 @@ fn extensions(map: &Map<String, Value>, findings: &mut Findings) {
             );
             continue;
         }
-        // Only the context's document, which is never fetched, says for certain which prefix it
-        // defines; a URL that names it as a whole segment is taken at its word.
+        // Only the context's document, which is never fetched, could say for certain which prefix it defines; a URL
+        // that contains the prefix as a whole segment is taken at its word.
         let names_it = |url: &&str| url.split(['/', ':', '#', '.']).any(|part| part == prefix);
         if declared.is_empty() {
             findings.find(

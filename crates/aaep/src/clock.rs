@@ -1,11 +1,11 @@
-//! The time as the pure core knows it: an argument.
+//! Time as the pure core knows it: an argument.
 
 use std::time::Duration;
 
 /// One moment on both clocks.
 ///
-/// `monotonic` counts from the start of the run and never goes back: every wait is measured with it.
-/// `wall` is the calendar time, for what is shown, recorded and sent.
+/// `monotonic` counts from the start of the run and never goes back; every wait is measured with
+/// it. `wall` is the calendar time, for what is shown, recorded and sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Now {
     /// Time since the start of the run.

@@ -1,8 +1,8 @@
 //! From the text of one message to an [`Event`](super::event::Event) with its [`Envelope`] and findings: the nine steps
 //! of 3.9, in order.
 //!
-//! Responsibilities: reading everything that can be read. Not here: what is wrong with it (`check`),
-//! rules that need more than one event (`session`).
+//! Responsibilities: reading everything that can be read. Not here: what is wrong with it (`check`), rules that need
+//! more than one event (`session`).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,28 +28,28 @@ use super::schema::{self, CoreType, MOST_LANGUAGES};
 use super::stamp;
 use super::texts::{Texts, bare};
 
-/// Why a message can't be understood at all. It carries no payload.
+/// Why a message can't be understood at all. It never carries the payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecodeError {
-    /// The text is no JSON.
+    /// The text is not JSON.
     Json {
         /// The line of the fault, from 1.
         line: usize,
         /// The column of the fault, from 1.
         column: usize,
-        /// Whether the text is JSON as far as it goes and ends too early.
+        /// Whether the text is valid JSON as far as it goes but ends too early.
         cut: bool,
     },
     /// The text is nested so deeply that reading it could use up the stack.
     TooDeep,
-    /// The text is JSON but no object.
+    /// The text is JSON but not an object.
     NotAnObject(Kind),
     /// The object names no type, so nothing says what it means.
     NoType,
 }
 
 impl DecodeError {
-    /// Returns the fault's name, by which its words are found.
+    /// Returns the error's name, the key to its words.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Json { cut: false, .. } => "json",
@@ -61,10 +61,10 @@ impl DecodeError {
     }
 }
 
-/// Reads one message, whatever came before.
+/// Reads one message on its own, independent of earlier ones.
 ///
 /// # Errors
-/// Only when nothing can be said about it: no JSON, no object, or no `type`.
+/// Only if nothing can be said about it: not JSON, not an object, or no `type`.
 pub fn decode(text: &str) -> Result<Box<Decoded>, DecodeError> {
     Recent::default().decode(text)
 }
@@ -73,7 +73,7 @@ impl Recent {
     /// Reads one message of a stream.
     ///
     /// # Errors
-    /// Only when nothing can be said about it: no JSON, no object, or no `type`.
+    /// Only if nothing can be said about it: not JSON, not an object, or no `type`.
     pub fn decode(&mut self, text: &str) -> Result<Box<Decoded>, DecodeError> {
         match self.decode_at_once(text) {
             Some(decoded) => Ok(decoded),
@@ -81,8 +81,7 @@ impl Recent {
         }
     }
 
-    /// Reads one message if it is one of the frequent events, names its context, and nothing is wrong with it but that
-    /// it names no language.
+    /// Reads one message in one pass if it is a frequent event, names its context, and lacks nothing but a language.
     pub fn decode_at_once(&mut self, text: &str) -> Option<Box<Decoded>> {
         direct::read(text, self)
     }
@@ -91,7 +90,7 @@ impl Recent {
 /// Reads one message by the nine steps.
 pub(super) fn decode_step_by_step(text: &str) -> Result<Box<Decoded>, DecodeError> {
     let parsed = parse(text).map_err(|error| {
-        // The reader has no code of its own for it.
+        // The reader has no error code for this.
         if error.to_string().starts_with("recursion limit") {
             DecodeError::TooDeep
         } else {
@@ -134,8 +133,8 @@ pub(super) fn decode_step_by_step(text: &str) -> Result<Box<Decoded>, DecodeErro
     }))
 }
 
-/// Returns the event in a message of JSON-RPC (B.6), whose envelope is taken off before where the text is JSON;
-/// everything else as it is.
+/// Returns the event inside a JSON-RPC message (B.6); any other value as it is. Where the text is JSON, that envelope
+/// has usually been removed before.
 fn carried(value: &Value) -> &Value {
     let is_event = value.get("method").is_some_and(|name| name == "aaep.event");
     match value.get("params") {
@@ -144,7 +143,7 @@ fn carried(value: &Value) -> &Value {
     }
 }
 
-/// Returns the object that a text is, as far as it can be read.
+/// Returns the object that a text contains, as far as it can be read.
 pub fn object(text: &str) -> Option<Map<String, Value>> {
     match carried(&parse(text).ok()?.value) {
         Value::Object(map) => Some(map.clone()),
@@ -154,8 +153,8 @@ pub fn object(text: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// Returns the texts of a message as a recording keeps them: each that can be read as JSON that everybody can
-/// read, and the others as they came.
+/// Returns the texts of a message as a recording keeps them: those that can be made valid JSON as valid JSON, the
+/// others as they came.
 pub fn recordable(message: &str) -> Vec<String> {
     let whole = bare(message);
     let is_plain = |parsed: Parsed| parsed.value.is_object() && parsed.marks == Marks::default();
@@ -176,7 +175,7 @@ pub fn recordable(message: &str) -> Vec<String> {
     texts
 }
 
-/// Returns the core type that a name means, in its compact or full-URI form, which are equal (3.2.2).
+/// Returns the core type that a name stands for; its compact and full-URI forms are equal (3.2.2).
 fn core_type(type_name: &str) -> Option<&'static CoreType> {
     let local = type_name
         .strip_prefix("aaep:")
@@ -184,7 +183,7 @@ fn core_type(type_name: &str) -> Option<&'static CoreType> {
     schema::core(local)
 }
 
-/// Returns whether a name is one of the core types, with its name space or without.
+/// Returns whether a name is one of the core types, with or without its namespace.
 pub fn is_known_type(name: &str) -> bool {
     core_type(name).or_else(|| schema::core(name)).is_some()
 }

@@ -1,4 +1,4 @@
-//! What a message is, once it was read.
+//! A message after reading.
 
 use super::envelope::Envelope;
 use super::event::Event;
@@ -7,9 +7,9 @@ use super::finding::Finding;
 /// One message, decoded as far as it can be understood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decoded {
-    /// Who, when, where, how urgent.
+    /// Who sent it, when, where it belongs, and how urgent it is.
     pub envelope: Envelope,
-    /// What.
+    /// What it reports.
     pub event: Event,
     /// What is wrong with it, in the order of the steps of 3.9.
     pub findings: Vec<Finding>,

@@ -1,33 +1,33 @@
-//! What an action does, as data: its commands, its folder, its paths, and what its words leave out.
+//! What an action does, as data: its commands, its folder, its paths, and what its wording leaves out.
 //!
-//! Responsibilities: that data, as it travels in the extension of this program (`extensions.hearken.deed`), within bounds.
+//! Responsibilities: that data, as it travels in this program's extension (`extensions.hearken.deed`), within bounds.
 //! Not here: judging a command (`announce`), and where the data comes from (`dialect`).
 //!
-//! A translator fills it from what the other side says to the letter, never from an agent's description. The same data
-//! stands in the question and in the events of the call itself, so that whoever reads both can tell whether the call that
-//! runs is the one that was asked about.
+//! A translator fills it from what the other side literally sends, never from an agent's description. The question and
+//! the events of the call itself carry the same data, so that a reader of both can tell whether the call that runs is
+//! the one that was asked about.
 
 use serde_json::{Map, Value, json};
 
-/// How many paths, commands and names of inputs are kept.
+/// The most paths, commands and input names that are kept.
 const MOST: usize = 64;
 /// The longest command or path, in bytes. A longer one is left out, because it could be judged by its harmless half.
 const LONGEST: usize = 8 * 1024;
 /// The longest name of an input, in characters.
 const LONGEST_NAME: usize = 80;
-/// How much of another request's action is named, in characters.
+/// The most of the other request's action that is quoted, in characters.
 const LONGEST_OTHER: usize = 400;
-/// The longest digest, in characters: two halves of SHA-256 in hexadecimal.
+/// The longest digest, in characters: two parts of SHA-256 sums in hexadecimal, and the full stop between them.
 const LONGEST_DIGEST: usize = 64;
 
 /// Why a question can only be rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RejectOnly {
-    /// Nothing says what would be done.
+    /// Nothing describes what would be done.
     Silent,
-    /// Another open request has the same id, so an answer may count for either.
+    /// Another open request has the same id, so an answer could count for either.
     SharedId,
-    /// One answer stands for allowing and for something else.
+    /// The option that allows the action also stands for something else.
     SharedOption,
 }
 
@@ -39,36 +39,36 @@ impl RejectOnly {
     ];
 }
 
-/// What an action does, to the letter.
+/// What exactly an action does.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Deed {
-    /// The commands that are run.
+    /// The commands that it runs.
     pub commands: Vec<String>,
-    /// The folder in which they run, where it is named.
+    /// The folder in which they run, if it is named.
     pub folder: Option<String>,
-    /// The paths that are touched.
+    /// The paths that it touches.
     pub paths: Vec<String>,
-    /// Whether these files are edited, and nothing else is done.
+    /// Whether it edits these files and does nothing else.
     pub edits: bool,
-    /// The paths that are deleted.
+    /// The paths that it deletes.
     pub deletes: Vec<String>,
-    /// The inputs that the action's words leave out, by name.
+    /// The names of the inputs that the action's wording leaves out.
     pub unsaid: Vec<String>,
-    /// What has changed since the question was asked before, by name; empty where it was not.
+    /// The names of what has changed since the question was asked before; empty if it was not asked before.
     pub changed: Vec<String>,
-    /// Why it can only be rejected, if so.
+    /// Why the question can only be rejected, if so.
     pub reject_only: Option<RejectOnly>,
-    /// What the other request of the same id asks; empty where there is none.
+    /// What the other request with the same id asks; empty if there is none.
     pub other: String,
-    /// Identifies what the call is called with and what it edits, in two parts with a full stop between them; a part that says
-    /// nothing is a dash. Empty where nothing of it is known.
+    /// Identifies the call's input and its edits, in two parts with a full stop between them; a part without data is a
+    /// dash. Empty if neither is known.
     pub digest: String,
-    /// Whether something was left out because it was too long or too much.
+    /// Whether something was left out for its length or number.
     pub is_cut: bool,
 }
 
 impl Deed {
-    /// Returns whether a call does something else than what was asked, as far as both are known.
+    /// Returns whether a call does something other than what was asked, as far as both are known.
     pub fn differs_from(&self, asked: &Self) -> bool {
         let differ = |one: &str, other: &str| one != "-" && other != "-" && one != other;
         match (self.digest.split_once('.'), asked.digest.split_once('.')) {
@@ -77,7 +77,7 @@ impl Deed {
         }
     }
 
-    /// Estimates the memory that it takes, in bytes.
+    /// Returns an estimate of the memory that it takes, in bytes.
     pub(super) fn weight(&self) -> usize {
         const BESIDES: usize = 24;
         let lists = [
@@ -91,7 +91,7 @@ impl Deed {
         texts.map(|text| text.len() + BESIDES).sum::<usize>() + self.digest.len() + self.other.len()
     }
 
-    /// Writes it as a member of the extension.
+    /// Returns it as a member of the extension.
     pub(super) fn write(&self) -> Value {
         let mut is_cut = self.is_cut;
         let mut kept = |texts: &[String]| -> Vec<String> {
@@ -147,7 +147,7 @@ impl Deed {
         json!(map)
     }
 
-    /// Reads it leniently: what is of another kind is as if it were not there, and what is too long counts as cut.
+    /// Reads it leniently: a value of the wrong kind counts as absent, and one that is too long as cut.
     pub(super) fn read(map: &Map<String, Value>) -> Self {
         let text = |name: &str| map.get(name).and_then(Value::as_str);
         let mut is_cut = map.get("cut").and_then(Value::as_bool) == Some(true);
@@ -170,7 +170,7 @@ impl Deed {
         };
         let (mut commands, paths, deletes) = (list("commands"), list("paths"), list("deletes"));
         let (unsaid, changed) = (list("unsaid"), list("changed"));
-        // As recordings of version 0.1 have it.
+        // The form in recordings of version 0.1.
         commands.extend(
             text("command")
                 .filter(|it| it.len() <= LONGEST)

@@ -1,17 +1,17 @@
-//! The frequent events straight from their text, where nothing is wrong with them but that they name no language.
+//! A direct reader for frequent events that have no fault but a missing language.
 //!
-//! Responsibilities: being as good as the nine steps for what it gives, and giving nothing else. Not here: everything that is
-//! rare, odd or wrong (`decode`, with `check` and `payload`).
+//! Responsibilities: matching the nine steps for every event that it returns, and returning no others. Not here:
+//! everything rare, odd or wrong (`decode`, with `check` and `payload`).
 //!
 //! # Mental model
-//! Of a hundred events of a stream, ninety-odd are chunks, states and tools, written as the chapters ask. For these the walk
-//! over a map of values by a table of fields finds nothing, and costs many times what reading them takes. So a text is
-//! first read as one of these types. Whatever this does not know for certain to be right, an unknown field, a null, another
-//! spelling, a name twice, a number of another form, makes it give up, and the whole way is gone.
+//! Of a hundred events of a stream, more than ninety are chunks, states and tools, written as the chapters ask. Walking
+//! a map of their values with a table of fields finds no fault and costs many times what reading them does. So each
+//! text is first read as one of these types. Anything not certain to be right makes the direct reader give up, and the
+//! text takes the full path: an unknown field, a null, another spelling, a repeated name, a number in another form.
 //!
-//! Two things that are in every event of many a source are known here: that it has text for a person and no hints of its
-//! language (11.1), which is told, and the extension that says from which protocol it was translated. A property holds
-//! both ways to each other: what comes from here is what would have come from there.
+//! Two things that many a source puts into every event are handled here: text for a person without hints of its
+//! language (11.1), which is reported, and the extension that names the protocol it was translated from. A property
+//! test compares both paths: this one returns exactly what the full path would have returned.
 
 mod extensions;
 mod scan;
@@ -41,16 +41,17 @@ use extensions::extensions;
 use scan::{Context, Object, Text, there};
 use table::{Fields, Named, Type};
 
-/// The longest event that is read here, in bytes: nothing in it is beyond any limit of 3.7.
+/// The longest event that is read here, in bytes: nothing in it can exceed a size limit of 3.7.
 const LONGEST: usize = 16 * 1024;
-/// The longest name, in bytes; a longer one is shortened elsewhere.
+/// The longest name, in bytes; a longer one is shortened on the full path.
 const LONGEST_NAME: usize = 256;
-/// How many tools of a session are compared with each other.
+/// The most tools of a session that are compared with each other.
 const MOST_TOOLS: usize = 32;
 /// The longest name of a state, and of a short text, in bytes.
 const LONGEST_STATE: usize = 64;
 const LONGEST_SHORT: usize = 4096;
-/// What is kept as it stands here where it comes: the states of 4.2.1, the hints of 4.3.3, the usual types of text.
+/// Values that are borrowed from here instead of copied: the states of 4.2.1, the hints of 4.3.3, the usual content
+/// types.
 const STATES: [&str; 7] = [
     "thinking",
     "calling_tool",
@@ -89,7 +90,7 @@ struct Hints<'a> {
     text_direction: Option<Text<'a>>,
 }
 
-/// Reads a message, if it is one of the frequent events and nothing is wrong with it but that it has no hints.
+/// Reads a message if it is a frequent event and nothing is wrong with it except missing hints.
 pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Box<Decoded>> {
     if text.len() > LONGEST {
         return None;
@@ -112,7 +113,7 @@ pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Box<Decoded>> {
     }))
 }
 
-/// Reads who made an event.
+/// Reads the producer of an event.
 fn producer(text: &str) -> Option<Producer> {
     let Object(maker): Object<Maker<'_>> = serde_json::from_str(text).ok()?;
     if !is_name(&maker.agent_id)
@@ -131,7 +132,7 @@ fn producer(text: &str) -> Option<Producer> {
     })
 }
 
-/// Reads in which language an event is.
+/// Reads the language hints of an event.
 fn hints(text: &str) -> Option<Localization> {
     let Object(hints): Object<Hints<'_>> = serde_json::from_str(text).ok()?;
     if !Form::Language.fits(&hints.primary_language.0) {
@@ -151,7 +152,7 @@ fn hints(text: &str) -> Option<Localization> {
 }
 
 impl Fields<'_> {
-    /// Returns whether its contexts are the core one, and that of our own extension with it or where it has one.
+    /// Returns whether the event names the core context alone, or the core context and that of our own extension.
     fn names_its_contexts(&self) -> bool {
         match &self.context {
             Some(Context::One(one)) => are_same(&one.0, CORE_CONTEXT) && self.extensions.is_none(),
@@ -211,7 +212,7 @@ impl Fields<'_> {
                 Some(raw) => recent.hints(*raw, hints)?,
                 None => Localization::none(),
             },
-            // An empty one is as good as none.
+            // An empty id counts as absent.
             correlation_id: owned(self.correlation_id.take()).filter(|id| !id.is_empty()),
             aaep_version: aaep_version.map(Cow::Borrowed),
             attached: Attached::none(),
@@ -235,7 +236,7 @@ impl Fields<'_> {
 
     fn output(&mut self, recent: &mut Recent) -> Option<OutputStreaming> {
         let position = self.position.filter(|at| *at <= LARGEST_BARE)?;
-        // Without hints it is the language of the whole event, too.
+        // Without hints this would be the language of the whole event, too.
         if self.language.is_some() && self.localization_hints.is_none() {
             return None;
         }
@@ -306,7 +307,7 @@ impl Fields<'_> {
     }
 
     fn completed(&mut self) -> Option<ToolCompleted> {
-        // Whatever went wrong with a tool is looked at the whole way.
+        // A tool that did not succeed takes the full path.
         if as_str(&self.status) != Some("success") {
             return None;
         }
@@ -363,7 +364,7 @@ impl Fields<'_> {
     }
 }
 
-/// Finds a text among those that are kept as they stand here.
+/// Returns the listed text that equals the given one.
 fn known(text: &str, those: &[&'static str]) -> Option<&'static str> {
     (those.iter().copied()).find(|known| are_same(known, text))
 }
@@ -380,12 +381,12 @@ fn is_name(text: &Text<'_>) -> bool {
     (1..=LONGEST_NAME).contains(&text.0.len())
 }
 
-/// Returns whether a text is absent or says something.
+/// Returns whether a text is absent or not empty.
 fn says(text: Option<&Text<'_>>) -> bool {
     text.is_none_or(|text| !text.0.is_empty())
 }
 
-/// Returns a text of a form where it is there; nothing where it has another.
+/// Returns a text if it is absent or has the form; the outer `None` means that it has another.
 fn formed(text: Option<Text<'_>>, form: Form) -> Option<Option<String>> {
     let text = owned(text);
     text.as_ref()
@@ -393,7 +394,7 @@ fn formed(text: Option<Text<'_>>, form: Form) -> Option<Option<String>> {
         .then_some(text)
 }
 
-/// Returns a short text where it is there; nothing where it is empty or too long.
+/// Returns a text if it is absent or short; the outer `None` means that it is empty or too long.
 fn short(text: Option<Text<'_>>) -> Option<Option<String>> {
     let text = owned(text);
     text.as_ref()
@@ -401,7 +402,7 @@ fn short(text: Option<Text<'_>>) -> Option<Option<String>> {
         .then_some(text)
 }
 
-/// Returns a duration where it is there; nothing where it is too long.
+/// Returns a duration if it is absent or short enough; the outer `None` means that it is too long.
 fn duration(ms: Option<u64>) -> Option<Option<u64>> {
     ms.is_none_or(|ms| ms <= DAY_MS).then_some(ms)
 }

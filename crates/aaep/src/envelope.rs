@@ -14,16 +14,16 @@ use super::language::TextDirection;
 /// How urgent the producer thinks an event is (2.2.9, 3.3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Urgency {
-    /// May wait, be merged or dropped.
+    /// May be delayed, merged or dropped.
     Background,
-    /// In turn; also the meaning of an absent or unknown value.
+    /// Delivered in turn; also the meaning of an absent or unknown value.
     #[default]
     Normal,
-    /// At once, and never suppressed.
+    /// Announced immediately, and never suppressed.
     Critical,
 }
 
-/// Describes the language of an event's texts (3.3.3, chapter 11).
+/// The language of an event's texts (3.3.3, chapter 11).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Localization {
     /// The BCP 47 tag of the texts; the wild top-level `language` counts too.
@@ -32,56 +32,56 @@ pub struct Localization {
     pub text_direction: Option<TextDirection>,
     /// Languages that the producer could use.
     pub available_languages: Vec<String>,
-    /// Languages to try in this order where the primary one can't be used.
+    /// Languages to try, in this order, if the primary one can't be used.
     pub fallback_chain: Vec<String>,
-    /// The ISO 15924 code of the script, where the tag does not say it.
+    /// The ISO 15924 code of the script, if the tag does not state it.
     pub script: Option<String>,
     /// The calendar for dates.
     pub calendar: Option<String>,
 }
 
-/// What every event of most producers says of its language: nothing.
+/// The localization of most producers' events: empty.
 static NONE: LazyLock<Arc<Localization>> = LazyLock::new(Arc::default);
 
 impl Localization {
-    /// Returns what an event without hints has.
+    /// Returns the shared empty localization, for an event without hints.
     pub fn none() -> Arc<Self> {
         Arc::clone(&NONE)
     }
 }
 
-/// Identifies who emitted an event (3.2.6).
+/// The producer that emitted an event (3.2.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Producer {
     /// The stable identifier; `unknown` when the event has none.
     pub agent_id: AgentId,
-    /// The name that a person is told.
+    /// The name that is announced.
     pub agent_name: Option<Arc<str>>,
     /// The producer's version.
     pub agent_version: Option<String>,
     /// The model behind it.
     pub model: Option<String>,
-    /// Where its manifest lies.
+    /// The address of its manifest.
     pub manifest_uri: Option<String>,
 }
 
 impl Producer {
-    /// Returns the name that a person is told.
+    /// Returns the name that is announced.
     pub fn label(&self) -> &Arc<str> {
         self.agent_name.as_ref().unwrap_or(&self.agent_id.0.0)
     }
 }
 
-/// The envelope of one event as far as it could be read.
+/// The envelope of one event, as far as it could be read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Envelope {
     /// The type as it was written, for example `aaep:agent.tool.invoked`.
     pub type_name: Cow<'static, str>,
-    /// The event's name; absent when missing, and then no duplicate can be told.
+    /// The event's id; if it is missing, duplicates can't be recognized.
     pub event_id: Option<EventId>,
-    /// The session's name; empty when missing: such events share one nameless session per agent.
+    /// The session's id; empty if missing: such events share one nameless session per agent.
     pub session_id: SessionId,
-    /// When the producer says that it emitted the event.
+    /// When the producer emitted the event, by its own account.
     pub timestamp: Option<Timestamp>,
     /// Who emitted it.
     pub producer: Arc<Producer>,
@@ -95,17 +95,17 @@ pub struct Envelope {
     pub localization: Arc<Localization>,
     /// A trace identifier.
     pub correlation_id: Option<String>,
-    /// The version that the producer claims.
+    /// The version that the producer claims to speak.
     pub aaep_version: Option<Cow<'static, str>>,
-    /// What belongs to it and is read on demand.
+    /// Extra data that is read on demand.
     pub attached: Arc<Attached>,
-    /// Extension fields by prefix, where there are any.
+    /// Extension fields by prefix, if there are any.
     pub extensions: Option<Arc<Map<String, Value>>>,
 }
 
 impl Envelope {
-    /// Returns the session that this one is a part of, where an extension says so: directly in
-    /// `extensions`, or in any namespace of it (A.9, pattern 2).
+    /// Returns the session that this one is a part of, if an extension states it: directly in
+    /// `extensions`, or in any namespace there (A.9, pattern 2).
     pub fn parent_session_id(&self) -> Option<SessionId> {
         let extensions = self.extensions.as_ref()?;
         let direct = extensions.get(PARENT);
@@ -113,11 +113,11 @@ impl Envelope {
         direct
             .or_else(spaced)
             .and_then(Value::as_str)
-            // What is longer than any id is none; the session's own was shortened.
+            // A text longer than any id is not an id; the session's own id was shortened.
             .filter(|id| !id.is_empty() && id.len() <= 256)
             .map(SessionId::from)
     }
 }
 
-/// Names the extension field by which producers link sessions (A.9).
+/// The extension field by which producers link sessions (A.9).
 const PARENT: &str = "parent_session_id";

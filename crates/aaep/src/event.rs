@@ -1,7 +1,7 @@
 //! The twelve core event types and the unknown ones, as typed data (chapter 4).
 //!
-//! Values that the chapters enumerate are enums with an `Other` variant, because a subscriber must
-//! survive what it does not know.
+//! Values that the chapters enumerate are enums with an `Other` variant, because a subscriber must survive what it does
+//! not know.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::ids::{OutputId, ReplyToken, ToolCallId};
 use super::language::Variant;
 
-/// Names a verbosity level of a summary (2.2.8).
+/// A verbosity level of a summary (2.2.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Level {
     /// `summary_terse`.
@@ -34,7 +34,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns about how much memory its texts take, in bytes.
+    /// Returns roughly how much memory its texts take, in bytes.
     pub fn weight(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let variants: usize = self
@@ -53,8 +53,8 @@ impl Summary {
         })
         .collect()
     }
-    /// Picks the text for a level; a missing one falls back first to the nearest shorter, then to
-    /// the nearest longer form.
+    /// Returns the text for a level; a missing one falls back first to the nearest shorter, then to the nearest longer
+    /// form.
     pub fn pick(&self, level: Level) -> Option<&str> {
         let order = match level {
             Level::Terse => [&self.terse, &self.normal, &self.detailed],
@@ -76,14 +76,14 @@ macro_rules! open_enum {
         }
 
         impl $name {
-            /// Reads a value; what is not defined is kept as `Other`.
+            /// Reads a value; an undefined one is kept as `Other`.
             pub fn parse(text: &str) -> Self {
                 match text {
                     $($text => Self::$variant,)+
                     other => Self::Other(other.to_owned()),
                 }
             }
-            /// Returns the value as it is written on the wire.
+            /// Returns the value as written on the wire.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $text,)+
@@ -95,7 +95,7 @@ macro_rules! open_enum {
 }
 
 open_enum!(
-    /// Says what a retry would do after an error (4.1.3).
+    /// What a retry would do after an error (4.1.3).
     ErrorCategory {
         /// A retry is likely to succeed.
         Transient = "transient",
@@ -108,7 +108,7 @@ open_enum!(
     }
 );
 open_enum!(
-    /// Says how much could go wrong (4.3.1, 4.4.1).
+    /// How much could go wrong (4.3.1, 4.4.1).
     RiskLevel {
         /// Little.
         Low = "low",
@@ -119,7 +119,7 @@ open_enum!(
     }
 );
 open_enum!(
-    /// Says whether an action can be taken back (4.4.1).
+    /// Whether an action can be undone (4.4.1).
     Reversibility {
         /// It can.
         Reversible = "reversible",
@@ -130,9 +130,9 @@ open_enum!(
     }
 );
 open_enum!(
-    /// Says how a tool ended (4.3.2).
+    /// How a tool ended (4.3.2).
     ToolStatus {
-        /// It did what it should.
+        /// It did what it was asked to do.
         Success = "success",
         /// It failed, or was declined.
         Error = "error",
@@ -141,7 +141,7 @@ open_enum!(
     }
 );
 open_enum!(
-    /// Names a decision on a confirmation (6.3.1); a producer may allow others.
+    /// A decision on a confirmation (6.3.1); a producer may allow others.
     Decision {
         /// Do it.
         Accept = "accept",
@@ -150,7 +150,7 @@ open_enum!(
     }
 );
 open_enum!(
-    /// Names a kind of answer to a clarification (6.5.2).
+    /// A kind of answer to a clarification (6.5.2).
     ResponseKind {
         /// Any text.
         Freetext = "freetext",
@@ -163,14 +163,14 @@ open_enum!(
     }
 );
 
-/// Announces the beginning of a session (4.1.1).
+/// The beginning of a session (4.1.1).
 #[derive(Debug, Clone, PartialEq, Default, Hash)]
 pub struct SessionStarted {
     /// What the session will do.
     pub summary: Summary,
     /// How long it may take, in milliseconds.
     pub expected_duration_ms: Option<u64>,
-    /// Who asked for it.
+    /// Who asked for the session.
     pub requested_by: Option<String>,
     /// The request in the user's words.
     pub request_text: Option<String>,
@@ -178,7 +178,7 @@ pub struct SessionStarted {
     pub tools_available: Vec<String>,
 }
 
-/// Announces a successful end (4.1.2).
+/// A successful end (4.1.2).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SessionCompleted {
     /// What was accomplished.
@@ -187,13 +187,13 @@ pub struct SessionCompleted {
     pub duration_ms: Option<u64>,
     /// How many tools were called.
     pub tool_invocations_count: Option<u64>,
-    /// The final output in brief.
+    /// The final output, in brief.
     pub output_summary: Option<String>,
-    /// Where a richer result lies.
+    /// The address of a richer result.
     pub result_uri: Option<String>,
 }
 
-/// Announces an end by an error (4.1.3).
+/// An end by an error (4.1.3).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionErrored {
     /// What happened.
@@ -202,30 +202,30 @@ pub struct SessionErrored {
     pub category: ErrorCategory,
     /// The producer's short code.
     pub code: Option<String>,
-    /// Where help lies.
+    /// The address of help.
     pub uri: Option<String>,
     /// Whether the session could succeed if tried again.
     pub recoverable: Option<bool>,
     /// What the user can do.
     pub remediation_hint: Option<String>,
-    /// The wild `error_message`.
+    /// The `error_message` that some producers send outside the spec.
     pub message: Option<String>,
 }
 
-/// Announces an end before completion (4.1.4).
+/// An end before completion (4.1.4).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SessionCancelled {
-    /// Why.
+    /// Why it was cancelled.
     pub summary: Summary,
     /// By whom: user, producer, timeout, system, or what the producer wrote.
     pub cancelled_by: Option<String>,
     /// The producer's reason code.
     pub reason: Option<String>,
-    /// What there is of a result.
+    /// The result so far.
     pub partial_result: Option<String>,
 }
 
-/// Announces a new internal state (4.2.1). Any text is a legal state.
+/// A new internal state (4.2.1). Any text is a legal state.
 #[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub struct StateChanged {
     /// The new state in words.
@@ -238,7 +238,7 @@ pub struct StateChanged {
     pub expected_duration_ms: Option<u64>,
 }
 
-/// Reports progress (4.2.2), in the spec's `progress` object or in the wild top-level fields.
+/// Progress (4.2.2), from the spec's `progress` object or from the unofficial top-level fields.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
     /// The progress in words.
@@ -247,7 +247,7 @@ pub struct Progress {
     pub percent: Option<f64>,
     /// The current step.
     pub step: Option<u64>,
-    /// How many steps there are.
+    /// The number of steps.
     pub total_steps: Option<u64>,
     /// The current step in words.
     pub description: Option<String>,
@@ -255,7 +255,7 @@ pub struct Progress {
     pub eta_ms: Option<u64>,
 }
 
-/// Announces that a tool is about to be called (4.3.1).
+/// The news that a tool is about to be called (4.3.1).
 #[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub struct ToolInvoked {
     /// The tool's name.
@@ -264,19 +264,19 @@ pub struct ToolInvoked {
     pub summary: Summary,
     /// What the tool does in general.
     pub description: Option<String>,
-    /// The arguments in brief.
+    /// The arguments, in brief.
     pub args_summary: Option<String>,
     /// How long it may take, in milliseconds.
     pub expected_duration_ms: Option<u64>,
-    /// How much could go wrong; absent is never "low" to us.
+    /// How much could go wrong; an absent value is never read as "low".
     pub risk_level: Option<RiskLevel>,
-    /// Whether it can't be taken back, by `irreversible` or by a `reversibility` that says so.
+    /// Whether it can't be undone, by `irreversible` or by a `reversibility` to that effect.
     pub irreversible: Option<bool>,
-    /// What pairs it with its completion.
+    /// The id that pairs it with its completion.
     pub tool_call_id: Option<ToolCallId>,
 }
 
-/// Announces that a tool returned (4.3.2).
+/// The news that a tool returned (4.3.2).
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct ToolCompleted {
     /// The tool's name.
@@ -285,26 +285,26 @@ pub struct ToolCompleted {
     pub summary: Summary,
     /// How it ended.
     pub status: ToolStatus,
-    /// What pairs it with its invocation.
+    /// The id that pairs it with its invocation.
     pub tool_call_id: Option<ToolCallId>,
     /// How long it took, in milliseconds.
     pub duration_ms: Option<u64>,
-    /// What went wrong; a declined tool says it here and has no summary.
+    /// What went wrong; a declined tool reports it here and has no summary.
     pub error_message: Option<String>,
 }
 
-/// Carries a chunk of user-facing output (4.3.3).
+/// A chunk of user-facing output (4.3.3).
 #[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub struct OutputStreaming {
     /// The text.
     pub chunk: String,
-    /// Where it begins in its output; the unit differs by producer.
+    /// Where the chunk begins in its output; the unit differs by producer.
     pub position: Option<u64>,
     /// Whether it is the last chunk.
     pub complete: bool,
-    /// When it should be announced, as it was written.
+    /// When it should be announced, as the producer wrote it.
     pub coalesce_hint: Option<Cow<'static, str>>,
-    /// Which output it belongs to; absent means the session's only one.
+    /// The output that it belongs to; absent means the session's only one.
     pub output_id: Option<OutputId>,
     /// The MIME type; absent means `text/plain`.
     pub content_type: Option<Cow<'static, str>>,
@@ -312,51 +312,51 @@ pub struct OutputStreaming {
     pub language: Option<Arc<str>>,
 }
 
-/// Asks for consent to one action and blocks until it is there (4.4.1).
+/// A request for consent to one action; the agent blocks until the answer arrives (4.4.1).
 #[derive(Debug, Clone, PartialEq)]
 pub struct AwaitingConfirmation {
     /// What would be done.
     pub action: String,
-    /// Whether the agent names that; else it is empty, or what its summary says.
+    /// Whether the agent names the action; otherwise `action` is empty or taken from the summary.
     pub names_action: bool,
     /// What happens if it is done.
     pub consequence: Option<String>,
-    /// What an answer must echo; without one the question can't be answered.
+    /// The token that an answer must echo; without one the question can't be answered.
     pub reply_token: Option<ReplyToken>,
-    /// After how many seconds the default is applied.
+    /// The seconds until the default is applied.
     pub timeout_seconds: Option<u64>,
-    /// What is applied then.
+    /// The decision that is applied then.
     pub default_decision: Option<Decision>,
     /// The question in words.
     pub summary: Summary,
-    /// How much could go wrong; absent is never "low".
+    /// How much could go wrong; an absent value is never read as "low".
     pub risk_level: Option<RiskLevel>,
-    /// Whether it can be taken back.
+    /// Whether the action can be undone.
     pub reversibility: Option<Reversibility>,
-    /// The wild `irreversible`; it counts as much as `reversibility`.
+    /// The unofficial `irreversible`; it counts as much as `reversibility`.
     pub irreversible: Option<bool>,
-    /// The decisions that the producer takes; accept and reject where absent.
+    /// The decisions that the producer accepts; if empty, accept and reject.
     pub allowed_replies: Vec<Decision>,
-    /// Further context as name and text.
+    /// Further context, as pairs of name and text.
     pub extra_context: Vec<(String, String)>,
-    /// The call that it guards, where the producer says so.
+    /// The call that it guards, if the producer names it.
     pub tool_call_id: Option<ToolCallId>,
-    /// The tool that it guards, where the producer says so.
+    /// The tool that it guards, if the producer names it.
     pub tool: Option<String>,
     /// The action in other languages, until one is picked (11.5.1).
     pub actions: Vec<Variant>,
     /// The consequence in other languages, until one is picked.
     pub consequences: Vec<Variant>,
-    /// The language of the consequence where it is another one than the action's.
+    /// The language of the consequence, if it differs from the action's.
     pub consequence_in: Option<String>,
-    /// The language of the detailed summary where it is another one than the action's.
+    /// The language of the detailed summary, if it differs from the action's.
     pub why_in: Option<String>,
-    /// The language of the further context where it is another one than the action's.
+    /// The language of the further context, if it differs from the action's.
     pub more_in: Option<String>,
 }
 
 impl AwaitingConfirmation {
-    /// Returns whether the producer takes a decision; accept and reject where it does not say (6.3.4).
+    /// Returns whether the producer accepts a decision; if it lists none, it accepts accept and reject (6.3.4).
     pub fn takes(&self, decision: &Decision) -> bool {
         match decision {
             Decision::Accept | Decision::Reject if self.allowed_replies.is_empty() => true,
@@ -366,19 +366,20 @@ impl AwaitingConfirmation {
         }
     }
 
-    /// Returns the decisions beyond accept and reject that the producer takes, in its order.
+    /// Returns the decisions besides accept and reject that the producer accepts, in its order.
     pub fn others(&self) -> impl Iterator<Item = &Decision> {
         self.allowed_replies
             .iter()
             .filter(|decision| matches!(decision, Decision::Other(_)))
     }
 
-    /// Returns whether either field says that the action can't be taken back.
+    /// Returns whether either field says that the action can't be undone.
     pub fn is_irreversible(&self) -> bool {
         self.undoing() == Undoing::Irreversible
     }
 
-    /// Reads both fields together: the worse of them counts, and what is not understood is not known.
+    /// Reads both fields together: the worse of them counts, and a value that is not understood gives
+    /// [`Undoing::Unknown`].
     pub fn undoing(&self) -> Undoing {
         match (&self.reversibility, self.irreversible) {
             (_, Some(true)) | (Some(Reversibility::Irreversible), _) => Undoing::Irreversible,
@@ -389,8 +390,8 @@ impl AwaitingConfirmation {
     }
 }
 
-/// What two fields of a question, read together, say of undoing its action: the one reading for the words,
-/// the second step, rules and programs.
+/// What two fields of a question, read together, say about undoing its action: the single reading that the words, the
+/// second step, rules and programs share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undoing {
     /// It can be undone.
@@ -399,75 +400,75 @@ pub enum Undoing {
     WithEffort,
     /// It can't be undone.
     Irreversible,
-    /// Nothing is said, or nothing that is understood: it is never taken for harmless.
+    /// The producer says nothing, or nothing that is understood: it is never taken for harmless.
     Unknown,
 }
 
-/// Names one choice of a clarification (4.4.2).
+/// One choice of a clarification (4.4.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// What is sent.
+    /// The value that is sent.
     pub value: String,
-    /// What is said.
+    /// The label that is announced.
     pub label: String,
     /// The label in other languages, until one is picked (11.5.1).
     pub labels: Vec<Variant>,
-    /// The language of the label where it is another one than the question's.
+    /// The language of the label, if it differs from the question's.
     pub label_in: Option<String>,
 }
 
-/// Asks for information and blocks until it is there (4.4.2).
+/// A request for information; the agent blocks until the answer arrives (4.4.2).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AwaitingClarification {
     /// The question.
     pub question: String,
-    /// What an answer must echo; without one the question can't be answered.
+    /// The token that an answer must echo; without one the question can't be answered.
     pub reply_token: Option<ReplyToken>,
-    /// After how many seconds the producer goes on without an answer.
+    /// The seconds until the producer goes on without an answer.
     pub timeout_seconds: Option<u64>,
     /// The question in words.
     pub summary: Summary,
-    /// The kinds of answer that the producer takes; derived from the choices where absent.
+    /// The kinds of answer that the producer accepts; derived from the choices if absent.
     pub accepted_response_kinds: Vec<ResponseKind>,
-    /// The choices, by the spec's `choices` or the wild `options`.
+    /// The choices, from the spec's `choices` or the unofficial `options`.
     pub choices: Vec<Choice>,
-    /// Whether several of them may be taken (the wild `multi_select`).
+    /// Whether several of them may be chosen (the unofficial `multi_select`).
     pub takes_several: bool,
-    /// Why it is asked.
+    /// Why the question is asked.
     pub context: Option<String>,
-    /// What the producer assumes without an answer.
+    /// What the producer assumes if there is no answer.
     pub default_response: Option<String>,
     /// The question in other languages, until one is picked (11.5.1).
     pub questions: Vec<Variant>,
     /// The context in other languages, until one is picked.
     pub contexts: Vec<Variant>,
-    /// The language of the context where it is another one than the question's.
+    /// The language of the context, if it differs from the question's.
     pub why_in: Option<String>,
 }
 
-/// Asks somebody else to take over (4.4.3).
+/// A request that somebody else take over (4.4.3).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HandoffRequested {
-    /// Why.
+    /// Why the agent hands over.
     pub reason: String,
     /// To whom: human, specialist_agent, escalation_queue, or what the producer wrote.
     pub target_kind: Option<String>,
     /// The handoff in words.
     pub summary: Summary,
-    /// Where exactly to.
+    /// The exact address of the target.
     pub target_uri: Option<String>,
-    /// What the next one is told, as name and text.
+    /// What the target is told, as pairs of name and text.
     pub packaged_context: Vec<(String, String)>,
     /// How urgent the handoff is.
     pub urgency: Option<String>,
 }
 
-/// An event of a type that we don't know (3.2.2, 7.4.1).
+/// An event of an unknown type (3.2.2, 7.4.1).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UnknownEvent {
-    /// Its texts; `summary_normal` is spoken when there is one.
+    /// Its texts; `summary_normal` is spoken if present.
     pub summary: Summary,
-    /// Whether it carries a reply token: then somebody waits, and we never answer by ourselves.
+    /// Whether it carries a reply token: then the agent waits, and we never answer on our own.
     pub asks: bool,
 }
 

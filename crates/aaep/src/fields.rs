@@ -1,7 +1,7 @@
-//! Reads typed fields out of a JSON object, as far as they can be understood.
+//! Reads typed fields from a JSON object, as far as they can be understood.
 //!
-//! Responsibilities: values with their bounds; what a bound leaves out is noted. Not here: what is
-//! wrong with a value (`shape`).
+//! Responsibilities: values within their bounds; what exceeds a bound is left out and noted. Not here: what is wrong
+//! with a value (`shape`).
 
 use serde_json::{Map, Value};
 
@@ -14,13 +14,13 @@ use super::variants::{Part, tag_of, variants};
 /// The longest name that is kept whole, in bytes; the chapters allow 69 for an id.
 const LONGEST_NAME: usize = 256;
 
-/// How many entries of a list or object from the wire are kept; the rest is noted as left out.
+/// The most entries of a list or object from the wire that are kept; an omission is noted.
 const MOST_ENTRIES: usize = 256;
 
-/// How many languages of a list of choices are kept: more than any person lists.
+/// The most languages of a list of choices that are kept: more than any person lists.
 const MOST_LISTS: usize = 32;
 
-/// Gives access to one JSON object, field by field.
+/// Access to one JSON object, field by field.
 pub(super) struct Fields<'a, 'f> {
     map: &'a Map<String, Value>,
     path: &'static str,
@@ -47,7 +47,7 @@ impl<'a, 'f> Fields<'a, 'f> {
         self.map.get(name).is_some_and(|value| !value.is_null())
     }
 
-    /// Notes that a part of a field is left out.
+    /// Notes that part of a field was left out.
     fn shortened(&mut self, name: &str, problem: Problem) {
         let field = if self.path.is_empty() {
             name.to_owned()
@@ -58,7 +58,7 @@ impl<'a, 'f> Fields<'a, 'f> {
             .find(Rule::Shortened, self.section, &field, problem);
     }
 
-    /// Reads a text; an empty one counts as absent. A number or a boolean still says something.
+    /// Reads a text; an empty one counts as absent. A number or a boolean is read as its text.
     pub(super) fn text(&mut self, name: &str) -> Option<String> {
         match self.map.get(name)? {
             Value::String(text) => (!text.is_empty()).then(|| text.clone()),
@@ -68,8 +68,8 @@ impl<'a, 'f> Fields<'a, 'f> {
         }
     }
 
-    /// Reads a name: an identifier or a tool's name. One that is far longer than any real one is kept
-    /// by its beginning and a checksum, so that names stay apart and memory stays bounded.
+    /// Reads a name: an identifier or a tool's name. One that is far longer than any real one is kept as its beginning
+    /// and a checksum, so that names stay distinct and memory stays bounded.
     pub(super) fn name(&mut self, field: &str) -> Option<String> {
         let text = self.text(field)?;
         Some(self.cut(field, text))
@@ -85,14 +85,14 @@ impl<'a, 'f> Fields<'a, 'f> {
             .rev()
             .find(|at| text.is_char_boundary(*at))
             .unwrap_or(0);
-        // FNV-1a: names are told apart, nothing is secret.
+        // FNV-1a: it only has to tell names apart, nothing is secret.
         let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
             (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
         format!("{}~{sum:016x}", &text[..end])
     }
 
-    /// Reads a whole number; numbers in strings are taken too (3.8 asks for that beyond 2^53).
+    /// Reads a whole number; a number in a string is accepted too (3.8 asks for strings beyond 2^53).
     pub(super) fn integer(&mut self, name: &str) -> Option<u64> {
         match self.map.get(name)? {
             Value::Number(number) => number.as_u64().or_else(|| {
@@ -148,7 +148,7 @@ impl<'a, 'f> Fields<'a, 'f> {
             .collect()
     }
 
-    /// Reads an object as names and texts, for context that is shown and not interpreted.
+    /// Reads an object as pairs of name and text, for context that is shown and not interpreted.
     pub(super) fn context(&mut self, name: &str) -> Vec<(String, String)> {
         let Some(map) = self.object(name) else {
             return Vec::new();
@@ -157,7 +157,7 @@ impl<'a, 'f> Fields<'a, 'f> {
             self.shortened(name, Problem::FieldsLeftOut { most: MOST_ENTRIES });
         }
         let entries = map.iter().flat_map(|(key, value)| match value {
-            // What a tool is called with often stands in an object of its own.
+            // A tool's arguments are often in an object of their own.
             Value::Object(inner) if !inner.is_empty() => {
                 let inner = inner.iter();
                 inner
@@ -174,7 +174,7 @@ impl<'a, 'f> Fields<'a, 'f> {
         variants(self.map, part.field())
     }
 
-    /// Reads the variants of a list of texts, as far as they have its length.
+    /// Reads the language variants of a list of texts, if they have the same length as the list.
     pub(super) fn lists(&self, name: &str, length: usize) -> Vec<(String, Vec<String>)> {
         let lists = self.map.iter().filter_map(|(field, value)| {
             let tag = tag_of(field, name)?;

@@ -1,21 +1,20 @@
 //! What is wrong with a message, precisely enough to act on.
 //!
-//! Responsibilities: the list of rules that one message can break, and the collector that keeps
-//! what was found within bounds. Not here: the checks themselves (`check`, `shape`), and rules that
-//! need more than one message (`session`).
+//! Responsibilities: the list of rules that one message can break, and the collector that keeps the findings within
+//! bounds. Not here: the checks themselves (`check`, `shape`), and rules that need more than one message (`session`).
 
 use std::fmt;
 
 use super::problem::Problem;
 
-/// Grades a [`Finding`].
+/// How bad a [`Finding`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// A remark: another spelling that is read all the same, or something to know.
+    /// A remark: an unofficial spelling that is accepted, or something to know.
     Note,
-    /// A MUST outside the nine steps and the schemas, or a SHOULD, is not followed.
+    /// A SHOULD, or a MUST outside the nine steps and the schemas, is not met.
     Warning,
-    /// Validation by 3.9 fails, a schema is broken, or a rule of order is.
+    /// Validation by 3.9 fails, or a schema or a rule of order is broken.
     Error,
 }
 
@@ -36,28 +35,28 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Makes the list of rules, each with its name, severity and meaning, so that none can miss one.
+/// Builds the list of rules, each with its name, severity and meaning, so that no rule lacks one.
 macro_rules! rules {
     ($($case:ident = $name:literal, $severity:ident, $about:literal);+ $(;)?) => {
-        /// Names a rule that one message alone can break.
+        /// A rule that one message alone can break.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Rule { $(#[doc = $about] $case),+ }
 
         impl Rule {
-            /// Lists every rule.
+            /// Every rule.
             pub const ALL: &'static [Self] = &[$(Self::$case),+];
 
-            /// Returns the rule's name for reports, in words joined by `_`.
+            /// Returns the rule's name for reports, its words joined by `_`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$case => $name),+ }
             }
 
-            /// Grades a departure from it.
+            /// Returns how bad a breach of the rule is.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$case => Severity::$severity),+ }
             }
 
-            /// Says in a sentence what is wrong where it is broken.
+            /// Returns a sentence that describes a breach of the rule.
             pub fn about(self) -> &'static str {
                 match self { $(Self::$case => $about),+ }
             }
@@ -114,25 +113,25 @@ rules! {
     MoreFindings = "more_findings", Note, "More is wrong with the event than is listed.";
 }
 
-/// What is wrong with one field of one message. It never carries the field's value.
+/// One fault in one field of one message. It never carries the field's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that is broken.
+    /// The broken rule.
     pub rule: Rule,
     /// How bad it is: the rule's severity.
     pub severity: Severity,
-    /// The field, dotted from the top of the message; empty for the message as a whole. Names from
-    /// the wire are shortened, and what no person can see in them is escaped.
+    /// The field, dotted from the top of the message; empty for the message as a whole. Names from the wire are
+    /// shortened, and invisible characters in them are escaped.
     pub field: String,
     /// What was wrong.
     pub problem: Problem,
-    /// The section of AAEP that says so.
+    /// The section of AAEP that defines it.
     pub section: &'static str,
     /// Which of the nine steps of 3.9 found it, from 1.
     pub step: u8,
 }
 
-/// Names it as a developer reads it, in a test that fails; what a person is told is worded in their language.
+/// Names the finding for a developer, in a failing test; a person reads it worded in their own language.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let problem = self.problem.name();
@@ -144,11 +143,11 @@ impl fmt::Display for Finding {
     }
 }
 
-/// How many findings of one message are kept: a real one has a handful, and a hostile one could have
-/// one for every field of millions.
+/// The most findings of one message that are kept: a real one has a handful, a hostile one could have one for each of
+/// millions of fields.
 const MOST_FINDINGS: usize = 64;
 
-/// How many characters of a name from the wire a finding shows.
+/// The most characters of a name from the wire that a finding shows.
 const LONGEST_FIELD: usize = 64;
 
 /// Collects what is wrong with one message, step by step.
@@ -168,7 +167,7 @@ impl Findings {
         }
     }
 
-    /// Says which step of 3.9 the next findings belong to.
+    /// Sets the step of 3.9 that the next findings belong to.
     pub(super) fn step(&mut self, step: u8) {
         self.step = step;
     }
@@ -194,7 +193,7 @@ impl Findings {
         });
     }
 
-    /// Takes findings for ones of another rule.
+    /// Changes the rule of some findings.
     pub(super) fn restate(
         &mut self,
         which: impl Fn(&Finding) -> bool,
@@ -224,7 +223,7 @@ impl Findings {
     }
 }
 
-/// Makes a field's name fit to be shown: short, one line, and without anything unseen.
+/// Returns a field's name fit for display: short, on one line, and without invisible characters.
 fn shown(field: &str) -> String {
     let is_plain = |c: char| c.is_ascii_graphic() || c == ' ' || c.is_alphanumeric();
     let mut out = String::with_capacity(field.len().min(LONGEST_FIELD));

@@ -1,8 +1,8 @@
-//! The forms that a text may have to have: ids, tags, codes.
+//! The forms that a text may be required to have: ids, tags, codes.
 //!
-//! Responsibilities: naming each, and telling whether a text has it. Not here: which field has which (`schema`).
+//! Responsibilities: naming each form, and checking a text against it. Not here: which field has which form (`schema`).
 
-/// Names the form of a text.
+/// The form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `rpl_` and 1 to 64 letters or digits (6.2.1).
@@ -28,7 +28,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Lists every form.
+    /// Every form.
     pub const ALL: [Self; 10] = [
         Self::ReplyToken,
         Self::CallId,
@@ -104,7 +104,7 @@ impl Form {
 
 pub(super) fn is_id(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|rest| {
-        // All of them are looked at, several at once: nearly always each one is right.
+        // Checks every byte, several in one step: nearly always each of them fits.
         (1..=64).contains(&rest.len())
             && (rest.bytes()).fold(true, |fits, b| fits & b.is_ascii_alphanumeric())
     })

@@ -1,8 +1,8 @@
 //! The messages of the subscription handshake (chapter 5), with exactly the keys that it allows.
 //!
-//! Responsibilities: writing `subscription.request`, `.renegotiate` and `.close`; reading
-//! `subscription.accepted` and `.rejected`, whatever else a stranger puts there. Not here: when they
-//! are sent and what follows from them (`app`), how they travel (`transport`).
+//! Responsibilities: writing `subscription.request`, `.renegotiate` and `.close`; reading `subscription.accepted` and
+//! `.rejected`, whatever else a stranger adds. Not here: when they are sent and what follows from them (`app`), how
+//! they travel (`transport`).
 
 use std::sync::LazyLock;
 
@@ -19,17 +19,16 @@ const LONGEST_WORDS: usize = 300;
 /// The most entries of a list that are kept; the chapter's own lists have at most 32 (languages).
 const LONGEST_LIST: usize = 64;
 
-/// Which types of event are wanted (5.3.1.7).
+/// The types of event that a subscriber wants (5.3.1.7).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EventFilters {
-    /// Patterns of types that are wanted.
+    /// Patterns of wanted types.
     pub include: Vec<String>,
-    /// Patterns of types that are not; they win.
+    /// Patterns of unwanted types; they win.
     pub exclude: Vec<String>,
 }
 
-/// Declares what a subscriber can take in (5.3); what is absent is left to the producer or, in a
-/// renegotiation, as it was.
+/// What a subscriber can handle (5.3); an absent field is left to the producer or, in a renegotiation, stays as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Capabilities {
     /// `max_events_per_second`, from 1.
@@ -58,7 +57,7 @@ pub struct Capabilities {
     pub accept_signed_manifests_only: Option<bool>,
 }
 
-/// Hands the name of every capability to a macro.
+/// Passes the name of every capability to a macro.
 macro_rules! each_capability {
     ($with:ident) => {
         $with!(
@@ -79,7 +78,7 @@ macro_rules! each_capability {
 }
 
 impl Capabilities {
-    /// Writes the object, with the keys that are present.
+    /// Returns the JSON object, with the keys that are present.
     pub fn to_value(&self) -> Value {
         let mut map = Map::new();
         let mut put = |key: &str, value: Option<Value>| {
@@ -139,7 +138,7 @@ impl Capabilities {
         Value::Object(map)
     }
 
-    /// Reads the object as far as it is understood; a value of another type counts as absent.
+    /// Reads the JSON object as far as it is understood; a value of the wrong type counts as absent.
     pub fn from_value(value: &Value) -> Self {
         let texts = |value: &Value| -> Option<Vec<String>> {
             Some(
@@ -193,7 +192,7 @@ impl Capabilities {
         }
     }
 
-    /// Lays what is present in `change` over these (5.7.1).
+    /// Returns these capabilities, overridden by what is present in `change` (5.7.1).
     pub fn amended(&self, change: &Self) -> Self {
         macro_rules! over {
             ($($field:ident),*) => {
@@ -203,8 +202,8 @@ impl Capabilities {
         each_capability!(over)
     }
 
-    /// Returns what of `wanted` is not so here: the least that a renegotiation has to name (5.7.1);
-    /// `None` where everything is.
+    /// Returns the part of `wanted` that differs here: the least that a renegotiation has to name (5.7.1); `None` if
+    /// nothing differs.
     pub fn lacking(&self, wanted: &Self) -> Option<Self> {
         macro_rules! lack {
             ($($field:ident),*) => {
@@ -233,21 +232,21 @@ fn level_of(word: &str) -> Option<Level> {
     }
 }
 
-/// Asks for a subscription (5.2).
+/// A request for a subscription (5.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionRequest {
-    /// `aaep_version`: the version that is asked for.
+    /// `aaep_version`: the requested version.
     pub version: String,
-    /// `subscriber_id`: stable from run to run.
+    /// `subscriber_id`: the same from run to run.
     pub subscriber_id: String,
     /// The program's own version.
     pub subscriber_version: String,
-    /// What it can take in.
+    /// What the subscriber can handle.
     pub capabilities: Capabilities,
 }
 
 impl SubscriptionRequest {
-    /// Writes the message as JSON text.
+    /// Returns the message as JSON text.
     pub fn to_json(&self) -> String {
         object([
             ("type", "subscription.request".into()),
@@ -263,7 +262,7 @@ impl SubscriptionRequest {
     }
 }
 
-/// Writes a `subscription.renegotiate` (5.7.1): what is absent stays as it was.
+/// Returns a `subscription.renegotiate` (5.7.1): what is absent stays as it was.
 pub fn renegotiate(subscription_id: &str, change: &Capabilities) -> String {
     object([
         ("type", "subscription.renegotiate".into()),
@@ -272,7 +271,7 @@ pub fn renegotiate(subscription_id: &str, change: &Capabilities) -> String {
     ])
 }
 
-/// Writes a `subscription.close` (5.8.1).
+/// Returns a `subscription.close` (5.8.1).
 pub fn close(subscription_id: &str) -> String {
     object([
         ("type", "subscription.close".into()),
@@ -290,29 +289,29 @@ fn object<const N: usize>(pairs: [(&str, Value); N]) -> String {
     Value::Object(map).to_string()
 }
 
-/// Why a producer takes no subscription (5.5.3).
+/// Why a producer refuses a subscription (5.5.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RejectionCode {
-    /// It does not know the version that was asked for.
+    /// It does not speak the requested version.
     VersionUnsupported,
-    /// A signed manifest was asked for, and it has none.
+    /// A signed manifest was requested, and it has none.
     ManifestSignatureRequired,
-    /// It can offer nothing of what was asked for.
+    /// It can offer nothing of what was requested.
     CapabilitiesIncompatible,
     /// It has too many subscribers.
     RateLimit,
-    /// It wants credentials.
+    /// It requires credentials.
     AuthenticationRequired,
     /// The credentials do not allow it.
     AuthorizationDenied,
     /// It does not serve over this transport.
     TransportUnavailable,
-    /// It can't say, or says something that the chapter does not know.
+    /// It gives no code, or one that the chapter does not define.
     Unknown,
 }
 
 impl RejectionCode {
-    /// Returns the code as it is written on the wire.
+    /// Returns the code as written on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::VersionUnsupported => "version_unsupported",
@@ -326,7 +325,7 @@ impl RejectionCode {
         }
     }
 
-    /// Lists all codes, in the chapter's order.
+    /// All codes, in the chapter's order.
     pub const ALL: [Self; 8] = [
         Self::VersionUnsupported,
         Self::ManifestSignatureRequired,
@@ -349,32 +348,32 @@ impl RejectionCode {
 /// A producer's consent (5.4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// The producer's name for the subscription, which every reply carries.
+    /// The producer's id for the subscription, which every reply carries.
     pub subscription_id: String,
-    /// The version that the producer uses; absent, as B.6.2 prints it, it is the one that was asked for.
+    /// The version that the producer uses; if absent, as B.6.2 prints it, it is the requested one.
     pub version: Option<String>,
-    /// `producer.agent_id`; absent when it is missing or no text.
+    /// `producer.agent_id`; absent if it is missing or not a text.
     pub agent_id: Option<String>,
-    /// The terms that the producer keeps.
+    /// The terms that the producer agrees to.
     pub honored: Capabilities,
     /// A manifest as a compact JWS.
     pub signed_manifest: Option<String>,
-    /// The producer's own words on the terms, cut.
+    /// The producer's own words about the terms, cut to the bound.
     pub notes: Option<String>,
 }
 
 /// A producer's refusal (5.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
-    /// Why.
+    /// Why it refuses.
     pub code: RejectionCode,
-    /// The producer's own words, cut.
+    /// The producer's own words, cut to the bound.
     pub message: String,
     /// After how many seconds it may be asked again.
     pub retry_after: Option<u64>,
 }
 
-/// What a producer says in a handshake.
+/// A producer's message in a handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HandshakeMessage {
     /// It consents.
@@ -383,23 +382,23 @@ pub enum HandshakeMessage {
     Rejected(Rejected),
     /// It ends the subscription (5.8).
     Closed {
-        /// Which one; absent where it does not say.
+        /// The subscription that ends; absent if the message does not name it.
         subscription: Option<String>,
-        /// The producer's own words, cut.
+        /// The producer's own words, cut to the bound.
         reason: String,
     },
 }
 
-/// Reads a message of the handshake; `None` for everything else, events above all.
+/// Reads a message of the handshake; returns `None` for anything else, above all for events.
 pub fn read_handshake(text: &str) -> Option<HandshakeMessage> {
-    // Events are many and handshakes few: most texts need not be parsed twice.
+    // Events are many and handshakes few: this check spares most texts a second parse.
     static NAMED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("subscription."));
     NAMED.find(text.as_bytes())?;
     let value = decode::object(text)?;
     let words = |key: &str| value.get(key).and_then(Value::as_str).map(cut);
     match value.get("type")?.as_str()? {
         "subscription.accepted" => Some(HandshakeMessage::Accepted(Box::new(Accepted {
-            // A name that no reply could carry back is no consent.
+            // An id that no reply could echo means no consent.
             subscription_id: value
                 .get("subscription_id")?
                 .as_str()
@@ -442,10 +441,10 @@ fn cut(text: &str) -> String {
     text.chars().take(LONGEST_WORDS).collect()
 }
 
-/// Returns whether a version that a producer uses can be understood: the same major number (12.2).
+/// Returns whether a producer's version can be understood: it has the same major number (12.2).
 pub fn is_understood(version: &str) -> bool {
     let major = |version: &str| version.split('.').next().map(str::to_owned);
-    // The chapters' own drafts call themselves 0.1, the programs built on them 1.0.0.
+    // The chapters' own drafts call themselves 0.1, and the programs built on them 1.0.0.
     version.starts_with("0.1") || major(version) == major(AAEP_VERSION)
 }
 

@@ -1,6 +1,6 @@
-//! The identifiers of the wire, each a type of its own so that none is taken for another.
+//! The identifiers of the wire, each a type of its own, so that none can be mistaken for another.
 //!
-//! How their texts are held is `kept`'s.
+//! How their texts are stored is the business of `kept`.
 
 use std::fmt;
 
@@ -47,41 +47,41 @@ macro_rules! identifier {
 }
 
 identifier!(
-    /// Names an event within its producer (3.2.3): `evt_` and 1 to 64 letters or digits.
+    /// The id of an event within its producer (3.2.3): `evt_` and 1 to 64 letters or digits.
     EventId(ShortText),
     Some("evt_")
 );
 identifier!(
-    /// Names a session within its producer (3.2.4): `sess_` and 1 to 64 letters or digits.
+    /// The id of a session within its producer (3.2.4): `sess_` and 1 to 64 letters or digits.
     SessionId(ShortText),
     Some("sess_")
 );
 identifier!(
-    /// Pairs a tool's invocation with its completion (4.3.1).
+    /// The id that pairs a tool's invocation with its completion (4.3.1).
     ToolCallId(ShortText),
     Some("call_")
 );
 identifier!(
-    /// Groups the chunks of one output (4.3.3).
+    /// The id that groups the chunks of one output (4.3.3).
     OutputId(ShortText),
     Some("out_")
 );
 identifier!(
-    /// Names an agent within its deployment (3.2.6.1): any text that is not empty.
+    /// The id of an agent within its deployment (3.2.6.1): any text that is not empty.
     AgentId(SharedText),
     None
 );
 
-/// Names a question so that an answer finds it (6.2): opaque, echoed unchanged, never shown in a log.
+/// The token of a question, by which an answer finds it (6.2): opaque, echoed unchanged, never shown in a log.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ReplyToken(String);
 
 impl ReplyToken {
-    /// Takes a token as it came.
+    /// Creates a token from its text, unchanged.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
-    /// Returns the token's text, for the reply itself, a digest, and the JSON face's contract only.
+    /// Returns the token's text, only for the reply itself, a digest, and the contract of the JSON interface.
     pub fn reveal(&self) -> &str {
         &self.0
     }

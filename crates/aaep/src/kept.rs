@@ -1,11 +1,12 @@
-//! The texts of ids as they are kept.
+//! Storage for the texts of ids.
 //!
-//! Responsibilities: holding an id so that it is compared where it stands. Not here: whose it is (`ids`).
+//! Responsibilities: storing an id so that it can be compared in place. Not here: what it identifies (`ids`).
 //!
-//! Mental model: of thousands of sessions that take turns none is near at hand, and to look at a text elsewhere takes longer
-//! than much that is done with an event. What names a session, an output, a call or an event has room where it is named:
-//! every usual one, of a prefix and 26 or 32 letters and digits, and a longer one is shared. Agents are few and each
-//! is in every event of its own, so their texts are shared and nearly always one.
+//! Mental model: among thousands of sessions that take turns, none is in the cache, and following a pointer to a text
+//! takes longer than much of the work on an event. So the id of a session, an output, a call or an event is stored
+//! inline: every usual one fits, with a prefix and 26 or 32 letters and digits, and a longer one is shared. Agents are
+//! few, and each is named in every one of its events, so their texts are shared, and two equal ones are nearly always
+//! the same allocation.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -17,24 +18,24 @@ use arrayvec::ArrayString;
 
 use super::same::{ROW, are_one, are_same, are_same_rows};
 
-/// How many bytes have room: those of `sess_` and a UUID of 32 digits, and a little more.
+/// The bytes of inline room: enough for `sess_` and a UUID of 32 digits, and a little more.
 const ROOM: usize = ROW;
-/// What stands behind a shorter text, so that two are compared as a whole.
+/// The padding after a shorter text, so that two texts are compared as a whole.
 const BEHIND: &str = match str::from_utf8(&[0; ROOM]) {
     Ok(behind) => behind,
     Err(_) => "",
 };
 
-/// A text that is short nearly always.
+/// A text that is nearly always short.
 #[derive(Clone)]
 pub struct ShortText(Held);
 
 #[derive(Clone)]
 enum Held {
     Here {
-        /// The text, and nothing but noughts behind it.
+        /// The text, padded with zero bytes.
         whole: ArrayString<ROOM>,
-        /// How many bytes of it are the text.
+        /// The length of the text in bytes.
         length: u8,
     },
     Shared(Arc<str>),
@@ -118,7 +119,7 @@ impl fmt::Debug for ShortText {
     }
 }
 
-/// A text that is in many places, and is nearly always one and the same in two of them.
+/// A text with many holders; two equal ones are nearly always the same allocation.
 #[allow(
     clippy::derived_hash_with_manual_eq,
     reason = "what is equal here is equal there"

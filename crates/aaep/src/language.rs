@@ -1,10 +1,11 @@
-//! How close two languages are by their tags (BCP 47, 11.1.2 and 11.1.3), a text in one, and the signs of its direction.
+//! Language tags and how close two of them are (BCP 47, 11.1.2 and 11.1.3), a text in one language, and direction
+//! marks.
 //!
-//! Responsibilities: comparing tags by the chapter's rules; knowing those signs. Not here: whose languages are compared
-//! (`announce`, `manifest`).
+//! Responsibilities: comparing tags by the chapter's rules; recognizing those marks. Not here: whose languages are
+//! compared (`announce`, `manifest`).
 
-/// Returns whether a character only says in which direction its neighbours run: the marks and isolates that
-/// right-to-left prose needs (UAX #9). Embeddings and overrides are not among them: no honest text needs those.
+/// Returns whether a character only sets the direction of its neighbours: the marks and isolates that right-to-left
+/// prose needs (UAX #9). Embeddings and overrides do not count: no honest text needs them.
 pub fn is_direction_sign(c: char) -> bool {
     matches!(
         c,
@@ -12,7 +13,7 @@ pub fn is_direction_sign(c: char) -> bool {
     )
 }
 
-/// One text in one more language.
+/// One text in another language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
     /// Its language (BCP 47).
@@ -21,14 +22,14 @@ pub struct Variant {
     pub text: String,
 }
 
-/// Says in which direction the text runs (11.2).
+/// The direction in which a text runs (11.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TextDirection {
     /// Left to right.
     Ltr,
     /// Right to left.
     Rtl,
-    /// By the text itself.
+    /// As the text itself determines.
     Auto,
 }
 
@@ -47,7 +48,7 @@ pub enum Fit {
     Sibling,
 }
 
-/// The parts of a tag that decide, in lower case; variants and extensions are left out.
+/// The parts of a tag that matter, in lower case; variants and extensions are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Parts {
     language: String,
@@ -68,7 +69,7 @@ impl Parts {
             let letters = piece.bytes().all(|b| b.is_ascii_alphabetic());
             let digits = piece.bytes().all(|b| b.is_ascii_digit());
             match piece.len() {
-                // A single letter begins an extension, and nothing behind it names a place.
+                // A single letter begins an extension, and nothing after it names a place.
                 1 => break,
                 4 if letters && parts.script.is_none() => parts.script = Some(piece),
                 2 if letters && parts.region.is_none() => parts.region = Some(piece),
@@ -79,8 +80,8 @@ impl Parts {
         parts
     }
 
-    /// Returns the script that the text is surely in: the stated one, or the one that a region implies
-    /// where a language is written in two.
+    /// Returns the script that the text is certainly in: the stated one, or, for a language with two scripts, the one
+    /// that its region implies.
     fn script(&self) -> Option<&str> {
         let implied = match (self.language.as_str(), self.region.as_deref()) {
             ("zh", Some("tw" | "hk" | "mo")) => Some("hant"),

@@ -1,13 +1,13 @@
 //! AAEP text to typed messages and back. Pure.
 //!
 //! Responsibilities: reading an event with every field of the twelve types and the spellings that
-//! real producers use, saying precisely what is wrong with it, building the replies. Not here: what
-//! events mean together (`session`), how a frame reached us (`transport`), other protocols
+//! real producers use, reporting precisely what is wrong with it, building the replies. Not here:
+//! what events mean together (`session`), how a frame reached us (`transport`), other protocols
 //! (`dialect`).
 //!
-//! Mental model: reading never fails over a detail. [`decode`] gives the event as far as it can be
-//! understood together with its [`Finding`]s; only what is no JSON object or names no type at all
-//! is a [`DecodeError`].
+//! Mental model: reading never fails over a detail. [`decode`] returns the event, as far as it can
+//! be understood, together with its [`Finding`]s; only a text that is not a JSON object, or that
+//! names no type at all, is a [`DecodeError`].
 
 mod attached;
 mod check;

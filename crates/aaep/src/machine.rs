@@ -1,18 +1,16 @@
-//! State machines as data: a table of transitions, the check against it, and whoever watches.
+//! State machines as data: a table of transitions, the check against it, and observers.
 //!
-//! Responsibilities: what every machine of this project has in common ([`Machine`]), the macro that
-//! makes one out of its table (`state_machine!`), the three calls of an observer
-//! ([`StateObserver`], and [`Watcher`] for machines of any kind), the diagram and the rows of a table. Not
-//! here: any machine itself; the session's are in `session`, a link's in `app`, and every dialect may bring
-//! its own.
+//! Responsibilities: what every machine of this project has in common ([`Machine`]), the macro that builds one from its
+//! table (`state_machine!`), the three calls of an observer ([`StateObserver`], and [`Watcher`] for machines of any
+//! kind), the diagram and the rows of a table. Not here: any machine itself; the session's are in `session`, a link's
+//! in `app`, and every dialect may define its own.
 //!
-//! Mental model: the states and events of a machine are plain names without data. What carries data
-//! (a phase, an answer, a call) says which of the names it is, and steps by the table: so that the
-//! table, its diagram in the documentation and the running code can't differ.
+//! Mental model: the states and events of a machine are plain names without data. A type that carries data (a phase, an
+//! answer, a call) reports which of the names it is in and steps by the table, so the table, its diagram in the
+//! documentation and the running code can't differ.
 //!
-//! Worked example: `Absent` takes `Started` and becomes `Active`; `Absent` takes `Completed` is in no
-//! row, so `transition` gives a [`TransitionError`], the observer hears of it, and the session
-//! makes it an anomaly.
+//! Worked example: on `Started`, `Absent` becomes `Active`. No row has `Absent` with `Completed`, so `transition`
+//! returns a [`TransitionError`], the observer is notified, and the session reports an anomaly.
 
 use std::fmt::{Debug, Write};
 
@@ -27,29 +25,29 @@ pub struct Transition<S, E> {
     pub to: S,
 }
 
-/// Says that a state does not take an event.
+/// The error that a state does not accept an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{machine} does not take {event} in the state {from}")]
 pub struct TransitionError {
     /// The machine's name.
     pub machine: &'static str,
-    /// The state that it is in, and stays in.
+    /// The state that the machine is in and stays in.
     pub from: &'static str,
     /// What happened.
     pub event: &'static str,
 }
 
-/// Watches a machine: one call before each event, and one after it, which tells how it went.
+/// An observer of a machine: one call before each event, and one after it with the result.
 pub trait StateObserver<M: Machine> {
-    /// Takes the news that an event is about to be applied.
+    /// Called before an event is applied.
     fn on_before_transition(&mut self, from: M, event: M::Event);
-    /// Takes the news that the machine is in another state, or in the same one by right.
+    /// Called after a legal step, into another state or the same one.
     fn on_after_transition(&mut self, from: M, to: M, event: M::Event);
-    /// Takes the news that the state does not take the event.
+    /// Called when the state does not accept the event.
     fn on_transition_error(&mut self, from: M, event: M::Event, error: &TransitionError);
 }
 
-/// Watches nothing.
+/// An observer that does nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unobserved;
 
@@ -59,7 +57,7 @@ impl Watcher for Unobserved {
     fn error(&mut self, _: Named, _: &TransitionError) {}
 }
 
-/// One step of some machine by its names, for who watches machines of several kinds.
+/// One step of any machine, by its names, for observers of machines of several kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Named {
     /// The machine's name.
@@ -70,13 +68,13 @@ pub struct Named {
     pub event: &'static str,
 }
 
-/// Watches machines of any kind, by the names of their steps; what the machines belong to, the watcher knows.
+/// An observer of machines of any kind, by the names of their steps; it knows itself what each machine belongs to.
 pub trait Watcher {
-    /// Takes the news that an event is about to be applied.
+    /// Called before an event is applied.
     fn before(&mut self, step: Named);
-    /// Takes the news that the step was done, and which state was entered.
+    /// Called after the step, with the state that was entered.
     fn after(&mut self, step: Named, to: &'static str);
-    /// Takes the news that the state does not take the event; the state stays.
+    /// Called when the state does not accept the event; the state stays.
     fn error(&mut self, step: Named, error: &TransitionError);
 }
 
@@ -108,14 +106,14 @@ pub trait Machine: Copy + Eq + Debug + 'static {
     type Event: Copy + Eq + Debug + 'static;
     /// The machine's name in traces and diagrams.
     const NAME: &'static str;
-    /// The state in which it begins.
+    /// The initial state.
     const INITIAL: Self;
-    /// Every state there is.
+    /// Every state.
     const STATES: &'static [Self];
-    /// Every event there is.
+    /// Every event.
     const EVENTS: &'static [Self::Event];
 
-    /// Returns every transition that is allowed.
+    /// Returns every allowed transition.
     fn valid_transitions() -> &'static [Transition<Self, Self::Event>];
     /// Returns the state's name in traces and diagrams.
     fn label(self) -> &'static str;
@@ -125,7 +123,7 @@ pub trait Machine: Copy + Eq + Debug + 'static {
     /// Returns the state that follows.
     ///
     /// # Errors
-    /// When the state does not take the event.
+    /// If the state does not accept the event.
     fn transition(self, event: Self::Event) -> Result<Self, TransitionError> {
         Self::valid_transitions()
             .iter()
@@ -138,12 +136,12 @@ pub trait Machine: Copy + Eq + Debug + 'static {
             })
     }
 
-    /// Returns whether the state takes an event.
+    /// Returns whether the state accepts an event.
     fn can_transition(self, event: Self::Event) -> bool {
         self.transition(event).is_ok()
     }
 
-    /// Returns every pair of a state and an event that is in no row, in the order in which they are named.
+    /// Returns every pair of a state and an event without a row, in the order of their declaration.
     fn illegal_pairs() -> Vec<(Self, Self::Event)> {
         let all = Self::STATES
             .iter()
@@ -159,10 +157,10 @@ pub trait Machine: Copy + Eq + Debug + 'static {
             .all(|row| row.from != self || row.to == self)
     }
 
-    /// Returns the state that follows, under an observer's eyes.
+    /// Returns the state that follows, and notifies an observer.
     ///
     /// # Errors
-    /// When the state does not take the event; the observer was told.
+    /// If the state does not accept the event; the observer has been notified.
     fn observed<O>(self, event: Self::Event, observer: &mut O) -> Result<Self, TransitionError>
     where
         O: StateObserver<Self> + ?Sized,
@@ -176,8 +174,7 @@ pub trait Machine: Copy + Eq + Debug + 'static {
         result
     }
 
-    /// Draws the table as a Mermaid state diagram: labels are names of our own, so nothing in them
-    /// needs escaping.
+    /// Returns the table as a Mermaid state diagram: labels are names of our own, so nothing in them needs escaping.
     fn diagram() -> String {
         let name = |state: Self| state.label().replace(' ', "_");
         let mut text = format!("stateDiagram-v2\n    [*] --> {}\n", name(Self::INITIAL));
@@ -203,10 +200,10 @@ pub trait Machine: Copy + Eq + Debug + 'static {
     }
 }
 
-/// Makes a state machine out of its table.
+/// Builds a state machine from its table.
 ///
-/// The state and the event become plain enums, and the state a [`Machine`]. A row may name several states that
-/// an event leads out of, with `|` between them.
+/// The state and the event become plain enums, and the state implements [`Machine`]. A row may list several states,
+/// separated by `|`, from which the event leads to the same state.
 #[macro_export]
 macro_rules! state_machine {
     (
@@ -331,7 +328,7 @@ mod tests {
         );
     }
 
-    /// Watches machines of any kind.
+    /// An observer of machines of any kind that records names.
     #[derive(Default)]
     struct Names(Vec<String>);
 

@@ -1,13 +1,13 @@
-//! A producer's manifest (5.10), and the proof that it is the producer's own (10.4).
+//! A producer's manifest (5.10), and the proof that it comes from the producer itself (10.4).
 //!
-//! Responsibilities: reading a manifest, plain or as a compact JWS; deciding by the person's own keys
-//! whether a signed one can be believed, and whether it fits what the producer offers. Not here:
-//! fetching it (`transport`), reading keys from a folder (`runtime`), what follows (`app`).
+//! Responsibilities: reading a manifest, plain or as a compact JWS; deciding by the person's own keys whether a signed
+//! one can be trusted, and whether it fits what the producer offers. Not here: fetching it (`transport`), reading keys
+//! from a folder (`runtime`), what follows (`app`).
 //!
-//! A key is never believed because a message carries it: `jwk`, `jku`, `x5c` and `x5u` of a header are
-//! not even read. Each key stands under the name of one agent, so that whoever holds the key of one
-//! agent can't sign for another. Only ES256 and RS256 are taken: with `none` anybody could sign, and
-//! with HS256 a public key would become a password that everybody knows.
+//! A key is never trusted because a message carries it: `jwk`, `jku`, `x5c` and `x5u` of a header are not even read.
+//! Each key is stored under the name of one agent, so that the holder of one agent's key can't sign for another. Only
+//! ES256 and RS256 are accepted: with `none` anyone could sign, and with HS256 a public key would become a password
+//! that everyone knows.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::handshake::Accepted;
 use super::language::{Fit, fit};
 
-/// The longest JWS that is looked at, in bytes; a signed manifest is a few kilobytes.
+/// The longest JWS that is read, in bytes; a signed manifest is a few kilobytes.
 const LONGEST_JWS: usize = 128 * 1024;
 /// The most entries of a manifest's list that are kept.
 const LONGEST_LIST: usize = 256;
@@ -33,10 +33,10 @@ const RSA: &[u8] = &[
     0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
 ];
 
-/// What a manifest says (5.10.1), as far as it is used.
+/// The contents of a manifest (5.10.1), as far as they are used.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Manifest {
-    /// Whose it is.
+    /// The agent that it describes.
     pub agent_id: String,
     /// The versions that the producer speaks.
     pub versions: Vec<String>,
@@ -44,12 +44,12 @@ pub struct Manifest {
     pub levels: Vec<u64>,
     /// The transports that it offers.
     pub transports: Vec<String>,
-    /// The languages that it has.
+    /// The languages that it offers.
     pub languages: Vec<String>,
 }
 
 impl Manifest {
-    /// Reads a manifest that nobody vouches for.
+    /// Reads an unsigned manifest.
     pub fn read(text: &str) -> Option<Self> {
         Self::from_value(&serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?)
     }
@@ -92,7 +92,7 @@ impl Manifest {
     /// Compares the manifest with what the producer offers on a subscription (10.4.2, steps 4 and 5).
     ///
     /// # Errors
-    /// Names the first thing that does not fit.
+    /// Returns the first thing that does not fit.
     pub fn fits(&self, accepted: &Accepted, transport: Option<&str>) -> Result<(), SignatureFault> {
         if accepted.agent_id.as_deref() != Some(self.agent_id.as_str()) {
             return Err(SignatureFault::OtherAgent);
@@ -137,8 +137,8 @@ impl Manifest {
     }
 }
 
-/// Returns whether a language of a manifest is the one that is offered: the same, or one of both says less of
-/// its region or script (11.1.2, 11.1.3). Another region of it is another claim.
+/// Returns whether a language of a manifest covers an offered one: both are the same, or one of them leaves the region
+/// or script open (11.1.2, 11.1.3). Another region is another claim.
 fn covers(own: &str, offered: &str) -> bool {
     match fit(offered, own) {
         Some(Fit::Exact | Fit::Region | Fit::Script | Fit::Narrower) => true,
@@ -146,12 +146,12 @@ fn covers(own: &str, offered: &str) -> bool {
     }
 }
 
-/// Names a claim of a manifest that does not fit what is offered.
+/// A claim of a manifest that does not fit the offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Claim {
     /// The version of the protocol.
     Version,
-    /// The transport that is used.
+    /// The transport in use.
     Transport,
     /// The conformance levels.
     Levels,
@@ -159,28 +159,28 @@ pub enum Claim {
     Languages,
 }
 
-/// Why a signed manifest is not believed.
+/// Why a signed manifest is not trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum SignatureFault {
     /// There is none.
     #[error("the manifest is not signed")]
     Missing,
-    /// It is no compact JWS with a manifest in it.
+    /// It is not a compact JWS that contains a manifest.
     #[error("what should be a signed manifest can't be read")]
     Malformed,
-    /// It is signed in a way that proves nothing, or that is not known.
+    /// Its algorithm proves nothing or is unknown.
     #[error("the manifest is signed in a way that is not accepted")]
     Algorithm,
-    /// None of the person's keys is this agent's, or none has the name that is given.
+    /// None of the person's keys belongs to this agent, or none has the given name.
     #[error("there is no key of this agent in your folder of keys")]
     UnknownKey,
-    /// The signature is not by the agent's key.
+    /// The signature was not made with the agent's key.
     #[error("the signature is not by this agent's key")]
     Forged,
-    /// It is another agent's than the one that answers.
+    /// It belongs to another agent than the one that answered.
     #[error("the manifest is another agent's")]
     OtherAgent,
-    /// It claims something else than the producer offers.
+    /// It claims something other than what the producer offers.
     #[error("the manifest claims something else than what is offered")]
     Claim(Claim),
 }
@@ -188,10 +188,10 @@ pub enum SignatureFault {
 /// Why a key can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum KeyError {
-    /// It is no public key in PEM.
+    /// It is not a public key in PEM.
     #[error("this is no public key in PEM")]
     NotPem,
-    /// It is a private key, which belongs to the producer alone.
+    /// It is a private key, which only the producer may have.
     #[error("this is a private key; only the agent itself may have it")]
     Private,
     /// It is a key of another kind.
@@ -213,17 +213,17 @@ enum Kind {
     Rsa,
 }
 
-/// The person's keys, each under the agent that it speaks for.
+/// The person's keys, each under the agent that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeyRing {
     keys: BTreeMap<String, Vec<TrustedKey>>,
 }
 
 impl KeyRing {
-    /// Adds a public key in PEM for an agent, under its own name where it has one.
+    /// Adds a public key in PEM for an agent, under its own name if it has one.
     ///
     /// # Errors
-    /// See [`KeyError`]; the ring is then as it was.
+    /// See [`KeyError`]; the ring then stays as it was.
     pub fn add(&mut self, agent_id: &str, kid: Option<&str>, pem: &str) -> Result<(), KeyError> {
         let (kind, bytes) = public_key(pem)?;
         self.keys
@@ -237,30 +237,30 @@ impl KeyRing {
         Ok(())
     }
 
-    /// Counts the keys.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.keys.values().map(Vec::len).sum()
     }
 
-    /// Returns whether there is none.
+    /// Returns whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Lists the agents that have a key.
+    /// Returns the agents that have a key.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
         self.keys.keys().map(String::as_str)
     }
 
-    /// Returns whether an agent has a key, so that nothing unsigned is to be believed of it.
+    /// Returns whether an agent has a key, so that nothing unsigned from it is to be trusted.
     pub fn knows(&self, agent_id: &str) -> bool {
         self.keys.contains_key(agent_id)
     }
 
-    /// Reads a signed manifest and believes it only if a key of its own agent signed it.
+    /// Verifies a signed manifest: it is trusted only if a key of its own agent signed it.
     ///
     /// # Errors
-    /// Why it is not believed.
+    /// Returns why it is not trusted.
     pub fn verify(&self, jws: &str) -> Result<Manifest, SignatureFault> {
         let jws = jws.trim();
         if jws.len() > LONGEST_JWS {
@@ -283,7 +283,7 @@ impl KeyRing {
             Some("RS256") => Kind::Rsa,
             Some(_) | None => return Err(SignatureFault::Algorithm),
         };
-        // A header that must be understood (RFC 7515, 4.1.11) and is not.
+        // A critical header extension (RFC 7515, 4.1.11); none is understood here.
         if header.get("crit").is_some() {
             return Err(SignatureFault::Algorithm);
         }
@@ -296,7 +296,7 @@ impl KeyRing {
             .get(&manifest.agent_id)
             .into_iter()
             .flatten()
-            // A key without a name of its own speaks under any.
+            // A key without a name of its own matches any name.
             .filter(|key| key.kid.is_none() || key.kid.as_deref() == kid)
             .filter(|key| key.kind == kind)
             .peekable();
@@ -323,7 +323,7 @@ impl TrustedKey {
     }
 }
 
-/// Reads a SubjectPublicKeyInfo (RFC 5280, 4.1.2.7) out of PEM.
+/// Reads a SubjectPublicKeyInfo (RFC 5280, 4.1.2.7) from PEM.
 fn public_key(pem: &str) -> Result<(Kind, Vec<u8>), KeyError> {
     if pem.contains("PRIVATE KEY-----") {
         return Err(KeyError::Private);
@@ -350,7 +350,7 @@ fn public_key(pem: &str) -> Result<(Kind, Vec<u8>), KeyError> {
     }
 }
 
-/// Splits one DER element of a tag off, and gives its contents and what follows.
+/// Splits off one DER element with the given tag and returns its contents and the rest.
 fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&first, rest) = der.split_first()?;
     let (&short, rest) = rest.split_first()?;

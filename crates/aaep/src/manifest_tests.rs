@@ -1,4 +1,4 @@
-//! Whom a signed manifest convinces, and whom it does not.
+//! Which signed manifests are trusted, and which are not.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
@@ -6,7 +6,7 @@ use crate::Capabilities;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
 
-/// Signs as a producer does, and gives the public key in PEM.
+/// Signs like a producer, and returns the public key in PEM.
 struct Signer(EcdsaKeyPair);
 
 impl Signer {
@@ -97,7 +97,7 @@ fn none_and_shared_secrets_and_keys_that_come_along_prove_nothing() {
         URL_SAFE_NO_PAD.encode(BODY)
     );
     assert_eq!(ring.verify(&unsigned), Err(SignatureFault::Algorithm));
-    // The key that the header carries is the one that signed; it is not even looked at.
+    // The key in the header is the one that signed; it is not even read.
     let stranger = Signer::new();
     let header =
         r#"{"alg":"ES256","jwk":{"kty":"EC","crv":"P-256"},"jku":"https://x/","x5c":["x"]}"#;

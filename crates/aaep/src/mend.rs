@@ -1,39 +1,39 @@
-//! What real programs write into JSON that JSON does not have, put right so that the rest can be read.
+//! Repairs for what real programs write into JSON although JSON does not allow it, so that the rest can be read.
 //!
-//! Responsibilities: halves of characters, raw control characters, NaN and Infinity, in one pass over the
-//! text. Not here: reading the value (`parse`), what is told of it (`decode`).
+//! Responsibilities: halves of characters, raw control characters, NaN and Infinity, in one pass over the text. Not
+//! here: reading the value (`parse`), what is reported about it (`decode`).
 //!
-//! An agent that streams text in UTF-16 units may cut an emoji in two and write each half as an escape:
-//! dropping such a chunk would lose its words, so the half becomes U+FFFD. Python's json writes NaN: the
-//! field is then as good as absent. A program that builds JSON by hand forgets to escape a tab.
+//! An agent that streams text in UTF-16 units may cut an emoji in two and write each half as an escape: dropping that
+//! chunk would lose its words, so each half becomes U+FFFD. Python's json writes NaN: the field then counts as absent.
+//! A program that builds JSON by hand may forget to escape a tab.
 //!
 //! ```text
 //! {"a":NaN,"b":1}  -> {"b":1}     and "a" is what was left out
 //! [1,-Infinity]    -> [1,null]    in a list every place counts
 //! ```
 
-/// The deepest nesting that is followed; the reader of JSON itself refuses what is deeper.
+/// The deepest nesting that is followed; the JSON reader itself refuses anything deeper.
 const DEEPEST: usize = 128;
 
-/// A text that was put right, and what was wrong with it.
+/// A repaired text, and what was wrong with it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Mended {
     pub(super) text: String,
     pub(super) marks: Marks,
 }
 
-/// What was put right.
+/// The repairs of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     /// Halves of characters were replaced.
     pub(super) halves: bool,
-    /// Raw control characters were taken as if they were escaped.
+    /// Raw control characters were read as if they were escaped.
     pub(super) controls: bool,
-    /// The first field that was left out because it is no number; empty inside a list.
+    /// The first field that was left out because it is not a number; empty inside a list.
     pub(super) no_number: Option<String>,
 }
 
-/// Puts a text right; nothing when there is nothing that this could put right.
+/// Repairs a text; returns nothing if it holds nothing that can be repaired here.
 pub(super) fn mend(text: &str) -> Option<Mended> {
     let mut pass = Pass {
         text,
@@ -53,13 +53,13 @@ pub(super) fn mend(text: &str) -> Option<Mended> {
     Some(mended)
 }
 
-/// An object or a list that is open.
+/// An open object or list.
 #[derive(Debug, Clone, Copy)]
 enum Open {
     List,
     /// An object, before a member's name.
     Object,
-    /// An object, behind the name that begins there in the mended text and in the text.
+    /// An object, after a member's name, which begins at these places of the mended text and of the original.
     Member {
         there: usize,
         here: usize,
@@ -69,7 +69,7 @@ enum Open {
 struct Pass<'a> {
     text: &'a str,
     at: usize,
-    /// Up to where the text was copied or left out.
+    /// The end of what has been copied or left out.
     kept: usize,
     open: Vec<Open>,
     mended: Mended,
@@ -109,7 +109,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Notes that a member's name begins here, where one is to come.
+    /// Notes the start of a member's name, if one is due.
     fn name(&mut self) {
         let there = self.mended.text.len() + self.at - self.kept;
         if let Some(open @ Open::Object) = self.open.last_mut() {
@@ -120,7 +120,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Goes to the end of a string whose first sign was passed.
+    /// Advances to the end of a string whose opening quote has been consumed.
     fn string(&mut self) {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
@@ -151,8 +151,8 @@ impl Pass<'_> {
                 self.mended.marks.halves = true;
             }
             Some(_) => self.at += 6,
-            // Any other escape is two bytes long, a backslash that is escaped included; a raw control
-            // behind a backslash is no escape and is put right by itself.
+            // Any other escape is two bytes long, including an escaped backslash; a raw control character after a
+            // backslash is not an escape and is repaired on its own.
             None if bytes.get(self.at + 1).is_some_and(|next| *next < 0x20) => {
                 self.put("\\\\", 1);
             }
@@ -160,7 +160,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Puts something in the place of the next bytes.
+    /// Replaces the next bytes by something else.
     fn put(&mut self, other: &str, length: usize) {
         self.mended.text.push_str(&self.text[self.kept..self.at]);
         self.mended.text.push_str(other);
@@ -168,7 +168,7 @@ impl Pass<'_> {
         self.kept = self.at;
     }
 
-    /// Leaves a member out whose value is no number; in a list there is a null in its place.
+    /// Leaves out a member whose value is not a number; in a list, a null takes its place.
     fn leave_out(&mut self, length: usize) {
         let field = match self.open.last() {
             Some(Open::List) => {
@@ -184,7 +184,7 @@ impl Pass<'_> {
                 self.comma();
                 name
             }
-            // Alone, or where a name should be: nothing can be made of it.
+            // Alone, or in the place of a name: it can't be repaired.
             Some(Open::Object) | None => {
                 self.at += length;
                 return;
@@ -193,7 +193,7 @@ impl Pass<'_> {
         self.mended.marks.no_number.get_or_insert(field);
     }
 
-    /// Takes the comma away that parted what was left out from its neighbour.
+    /// Removes the comma between what was left out and its neighbour.
     fn comma(&mut self) {
         let rest = &self.text[self.at..];
         let after = rest.trim_ascii_start();
@@ -213,7 +213,7 @@ impl Pass<'_> {
     }
 }
 
-/// Reads an escape of a UTF-16 unit.
+/// Reads the escape of a UTF-16 unit.
 fn unit(bytes: &[u8], at: usize) -> Option<u16> {
     let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
     digits
@@ -224,7 +224,7 @@ fn unit(bytes: &[u8], at: usize) -> Option<u16> {
         .and_then(|digits| u16::from_str_radix(digits, 16).ok())
 }
 
-/// Returns the length of a value at the start that is no number, as programs write it.
+/// Returns the length of a non-number such as `NaN`, as programs write it, at the start of the bytes.
 fn no_number(bytes: &[u8]) -> Option<usize> {
     ["NaN", "Infinity", "-Infinity", "-NaN"]
         .into_iter()
@@ -292,7 +292,7 @@ mod tests {
         ) {
             let mended = mend(&text);
             if serde_json::from_str::<Value>(&text).is_ok() {
-                // Only a half of a character is no error to every reader of JSON.
+                // A half of a character is the only fault here that some JSON readers accept.
                 prop_assert!(mended.is_none_or(|mended| mended.marks.no_number.is_none()));
             }
         }

@@ -1,10 +1,10 @@
-//! JSON text to a value, with what the usual way would hide: repeated names, and what was put right.
+//! JSON text to a value, with what the usual way would hide: repeated names and repairs.
 //!
-//! Responsibilities: step 1's half that concerns the text. Not here: what the value means, what is put
-//! right in a text that is no JSON (`mend`).
+//! Responsibilities: the half of step 1 that concerns the text. Not here: what the value means, repairs of a text that
+//! is not valid JSON (`mend`).
 //!
-//! Of a repeated name the last value counts, as everywhere. A list at the top is read and not kept: no message is one, its
-//! texts are read one by one (`texts`), and all of a large one at once takes many times its own room.
+//! Of a repeated name the last value counts, as everywhere. A list at the top level is parsed but not kept: it is never
+//! a message, its texts are read one by one (`texts`), and a large one would take many times its size in memory.
 
 use std::fmt;
 
@@ -14,12 +14,12 @@ use serde_json::{Map, Number, Value};
 
 use super::mend::{Marks, mend};
 
-/// What was read and what was odd about it.
+/// The parsed value and what was odd about its text.
 pub(super) struct Parsed {
     pub(super) value: Value,
-    /// The first name that stands twice in one object.
+    /// The first name that occurs twice in one object.
     pub(super) repeated: Option<String>,
-    /// What was put right in the text before it could be read.
+    /// The repairs that were needed before the text could be read.
     pub(super) marks: Marks,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
     let ((value, repeated), marks) = match once(text) {
         Ok(first) => (first, Marks::default()),
         Err(error) => match mend(text) {
-            // A place in the mended text would be none of the sender's.
+            // A position in the mended text would mean nothing to the sender.
             Some(mended) => (once(&mended.text).map_err(|_| error)?, mended.marks),
             None => return Err(error),
         },
@@ -54,7 +54,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
 /// Reads one value and remembers the first repeated name.
 struct Reader<'a> {
     repeated: &'a mut Option<String>,
-    /// Whether it is the whole text, and no part of it.
+    /// Whether it is the whole text and not a part of it.
     is_top: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The payload of each core type (chapter 4), with the spellings of real producers.
 //!
-//! Responsibilities: values into types, each as far as it can be understood. Not here: what is wrong
-//! with them (`schema`, `check`).
+//! Responsibilities: turning values into types, as far as each can be understood. Not here: what is
+//! wrong with them (`schema`, `check`).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use super::language::Variant;
 use super::schema::CoreType;
 use super::variants::{Part, variants};
 
-/// How many allowed replies are kept, as many as the schema has; more is a finding (`schema`).
+/// The most allowed replies that are kept, as many as the schema allows; more is a finding
+/// (`schema`).
 const MOST_REPLIES: usize = 32;
 
 /// Reads the payload of an event.
@@ -74,7 +75,7 @@ pub(super) fn payload(
     }
 }
 
-/// Returns whether either field says that an action can't be taken back.
+/// Returns whether either field says that an action can't be undone.
 pub(super) fn reads_as_irreversible(map: &Map<String, Value>) -> bool {
     let stated = matches!(map.get("irreversible"), Some(Value::Bool(true)))
         || map.get("irreversible").and_then(Value::as_str) == Some("true");
@@ -162,7 +163,7 @@ fn tool_completed(fields: &mut Fields<'_, '_>) -> ToolCompleted {
     ToolCompleted {
         tool: fields.name("tool").unwrap_or_default(),
         summary: fields.summary(),
-        // A missing status must not be heard as a success.
+        // A missing status must not be announced as a success.
         status: status.unwrap_or_else(|| ToolStatus::Other(String::new())),
         tool_call_id: fields.name("tool_call_id").map(ToolCallId::from),
         duration_ms: fields.integer("duration_ms"),
@@ -182,7 +183,7 @@ fn output(fields: &mut Fields<'_, '_>) -> OutputStreaming {
     }
 }
 
-/// The longest time that a question is believed to wait, in seconds: a year.
+/// The longest timeout of a question that is believed, in seconds: a year.
 pub(super) const LONGEST_TIMEOUT: u64 = 31_536_000;
 
 fn timeout(fields: &mut Fields<'_, '_>) -> Option<u64> {
@@ -198,7 +199,7 @@ fn confirmation(fields: &mut Fields<'_, '_>) -> AwaitingConfirmation {
         names_action: action
             .as_deref()
             .is_some_and(|text| !text.trim().is_empty()),
-        // Without an action the summary is the best that can be told; the finding stays.
+        // Without an action, the summary is the best text there is; the finding stays.
         action: action
             .or_else(|| summary.pick(Level::Normal).map(str::to_owned))
             .unwrap_or_default(),
@@ -270,7 +271,7 @@ fn clarification(fields: &mut Fields<'_, '_>) -> AwaitingClarification {
 fn choices(fields: &mut Fields<'_, '_>, name: &str) -> Vec<Choice> {
     let entries = fields.array(name).unwrap_or_default();
     let mut choices: Vec<Choice> = entries.iter().filter_map(choice).collect();
-    // Plain texts have their variants in a list of the same length beside theirs.
+    // The variants of plain texts are in a list of the same length.
     if choices.len() == entries.len() {
         for (language, labels) in fields.lists(name, choices.len()) {
             for (choice, text) in choices.iter_mut().zip(labels) {

@@ -1,13 +1,13 @@
 //! What may be wrong with a field, as data.
 //!
-//! Responsibilities: the list of what a finding can say, each with its name and what it is about. Not here: the
-//! words, which are the person's language's own (`announce`), and how bad it is (`finding`).
+//! Responsibilities: the list of possible problems, each with its name and its data. Not here: the words, which depend
+//! on the person's language (`announce`), and how bad a problem is (`finding`).
 
 use serde_json::Value;
 
 use super::form::Form;
 
-/// Names a kind of JSON value.
+/// A kind of JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Null.
@@ -33,7 +33,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Lists every kind.
+    /// Every kind.
     pub const ALL: [Self; 10] = [
         Self::Null,
         Self::Boolean,
@@ -47,7 +47,7 @@ impl Kind {
         Self::Strings,
     ];
 
-    /// Tells of which kind a value is.
+    /// Returns the kind of a value.
     pub(super) fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -76,10 +76,10 @@ impl Kind {
     }
 }
 
-/// One thing that a problem is about.
+/// One piece of data of a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Datum<'a> {
-    /// A number, or the beginning that a name must have.
+    /// A number, or the prefix that a name must have.
     Plain(String),
     /// A kind of value.
     Kind(Kind),
@@ -89,7 +89,7 @@ pub enum Datum<'a> {
     OneOf(&'a [&'static str]),
 }
 
-/// Makes the list of problems that say all by their names, and the ones with data behind them.
+/// Builds the list of problems: those that their name describes fully, and those with data.
 macro_rules! problems {
     (
         alone { $($plain:ident = $plain_name:literal;)+ }
@@ -101,15 +101,15 @@ macro_rules! problems {
         pub enum Problem { $($plain,)+ $($about { $($field: $type),+ },)+ }
 
         impl Problem {
-            /// Lists the name of every problem.
+            /// The names of all problems.
             pub const NAMES: &'static [&'static str] = &[$($plain_name,)+ $($name),+];
 
-            /// Returns its name, by which its words are found.
+            /// Returns its name, the key to its words.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$plain => $plain_name,)+ $(Self::$about { .. } => $name),+ }
             }
 
-            /// Returns what it is about, by the names of the places in its words.
+            /// Returns its data, by the names of the placeholders in its words.
             pub fn about(&self) -> Vec<(&'static str, Datum<'_>)> {
                 match self {
                     $(Self::$plain)|+ => Vec::new(),

@@ -1,10 +1,10 @@
-//! What the events before were made of, so that what comes again is shared and not read once more.
+//! Values read from earlier events, so that repeated parts are shared and not read again.
 //!
-//! Responsibilities: finding that it is the same. Not here: reading it (`direct`).
+//! Responsibilities: recognizing that a part is the same. Not here: reading it (`direct`).
 //!
-//! Mental model: nearly every event of a stream is by the same producer, in the same language, of the same session as
-//! the one before, and says so in the same bytes. What was made of these bytes is handed out again. Nothing else than the
-//! bytes is compared, so nothing can be out of date: other bytes are read anew.
+//! Mental model: nearly every event of a stream comes from the same producer, in the same language, of the same session
+//! as the one before, and says so in the same bytes. The value that was read from these bytes is reused. Only the bytes
+//! are compared, so nothing can be out of date: other bytes are read anew.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use super::ids::{OutputId, SessionId};
 use super::same::are_same;
 use super::stamp::Minute;
 
-/// An object as it stands in a message.
+/// An object as written in a message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Raw<'a> {
     pub(super) text: &'a str,
-    /// Its place among the objects that were read last, where it is one of them.
+    /// Its index among the objects that were read last, if it is one of them.
     pub(super) again: Option<usize>,
 }
 
-/// Remembers which field came behind which, by their numbers.
+/// Remembers which field followed which, by their numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Order([u8; MOST_FIELDS]);
 
-/// How many fields are remembered; what comes behind others is found anew each time.
+/// How many fields are remembered; what follows any other field is looked up each time.
 const MOST_FIELDS: usize = 64;
 
 impl Default for Order {
@@ -38,7 +38,7 @@ impl Default for Order {
 }
 
 impl Order {
-    /// Returns the one that came behind this one last; a number that no field has where none did.
+    /// Returns the field that last followed this one, or a number that no field has if none did.
     #[inline]
     pub(super) fn behind(&self, before: usize) -> usize {
         self.0
@@ -46,7 +46,7 @@ impl Order {
             .map_or(usize::MAX, |next| usize::from(*next))
     }
 
-    /// Takes note of what came behind it.
+    /// Records which field followed this one.
     pub(super) fn note(&mut self, before: usize, next: usize) {
         if let (Some(known), Ok(next)) = (self.0.get_mut(before), u8::try_from(next)) {
             *known = next;
@@ -54,15 +54,15 @@ impl Order {
     }
 }
 
-/// The places of the objects that were read last.
+/// The indices of the objects that were read last.
 const PRODUCER: usize = 0;
 const HINTS: usize = 1;
 const EXTENSIONS: usize = 2;
 
-/// What was made of which text.
+/// A text and the value that was read from it.
 type Made<T> = Option<(Box<str>, Arc<T>)>;
 
-/// What was read last, to share it with what is read next.
+/// The values that were read last, to be shared with the next event.
 #[derive(Debug, Clone, Default)]
 pub struct Recent {
     producer: Made<Producer>,
@@ -75,7 +75,7 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// Returns the objects that were read last, as they stood there, in the order of their places: whole ones; and the
+    /// Returns the texts of the objects that were read last, in the order of their indices and always whole, and the
     /// order of the fields.
     pub(super) fn before(&mut self) -> ([Option<&str>; 3], &mut Order) {
         let objects = [
@@ -86,7 +86,7 @@ impl Recent {
         (objects, &mut self.order)
     }
 
-    /// Returns the producer that this object was read as before, or reads it.
+    /// Returns the producer that was read from the same bytes before, or reads this one.
     pub(super) fn producer(
         &mut self,
         object: Raw<'_>,
@@ -95,7 +95,7 @@ impl Recent {
         again(&mut self.producer, PRODUCER, object, read)
     }
 
-    /// Returns the hints that this object was read as before, or reads it.
+    /// Returns the hints that were read from the same bytes before, or reads these.
     pub(super) fn hints(
         &mut self,
         object: Raw<'_>,
@@ -104,7 +104,7 @@ impl Recent {
         again(&mut self.hints, HINTS, object, read)
     }
 
-    /// Returns the extensions that this object was read as before, or reads them.
+    /// Returns the extensions that were read from the same bytes before, or reads these.
     pub(super) fn extensions(
         &mut self,
         object: Raw<'_>,
@@ -113,7 +113,7 @@ impl Recent {
         again(&mut self.extensions, EXTENSIONS, object, read)
     }
 
-    /// Reads a timestamp, if it keeps to 3.2.5.
+    /// Reads a timestamp if it conforms to 3.2.5.
     pub(super) fn stamp(&mut self, text: &str) -> Option<Timestamp> {
         self.minute.read(text)
     }

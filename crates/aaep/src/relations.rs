@@ -1,7 +1,7 @@
 //! The rules of one event that relate two of its fields (chapters 4 and 6).
 //!
-//! Responsibilities: what no table of single fields can say. Not here: single fields (`schema`),
-//! the order of the steps (`check`).
+//! Responsibilities: rules that no table of single fields can express. Not here: single fields (`schema`), the order of
+//! the steps (`check`).
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use super::payload::reads_as_irreversible;
 use super::problem::Problem;
 use super::schema::CoreType;
 
-/// Signs of a secret in arguments (4.3.1): how keys of well-known services and headers begin.
+/// Signs of a secret in arguments (4.3.1): the first characters of keys of well-known services and of headers.
 const SECRETS: [&str; 12] = [
     "password=",
     "password:",
@@ -26,12 +26,12 @@ const SECRETS: [&str; 12] = [
     "aws_secret",
 ];
 
-/// Words that stand in the place of a secret that the producer left out.
+/// Words that producers write in place of a secret.
 const BLANKS: [&str; 6] = [
     "redacted", "hidden", "masked", "removed", "omitted", "filtered",
 ];
 
-/// Returns whether a secret that a text would go on with was left out, as chapter 10 asks (T5): `[redacted]`, `***`.
+/// Returns whether the secret that should follow was left out, as chapter 10 asks (T5): `[redacted]`, `***`.
 fn is_blanked(after: &str) -> bool {
     let mut value = after.trim_start_matches([' ', '"', '\'', '=', ':']);
     for scheme in ["bearer ", "basic "] {
@@ -45,10 +45,10 @@ fn is_blanked(after: &str) -> bool {
     value.starts_with("***") || value.starts_with("•••") || BLANKS.iter().any(blank)
 }
 
-/// Returns whether arguments look as if they held a secret.
+/// Returns whether arguments look as if they contained a secret.
 pub(super) fn looks_secret(arguments: &str) -> bool {
     let text = arguments.to_ascii_lowercase();
-    // All signs are looked for on one way along the text: every call has arguments, and hardly any a secret.
+    // All signs are searched for in one pass over the text: every call has arguments, and hardly any a secret.
     let begins = |b: u8| matches!(b, b'p' | b'a' | b'b' | b'g' | b's');
     let places = text.bytes().enumerate().filter(|(_, b)| begins(*b));
     places.map(|(at, _)| &text[at..]).any(|from| {
@@ -58,7 +58,7 @@ pub(super) fn looks_secret(arguments: &str) -> bool {
     })
 }
 
-/// Checks what relates two fields of a payload.
+/// Checks the rules between fields of a payload.
 pub(super) fn relations(map: &Map<String, Value>, core: &CoreType, findings: &mut Findings) {
     match core.name {
         "agent.awaiting.confirmation" => confirmation(map, findings),
@@ -175,7 +175,7 @@ fn progress(map: &Map<String, Value>, findings: &mut Findings) {
     }
 }
 
-/// Returns a field where it is there.
+/// Returns a field if it is present and not null.
 pub(super) fn get<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     map.get(name).filter(|value| !value.is_null())
 }

@@ -1,4 +1,4 @@
-//! The replies that go back to a producer (6.3, 6.5), with exactly the keys that the chapter allows.
+//! The replies to a producer (6.3, 6.5), with exactly the keys that the chapter allows.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -17,13 +17,13 @@ pub enum Response {
     Number(f64),
 }
 
-/// How long `decision_rationale` may be, in characters: what the protocol's schema of replies takes.
+/// The longest `decision_rationale`, in characters, as in the protocol's schema of replies.
 pub const LONGEST_RATIONALE: usize = 4096;
 
-/// What the person decided.
+/// A person's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// A decision on a confirmation, with the person's reason where they gave one.
+    /// A decision on a confirmation, with the person's reason if they gave one.
     Decision {
         /// The decision.
         decision: Decision,
@@ -39,7 +39,7 @@ pub enum Answer {
 pub struct Reply {
     /// The question's token, unchanged.
     pub token: ReplyToken,
-    /// What was decided.
+    /// The answer.
     pub answer: Answer,
     /// When the person decided; a retry keeps it.
     pub timestamp: Timestamp,
@@ -48,7 +48,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Writes the message as JSON text, for the subscription on which it goes.
+    /// Returns the message as JSON text for the subscription that carries it.
     pub fn to_json(&self, subscription_id: &str) -> String {
         let mut map = Map::new();
         let mut put = |key: &str, value: Value| {
@@ -86,15 +86,15 @@ impl Reply {
     }
 }
 
-/// Writes what a person wants an agent to do, as the servers of AAEP's public producers take it. The protocol itself has no
-/// word for it.
+/// Returns the message with which a person asks an agent to do something, in the form that the servers of AAEP's public
+/// producers accept. The protocol itself defines none.
 pub fn user_message(text: &str) -> String {
     let mut map = Map::new();
     map.insert("user_message".to_owned(), text.into());
     Value::Object(map).to_string()
 }
 
-/// Writes a whole number without a fraction, because a person who types 67 means 67.
+/// Returns a whole number without a fraction, because a person who types 67 means 67.
 fn number_value(number: f64) -> Value {
     if number.fract() == 0.0 && number.abs() < 9.0e15 {
         Value::from(number as i64)
@@ -103,7 +103,7 @@ fn number_value(number: f64) -> Value {
     }
 }
 
-/// Writes a time with milliseconds, as 3.2.5 recommends.
+/// Returns a time with milliseconds, as 3.2.5 recommends.
 fn rfc3339(time: Timestamp) -> String {
     format!("{time:.3}")
 }

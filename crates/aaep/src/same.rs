@@ -1,7 +1,7 @@
-//! Whether two texts are the same, by sixteen bytes at a time.
+//! Equality of two texts, compared sixteen bytes at a time.
 //!
-//! What came before is known again by its bytes, some hundreds of them with each event. The C library's own way is a
-//! call, and in musl, which packages are linked with, one that goes byte by byte.
+//! Repeated parts are recognized by their bytes, some hundreds of them with each event. The C library's comparison
+//! costs a call, and in musl, which packages are linked with, it goes byte by byte.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ pub fn are_same(one: &str, other: &str) -> bool {
     are_same_bytes(one.as_bytes(), other.as_bytes())
 }
 
-/// Returns whether two texts are the same, by their bytes.
+/// Returns whether two texts are the same, given their bytes.
 #[inline]
 pub fn are_same_bytes(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
         return false;
     }
     if let (Some(end), Some(other_end)) = (one.last_chunk::<16>(), other.last_chunk::<16>()) {
-        // The last bytes first, which may be some of those before: ids that are not the same differ there.
+        // The last bytes first, though they may overlap those before: ids that differ, differ there.
         if end != other_end {
             return false;
         }
-        // Compared one by one: as a whole they are handed to the C library.
+        // Compared chunk by chunk: compared as a whole, they would go to the C library.
         let (mut one, mut other) = (one, other);
         while let (Some((chunk, rest)), Some((other_chunk, other_rest))) = (
             one.split_first_chunk::<16>(),
@@ -44,11 +44,11 @@ pub fn are_same_bytes(one: &[u8], other: &[u8]) -> bool {
     one.iter().eq(other)
 }
 
-/// How many bytes are compared at once where their number is known.
+/// The fixed number of bytes that are compared as one row.
 pub const ROW: usize = 40;
 
-/// Returns whether so many bytes are the same, without a question between them: one after the other asked they are handed to
-/// the C library, too.
+/// Returns whether two rows are the same, without a branch in between: with branches, the compiler would call the C
+/// library here, too.
 #[inline]
 pub fn are_same_rows(one: &[u8; ROW], other: &[u8; ROW]) -> bool {
     #[inline]
@@ -68,8 +68,8 @@ pub fn are_same_rows(one: &[u8; ROW], other: &[u8; ROW]) -> bool {
     (a ^ d) | (b ^ e) | (c ^ f) == 0
 }
 
-/// Returns whether two texts that are kept are the same, which are nearly always one: that is seen at a glance, and stays small
-/// wherever it is asked.
+/// Returns whether two shared texts are the same. They are nearly always the same allocation, which the inlined part
+/// checks; it stays small wherever it is inlined.
 #[inline]
 pub fn are_one(one: &Arc<str>, other: &Arc<str>) -> bool {
     #[inline(never)]

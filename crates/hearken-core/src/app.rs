@@ -1,16 +1,16 @@
-//! The one place where state changes: facts come in, wishes go out. Pure.
+//! The only place where state changes: facts come in, effects go out. Pure.
 //!
-//! Responsibilities: [`App::update`] takes an [`Input`] and the time and answers with [`Effect`]s;
-//! [`App::deadline`] says when to call again with [`Input::Deadline`]. The same inputs give the same
-//! effects. Not here: sockets, screens, engines, the clock (`runtime`).
+//! Responsibilities: [`App::update`] takes an [`Input`] and the time and returns [`Effect`]s; [`App::deadline`] returns
+//! when to call again with [`Input::Deadline`]. The same inputs give the same effects. Not here: sockets, screens,
+//! engines, the clock (`runtime`).
 //!
-//! The folder: `input`, `effect` and `setup` (what comes in, goes out and is given at the start); `doing` (what the
-//! person is in the middle of), `timers` and `firing` (what time alone brings), `commands`, `telling` and `view` (what is wanted,
-//! said and read by the faces). [`App`] is made of structs that own their fields, each in a folder: `questions`
-//! (which one is shown, when it may be answered, what becomes of the answer), `review` (looking back), `tuning`
-//! (how everything sounds and how much of it), `hands` (keys, switches, typing), `run` (how long it goes on),
-//! `holding` with `writing` (what waits for a line), `links` (the sources, and what comes from them). The structs know nothing of `App`; the files beside
-//! them that take a key or tell something do.
+//! The folder: `input`, `effect` and `setup` (what comes in, what goes out, what the start needs); `doing` (what the
+//! person is in the middle of); `timers` and `firing` (what the passing of time triggers); `commands`, `telling` and
+//! `view` (what the person wants, what is announced, what the faces read). [`App`] is made of structs that own their
+//! fields, each in a folder or file: `questions` (which one is shown, when it may be answered, how the answer goes
+//! out), `review` (looking back), `tuning` (how everything sounds, and how much is said), `hands` (keys, switches,
+//! typing), `run` (how long the program runs), `holding` with `writing` (what waits for a line), `links` (the sources
+//! and their news). The structs do not know `App`; the files beside them that handle a key or announce something do.
 
 mod answers;
 mod commands;
@@ -81,7 +81,7 @@ use stopping::Stopping;
 use timers::Turn;
 use tuning::Tuning;
 
-/// How many facts come together mostly.
+/// The usual number of facts that arrive together.
 const TOGETHER: usize = 32;
 
 /// The whole state of a run.
@@ -107,13 +107,13 @@ pub struct App {
     conversations: Conversations,
     prompts: Prompts,
     stopping: Stopping,
-    /// Whether somebody keeps what comes and goes.
+    /// Whether a recording is made.
     keeps: bool,
     effects: Vec<Effect>,
 }
 
 impl App {
-    /// Makes the state at the start; [`Input::Start`] comes next.
+    /// Builds the initial state; [`Input::Start`] comes next.
     pub fn new(setup: Setup) -> Self {
         let mut sessions = Sessions::default();
         let mut announcer = Announcer::new(
@@ -184,7 +184,7 @@ impl App {
         }
     }
 
-    /// Takes a fact and gives what is wished of the world, in order.
+    /// Handles a fact and returns the effects to carry out, in order.
     pub fn update(&mut self, input: Input, now: Now) -> Vec<Effect> {
         let alone = input == Input::Deadline;
         self.take(input, now);
@@ -192,8 +192,8 @@ impl App {
         std::mem::take(&mut self.effects)
     }
 
-    /// Makes a fact of news of a link that comes with others. An event is read here, before those that come first are taken: to
-    /// read several at once costs less than to read and take each in turn.
+    /// Turns news of a link into a fact, when it comes together with others. An event is decoded here, before the facts
+    /// ahead of it are handled: decoding several in a row costs less than decoding and handling each in turn.
     pub fn read_ahead(&mut self, link: LinkId, event: LinkEvent) -> Input {
         let LinkEvent::Frame(frame) = event else {
             return Input::Link { link, event };
@@ -208,10 +208,11 @@ impl App {
         }
     }
 
-    /// Looks at what these facts are about, which are taken next: of thousands of sessions and outputs none is near in memory,
-    /// and to wait for many at once is shorter than to wait for each when it is needed. Nothing changes by it.
+    /// Touches what these facts are about, shortly before they are handled: with thousands of sessions and outputs none
+    /// is in the cache, and waiting for many memory reads together takes less time than waiting for each when it is
+    /// needed. Changes nothing.
     pub fn look_ahead<'a>(&self, inputs: impl Iterator<Item = &'a Input>) {
-        // One kind after the other: the less is done between two looks, the more of them are waited for at once.
+        // One kind after the other: the less is done between two reads, the more of them overlap.
         let mut events = SmallVec::<[_; TOGETHER]>::new();
         for input in inputs {
             if let Input::Event { link, read, .. } = input {
@@ -226,14 +227,14 @@ impl App {
         }
     }
 
-    /// Takes one of several facts that come together, and adds what is wished for it to what is wished already. What time
-    /// has made due, and which question is shown, is left to [`App::settled`], which must follow the last of them.
+    /// Handles one of several facts that come together, and appends its effects to `wished`. Due timers and the choice
+    /// of the shown question are left to [`App::settled`], which must follow the last of them.
     pub fn one_of_many(&mut self, input: Input, now: Now, wished: &mut Vec<Effect>) {
         self.take(input, now);
         wished.append(&mut self.effects);
     }
 
-    /// Does what is left to be done behind facts that came together.
+    /// Completes a batch of facts that came together: fires due timers and updates the shown question.
     pub fn settled(&mut self, now: Now) -> Vec<Effect> {
         self.settle(false, now);
         std::mem::take(&mut self.effects)
@@ -283,7 +284,7 @@ impl App {
         }
     }
 
-    /// Time has passed with every fact; what it made due comes now, so that no fact starves it.
+    /// Fires due timers and updates the shown question after every fact, so that no stream of facts starves a timer.
     fn settle(&mut self, alone: bool, now: Now) {
         self.fire(Turn::First, alone, now);
         self.refresh_shown(now);
@@ -297,7 +298,7 @@ impl App {
         let voice = match self.tuning.voice() {
             VoiceState::Off => text(self, "start.voice.off"),
             VoiceState::LeftToReader => text(self, "start.voice.reader"),
-            // It tells by itself when it is there.
+            // The voice is announced once it is ready.
             VoiceState::Checking
             | VoiceState::Ready { .. }
             | VoiceState::Lost
@@ -311,13 +312,13 @@ impl App {
         let (class, kind, key) = (Class::Outcome, Kind::Hint, "start.face");
         match self.face.manner() {
             Manner::Keys | Manner::Lines => self.say(class, kind, key, &args, now),
-            // A program asked for it.
+            // A program chose this face itself.
             Manner::Program => self.say_in_detail(class, kind, key, &args, now),
         }
         let known = self.announcer.phrases().language().to_owned();
         let wanted = &self.config.announce.languages;
         if !wanted.iter().any(|tag| fit(tag, &known).is_some()) {
-            // The person would otherwise wonder whether the wish was understood.
+            // Otherwise the person would wonder whether the setting was understood.
             let wanted = Arg::Own(wanted.join(", "));
             let args = [("wanted", wanted)];
             self.say(Class::Outcome, Kind::Hint, "start.language", &args, now);
@@ -325,7 +326,7 @@ impl App {
         self.tell_policy(now);
     }
 
-    /// Turns changes of sessions into announcements and everything that hangs on them.
+    /// Turns changes of sessions into announcements, with everything that depends on them.
     fn tell(&mut self, mut changes: Vec<Change>, now: Now) {
         for change in &mut changes {
             self.excuse(change);
@@ -336,7 +337,7 @@ impl App {
                 self.run.note_failure();
             }
             if let What::PromptClosed { prompt, .. } = &change.what {
-                // What is still being said about it is cut short; its outcome follows.
+                // Speech about it that is still under way is cut short; its outcome follows.
                 let wishes = self.queue.withdraw(*prompt, now.monotonic);
                 self.wish(wishes);
                 self.questions.note_change(now.monotonic);
@@ -366,7 +367,7 @@ impl App {
             if let What::PromptDoubted(id) = &change.what
                 && self.questions.shown_id() == Some(*id)
             {
-                // Whoever was about to answer it did not know that.
+                // A person who was about to answer it did not know that.
                 self.show(Some(*id), false, now);
             }
         }

@@ -1,31 +1,31 @@
-//! What an edit changes: the places in which two texts differ, line by line.
+//! The changes of an edit: the places where two texts differ, line by line.
 //!
-//! Responsibilities: comparing them, within a bound. Not here: how it is read (`announce`), how it travels
-//! (`protocol::Attached`).
+//! Responsibilities: comparing texts and reading patches, within bounds. Not here: reading changes aloud (`announce`),
+//! their form in events (`protocol::Attached`).
 
 use ring::digest::{Context, SHA256};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 use crate::protocol::{ChangedLine, FileChange, Hunk};
 
-/// The most pairs of lines that one edit is worth; a larger middle counts as changed whole.
+/// The most pairs of lines to compare for one edit; a larger middle counts as changed in full.
 const MOST_PAIRS: usize = 16_000_000;
 
 /// How many files of one patch are read: as many as are named before they are changed.
 pub const MOST_FILES: usize = 512;
 
-/// What stands in a patch where there is no file.
+/// The path that a patch has in place of a missing file.
 const NO_FILE: &str = "/dev/null";
 
-/// How many lines around what differs show where it is.
+/// How many unchanged lines around a difference show where it is.
 const CONTEXT: usize = 2;
 
-/// How many lines of one file's changes are kept; the rest is counted. More is never read by anybody.
+/// How many lines of one file's changes are kept; the rest are only counted. Nobody ever reads more.
 const MOST_LINES: usize = 2048;
-/// How many bytes of them are kept.
+/// How many bytes of these lines are kept.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// Puts lines into places of a file, within the bounds, and identifies all of them.
+/// Adds lines to the hunks of a file, within the bounds, and digests all that change.
 struct Gathering {
     digest: Context,
     lines: usize,
@@ -54,7 +54,7 @@ impl Gathering {
         }
         self.lines += 1;
         self.bytes += line.len();
-        // What follows what was left out is left out, too.
+        // Once a line is left out, so are all that follow.
         if hunk.left_out > 0 || self.lines > MOST_LINES || self.bytes > MOST_BYTES {
             hunk.left_out += 1;
         } else {
@@ -72,7 +72,7 @@ impl Gathering {
     }
 }
 
-/// Compares a file before (absent: there was none) and after.
+/// Compares a file before and after an edit; `before` is `None` for a new file.
 pub fn between(path: &str, before: Option<&str>, after: &str) -> FileChange {
     let old: Vec<&str> = before.unwrap_or_default().lines().collect();
     let new: Vec<&str> = after.lines().collect();
@@ -112,15 +112,15 @@ pub fn between(path: &str, before: Option<&str>, after: &str) -> FileChange {
     change
 }
 
-/// Returns what identifies a change: the file, and each line that goes or comes.
+/// Returns what identifies a change: the file, and each line removed or added.
 pub fn identity(change: &FileChange) -> String {
     let digest = change.digest.unwrap_or_default();
     let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{}\n{digest}", change.path)
 }
 
-/// Returns whether what was done is what was asked: the same files, and the same lines in each. A tool may have been asked for
-/// a part of a line, so each line that came holds the one that was asked for.
+/// Returns whether the changes made are those asked for: the same files, and the same lines in each. A tool may have
+/// been asked to change part of a line, so each added line has to contain one that was asked for.
 pub fn carry_out(asked: &[FileChange], done: &[FileChange]) -> bool {
     let added = |change: &FileChange| -> Vec<String> {
         let lines = change.hunks.iter().flat_map(|hunk| &hunk.lines);
@@ -149,7 +149,7 @@ pub fn carry_out(asked: &[FileChange], done: &[FileChange]) -> bool {
     })
 }
 
-/// Returns whether a change is the one that replaces one text by another.
+/// Returns whether a change replaces the one text by the other.
 pub fn is_of(change: &FileChange, old: &str, new: &str) -> bool {
     let wanted = between(&change.path, Some(old), new);
     if change.digest.is_some() && change.digest == wanted.digest {
@@ -167,7 +167,7 @@ pub fn is_of(change: &FileChange, old: &str, new: &str) -> bool {
     };
     let before = text(|line| !matches!(line, ChangedLine::Added(_)));
     let after = text(|line| !matches!(line, ChangedLine::Removed(_)));
-    // The end of a last line is no line of a change.
+    // The end of the last line is not part of a change.
     let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
         (Some(old), Some(new)) => (old, new),
         _ => (old, new),
@@ -175,10 +175,10 @@ pub fn is_of(change: &FileChange, old: &str, new: &str) -> bool {
     !old.is_empty() && before.replacen(old, new, 1) == after
 }
 
-/// Reads a patch in the unified form: one change for each file in it.
+/// Parses a unified diff: one change for each file in it.
 pub fn of_patch(patch: &str) -> Vec<FileChange> {
     let mut changes: Vec<FileChange> = Vec::new();
-    // How many lines of the file before and after the place that is read still has.
+    // The lines still to come in the current hunk, before and after the change.
     let mut rest = (0_u64, 0_u64);
     let mut before = "";
     let mut gathering = Gathering::new();
@@ -238,7 +238,7 @@ pub fn of_patch(patch: &str) -> Vec<FileChange> {
                 rest = (rest.0.saturating_sub(1), rest.1.saturating_sub(1));
                 gathering.push(hunk, words, ChangedLine::Kept);
             }
-            // That the last line has no end is no line.
+            // The note that the last line has no line ending is not a line.
             '\\' => {}
             _ => rest = (0, 0),
         }
@@ -249,7 +249,7 @@ pub fn of_patch(patch: &str) -> Vec<FileChange> {
     changes
 }
 
-/// Reads where a place is: its first line and how many it has, before and after.
+/// Parses a hunk header: the first line and the line count, before and after.
 fn place(line: &str) -> Option<((u64, u64), (u64, u64))> {
     let range = |text: &str, sign: char| {
         let text = text.strip_prefix(sign)?;
@@ -260,7 +260,7 @@ fn place(line: &str) -> Option<((u64, u64), (u64, u64))> {
     Some((range(words.next()?, '-')?, range(words.next()?, '+')?))
 }
 
-/// Returns the steps from one to the other.
+/// Returns the edit steps from the old lines to the new.
 fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
     let head = old.iter().zip(new).take_while(same).count();

@@ -1,7 +1,7 @@
-//! The phrase files for the tests of the dialects.
+//! The phrase files, for the tests of the dialects.
 //!
-//! The crate that words phrases depends on this one, so what it has is a wording for the dialects that it was built with: what
-//! it says is carried over.
+//! The crate that words phrases depends on this one, and implements [`Wording`] of the copy of this crate that it was
+//! built with; so its sentences are converted here.
 
 use hearken_core::app::EveryLanguage as Words;
 use hearken_core::dialect::Wording as _;

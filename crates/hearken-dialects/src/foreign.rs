@@ -1,32 +1,30 @@
-//! What is not AAEP, told by what it looks like.
+//! Names what a text that is not AAEP looks like.
 //!
-//! Responsibilities: whether a message is AAEP at all, and else the name of what it seems to be. Not here:
-//! reading it.
+//! Responsibilities: deciding whether a message is AAEP at all, and if not, what it seems to be. Not here: reading it.
 //!
-//! AAEP is known by its context, by a type in its name space, by one of its types with an envelope's ids,
-//! or by a whole envelope. An unknown type is AAEP all the same (3.2.2): whoever sends it says so by the
-//! context.
+//! AAEP is recognised by its context, by a type in its namespace, by one of its types together with an envelope's ids,
+//! or by a complete envelope. An unknown type may still be AAEP (3.2.2): its sender shows that by the context.
 
 use serde_json::{Map, Value};
 
 use crate::protocol::is_known_type;
 
-/// Names what something that is not AAEP looks like.
+/// What something that is not AAEP looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Foreign {
-    /// A page of the web.
+    /// A web page.
     Html,
-    /// Text that is no JSON.
+    /// Text that is not JSON.
     Text,
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     Binary,
-    /// JSON that is no object: a list, a number, a text.
+    /// JSON that is not an object: a list, a number, a text.
     Value,
     /// An object without a type.
     Untyped,
     /// An object of a type that is not AAEP's.
     Typed,
-    /// JSON-RPC of a protocol that is not known here.
+    /// JSON-RPC of an unknown protocol.
     JsonRpc,
     /// The Agent Client Protocol.
     Acp,
@@ -38,12 +36,12 @@ pub enum Foreign {
     AgUi,
     /// CloudEvents.
     CloudEvents,
-    /// A model's own stream of tokens.
+    /// The token stream of a model itself.
     Model,
 }
 
 impl Foreign {
-    /// Judges an object; `None` where it is AAEP.
+    /// Judges an object; `None` if it is AAEP.
     pub(super) fn of_object(map: &Map<String, Value>) -> Option<Self> {
         let text = |name: &str| map.get(name).and_then(Value::as_str);
         let has = |name: &str| map.contains_key(name);
@@ -73,7 +71,7 @@ impl Foreign {
         })
     }
 
-    /// Judges a message of JSON-RPC by its method.
+    /// Judges a JSON-RPC message by its method.
     pub(super) fn of_method(method: &str) -> Self {
         let one_of = |list: &[&str]| list.iter().any(|prefix| method.starts_with(prefix));
         if one_of(&ACP) {
@@ -85,7 +83,7 @@ impl Foreign {
         }
     }
 
-    /// Returns its name, by which its words are found.
+    /// Returns its name, by which its phrase is found.
     pub fn name(self) -> &'static str {
         match self {
             Self::Html => "html",
@@ -105,7 +103,7 @@ impl Foreign {
     }
 }
 
-/// Judges text that is no JSON; `None` where it began as an object and is broken, which may be AAEP.
+/// Judges text that is not JSON; `None` if it begins like JSON but is broken, because that may be AAEP.
 pub(super) fn of_text(text: &str) -> Option<Foreign> {
     let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     let begins = |word: &str| {
@@ -122,16 +120,16 @@ pub(super) fn of_text(text: &str) -> Option<Foreign> {
     }
 }
 
-/// Returns whether somebody could read it: it has something to be seen, and no signs that no text has. What a
-/// length out of step leaves of a message has neither.
+/// Returns whether a person could read it: something in it is visible, and it has no characters that text never has.
+/// The debris of a message read with the wrong length fails on both counts.
 fn is_legible(text: &str) -> bool {
-    // Lines, columns and pages, and what programs that colour their output send.
+    // Line, column and page breaks, and what programs send that colour their output.
     let usual = |c: char| c.is_whitespace() || matches!(c, '\u{7}' | '\u{8}' | '\u{1b}');
     let seen = |c: char| !c.is_control() && !c.is_whitespace() && c != char::REPLACEMENT_CHARACTER;
     text.chars().any(seen) && !text.chars().any(|c| c.is_control() && !usual(c))
 }
 
-/// What the types of AG-UI begin with.
+/// The prefixes of AG-UI's event types.
 const AG_UI: [&str; 10] = [
     "RUN_",
     "STEP_",
@@ -145,13 +143,13 @@ const AG_UI: [&str; 10] = [
     "CUSTOM",
 ];
 
-/// What the types of the streams of models begin with.
+/// The prefixes of the event types in model streams.
 const MODEL: [&str; 3] = ["message_", "content_block_", "response."];
 
-/// What the methods of ACP begin with.
+/// The prefixes of ACP's methods.
 const ACP: [&str; 3] = ["session/", "fs/", "terminal/"];
 
-/// What the methods of MCP begin with.
+/// The prefixes of MCP's methods.
 const MCP: [&str; 7] = [
     "tools/",
     "resources/",

@@ -1,22 +1,22 @@
-//! The door: between the frames of a link and AAEP stands one machine. Pure.
+//! Dialects: one machine between the frames of a link and AAEP. Pure.
 //!
-//! Responsibilities: what every dialect is ([`Dialect`]): it is fed what happens on a link and what the person
-//! wants, and answers with wishes ([`Out`]); judging a text by the one decoder ([`read`]). Not here: AAEP's own
-//! rules (`protocol`), connections and their retries (`transport`), what the person is told when, and which
-//! question an answer is for (`app`).
+//! Responsibilities: the interface of every dialect ([`Dialect`]), which takes link events and the person's replies and
+//! wishes and returns outputs ([`Out`]); decoding a text with the one decoder ([`read`]). Not here: AAEP's own rules
+//! (`protocol`), connections and their retries (`transport`), when the person is told what, and which question an
+//! answer belongs to (`app`).
 //!
 //! # Mental model
-//! A dialect is a translator at the door. Inside the house everybody speaks AAEP: whatever an agent sends is
-//! turned into AAEP events, as texts, and judged by the same decoder as what an AAEP producer sends. Whatever
-//! the person answers is turned back. A dialect knows no screen, no voice and no words: what it has to say in
-//! its own name are phrase keys.
+//! A dialect is a translator at the door. Inside the house everything is AAEP: whatever an agent sends is turned into
+//! AAEP events, as text, and passes through the same decoder as the events of an AAEP producer. The person's answers
+//! are translated back. A dialect knows nothing of screens, voices or wording: what it says in its own name is a phrase
+//! key.
 //!
 //! # Worked example
-//! A link connects: `news(Connected)`. A dialect whose other side waits to be spoken to gives [`Out::Send`]
-//! with its first frame and a number of its own ([`Numbers`]). A frame comes: `news(Frame)`, and out come the
-//! events in it, in order. One of them asks, under a reply token that the dialect made from its seed. The
-//! person answers: `reply(7, …)`, and out comes [`Out::Send`] under the number 7. That it went out comes back
-//! as `news(Replied { request: 7 })`, and is passed on as [`Out::Settled`].
+//! A link connects: `news(Connected)`. If the other side waits to be spoken to, the dialect emits [`Out::Send`] with
+//! its first frame and a number of its own ([`Numbers`]). A frame arrives: `news(Frame)` emits the events in it, in
+//! order. One of them asks a question, under a reply token that the dialect drew from its seed. The person answers:
+//! `reply(7, …)` emits [`Out::Send`] under the number 7. The delivery is reported back as `news(Replied { request: 7
+//! })`, and the dialect passes it on as [`Out::Settled`].
 
 mod a2a;
 mod aaep;
@@ -65,157 +65,158 @@ use crate::protocol::{
 };
 pub use crate::protocol::{Texts, bare, recordable};
 
-/// Stands between the frames of one link and AAEP.
+/// The translator between the frames of one link and AAEP.
 ///
-/// It reads no clock and draws no number: the time comes as an argument, ids come from a seed that it was made
-/// with. The same facts give the same wishes.
+/// It reads no clock and draws no random number: the time is an argument, and ids grow from the seed in its [`Start`].
+/// The same inputs give the same outputs.
 pub trait Dialect: Debug + Send {
-    /// Takes what happened on the link. Of what a frame holds, nothing is lost and nothing is told twice.
+    /// Handles an event of the link. Nothing in a frame is lost, and nothing is reported twice.
     ///
-    /// Every [`LinkEvent`] comes here before the app takes it. Where a [`LinkEvent::Failed`] is answered with
-    /// [`Out::ChangeWay`], the link goes on and has not failed; with [`Out::Close`], it has failed for that reason.
+    /// Every [`LinkEvent`] comes here before it reaches the app. A dialect that answers [`LinkEvent::Failed`] with
+    /// [`Out::ChangeWay`] keeps the link alive, so it has not failed; with [`Out::Close`], it has failed for that
+    /// reason.
     fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>);
 
-    /// Returns whether a frame is an event in AAEP's terms as it stands, with nothing else in it for the dialect: then it is
-    /// told here alone, does not come to [`Dialect::news`], and need not be copied into a wish.
+    /// Returns whether a frame already is an AAEP event, with nothing else in it for the dialect. Such a frame is
+    /// passed to this method only, skips [`Dialect::news`], and need not be copied into an output.
     fn passes(&mut self, _frame: &str) -> bool {
         false
     }
 
-    /// Returns whether frames may pass as they stand at present: then it is worth reading one before [`Dialect::passes`] is asked.
+    /// Returns whether frames may pass unchanged at present, so that decoding one before [`Dialect::passes`] pays off.
     fn may_pass(&self) -> bool {
         false
     }
 
-    /// Sends an answer of the person; [`Out::Settled`] with this number must follow, now or later, exactly once.
+    /// Sends an answer of the person. [`Out::Settled`] with this number must follow, now or later, exactly once.
     fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>);
 
-    /// Takes what else the person wants of the agent.
+    /// Carries out any other wish of the person to the agent.
     fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>);
 
-    /// Takes the passing of time, at [`Dialect::deadline`] or later.
+    /// Handles the passing of time, at [`Dialect::deadline`] or later.
     fn tick(&mut self, now: Now, out: &mut Vec<Out>);
 
-    /// Returns the monotonic time at which [`Dialect::tick`] is to be called next.
+    /// Returns the monotonic time of the next [`Dialect::tick`].
     fn deadline(&self) -> Option<Duration>;
 
-    /// Returns how the other side is spoken with at present, for whoever looks.
+    /// Returns the present state of the connection, for display.
     fn connection(&self) -> Connection;
 
-    /// Returns the commands that it takes in the place of a prompt.
+    /// Returns the commands that the agent accepts instead of a prompt.
     fn offers(&self) -> &[Offered] {
         &[]
     }
 }
 
-/// Hands a text that stands for itself to a dialect, as the frame that it came in.
+/// Feeds one bare text to a dialect, as if it had come in a frame of its own.
 pub fn hear(machine: &mut dyn Dialect, text: &str, now: Now, out: &mut Vec<Out>) {
     machine.news(&LinkEvent::Frame(Frame::of(text)), now, out);
 }
 
-/// What a dialect wishes.
+/// An output of a dialect: what it wants done, or reports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Out {
-    /// An event in AAEP's terms, as JSON text. Whatever dialect it comes from, it is judged by the one decoder.
+    /// An AAEP event, as JSON text. Whatever its dialect, the one decoder reads it.
     Event(String),
-    /// An event in AAEP's terms that asks something which can be seen, and not be answered from here.
+    /// An AAEP event with a question that can be seen here, but not answered.
     ViewOnly(String),
-    /// A frame that means nothing in this dialect, or so many that follow each other and mean nothing for the same
-    /// reason: they are counted and told, never passed over in silence.
+    /// A frame that means nothing in this dialect, or the number of consecutive frames that mean nothing for the same
+    /// reason: they are counted and reported, never skipped in silence.
     Unread(NoEvent, u64),
-    /// Send this frame; what becomes of it comes back as [`LinkEvent::Replied`] with this number.
+    /// Send this frame; its fate is reported as [`LinkEvent::Replied`] with this number.
     Send {
-        /// A number of the app's, which a reply came with, or one of the dialect's own [`Numbers`].
+        /// The app's number of a reply, or one of the dialect's own [`Numbers`].
         request: u64,
-        /// The frame, without its line's end or length.
+        /// The frame, without line ending or length prefix.
         frame: String,
     },
-    /// Post this to whoever carries the person's decisions out in the place of the source; what becomes of it comes
-    /// back as [`LinkEvent::Replied`] with this number.
+    /// Hand this message to the handler that carries out the person's decisions instead of the source; its fate is
+    /// reported as [`LinkEvent::Replied`] with this number.
     Hand {
-        /// A number of the app's, which a reply came with.
+        /// The app's number of a reply.
         request: u64,
-        /// The message, in JSON.
+        /// The message, as JSON.
         message: String,
     },
-    /// Make one request beside the stream; its answer comes back as [`LinkEvent::Answered`] with this number.
+    /// Make one request beside the stream; its answer is reported as [`LinkEvent::Answered`] with this number.
     Call {
-        /// A number of the app's, which a reply came with, or one of the dialect's own [`Numbers`].
+        /// The app's number of a reply, or one of the dialect's own [`Numbers`].
         request: u64,
-        /// Which.
+        /// The request to make.
         call: Call,
     },
-    /// Answer a request that came in ([`LinkEvent::Request`]); where a number of an answer of the person is given,
-    /// what becomes of it comes back as [`LinkEvent::Replied`] with that.
+    /// Answer an incoming request ([`LinkEvent::Request`]). If the answer is the person's, its fate is reported as
+    /// [`LinkEvent::Replied`] with their number.
     Respond {
-        /// Our number of the request that came in.
+        /// Our number of the incoming request.
         id: u64,
-        /// The number that the person's answer came with; none where it is no answer of theirs.
+        /// The number of the person's answer; `None` if the answer is not theirs.
         request: Option<u64>,
-        /// The answer, in JSON.
+        /// The answer, as JSON.
         body: String,
     },
-    /// Follow this in the attempt to connect that is under way.
+    /// Follow this stream in the connection attempt under way.
     Follow(Stream),
-    /// The attempt that is under way has failed for this reason, which also says whether and when another is made.
+    /// The connection attempt under way has failed for this reason, which also decides whether and when to retry.
     Refuse(Fault),
-    /// Nothing more comes that what is held back for its order could wait for.
+    /// Release the events held back for their order: nothing more is coming that they could wait for.
     Release,
-    /// Send this when the link is closed, on whatever way out; it takes the place of the one before.
+    /// Send this when the link closes, for whatever reason; it replaces the previous last words.
     LastWords(Option<LastWords>),
-    /// Leave the connection and follow the source by another way.
+    /// Leave the connection and follow the source another way.
     ChangeWay(Way),
-    /// The source can't be used, for this reason: it is given up and closed.
+    /// Give up and close the source: it can't be used, for this reason.
     Close(Fault),
-    /// This is what became of an answer of the person.
+    /// The fate of an answer of the person.
     Settled {
-        /// The number that the reply came with.
+        /// The number of the reply.
         request: u64,
-        /// Whether it is where it belongs, as far as that is known.
+        /// Whether it was delivered, as far as that is known.
         outcome: Result<Receipt, Undelivered>,
     },
-    /// What became of the questions that are open.
+    /// The fate of the open questions.
     Standing(Standing),
-    /// The question under this token is decided. Where it is the only one of its session, the state that the session
-    /// leaves says so; where others are open, the session stays where it is, and only this does.
+    /// The question under this token is decided. For the only open question of a session, the session's change of state
+    /// already shows that; if others are open, the session keeps its state, and only this output reports it.
     Decided {
-        /// The token that it was asked under.
+        /// The token of the question.
         token: String,
-        /// The state that its session would have gone to.
+        /// The state that its session would have entered.
         to: &'static str,
     },
-    /// The question under this token is over for a reason that no event says.
+    /// The question under this token is over for a reason that no event states.
     Over {
-        /// The token that it was asked under.
+        /// The token of the question.
         token: String,
-        /// Why.
+        /// The reason.
         how: Over,
     },
-    /// Who has proven their name over this connection; `None` when nobody has.
+    /// The name proven over this connection; `None` if none is.
     Proven(Option<String>),
     /// Tell the person this; `source` is filled in with the source's name.
     Tell(Phrase),
-    /// Tell this to whoever wants everything in detail; others find it by looking.
+    /// Tell this only to people who want every detail; others can look it up.
     Detail(Phrase),
-    /// A machine of the dialect's own made a step, or refused one.
+    /// One of the dialect's own state machines took a step, or refused one.
     Stepped(Stepped),
 }
 
-/// Describes one step of a machine of a dialect's own, for whoever traces, checks or counts.
+/// One step of a dialect's own state machine, for tracing, checking and counting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stepped {
-    /// The other side's name for the conversation that it belongs to; empty for the link itself.
+    /// The other side's name of the conversation; empty for the link itself.
     pub conversation: String,
-    /// What of the conversation it is about, by the other side's name; empty for the whole.
+    /// The other side's name of the part of the conversation concerned; empty for the whole.
     pub subject: String,
-    /// The machine, the state that is left, and what happened, by their names.
+    /// The names of the machine, of the state left, and of the event.
     pub named: Named,
-    /// The state that was entered; absent where the state does not take the event, and stays.
+    /// The state entered; `None` if the state does not accept the event, and stays.
     pub to: Option<&'static str>,
 }
 
 impl Stepped {
-    /// Steps a machine and notes what became of it: the state that follows, or the same where the step is refused.
+    /// Steps a machine and records the outcome: the next state, or a refusal.
     pub fn step<M: Machine>(
         conversation: &str,
         subject: &str,
@@ -232,7 +233,7 @@ impl Stepped {
     }
 }
 
-/// Makes wishes of what a machine's observer hears.
+/// A machine's observer that turns steps into outputs.
 struct Note<'a> {
     conversation: &'a str,
     subject: &'a str,
@@ -262,60 +263,59 @@ impl Watcher for Note<'_> {
     }
 }
 
-/// What became of the open questions of a link, where an event does not, or not so exactly.
+/// The fate of a link's open questions, if no event states it, or not as exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
-    /// After a loss: the very one that asked is there again, so they can be answered.
+    /// After a loss: the same agent that asked is back, so they can be answered.
     Back,
-    /// After a loss: whoever is there went on where it had broken off, so answers perhaps reach the one that
-    /// asked.
+    /// After a loss: an agent resumed where the stream broke off, so answers may still reach the one that asked.
     PerhapsBack,
-    /// The agreement under which they were asked has ended: they are decided by their defaults.
+    /// The agreement under which they were asked has ended: their defaults decide them.
     Decided,
 }
 
-/// Why a question is over, where no event says it.
+/// Why a question is over, if no event states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Over {
-    /// The person stopped what the agent did, and that cancelled it.
+    /// The person stopped the agent's work, and that cancelled it.
     Stopped,
-    /// The agent took it back.
+    /// The agent withdrew it.
     TakenBack,
 }
 
-/// A command that an agent takes in the place of a prompt.
+/// A command that an agent accepts instead of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Offered {
-    /// Its name, without the slash before it.
+    /// Its name, without the leading slash.
     pub name: String,
     /// What it does, in the agent's words.
     pub says: String,
-    /// What is written behind it, in the agent's words; empty where nothing is.
+    /// The agent's description of its argument; empty if it has none.
     pub takes: String,
 }
 
-/// What the person wants of an agent beside answering it.
+/// What the person wants of an agent, apart from answering it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wish {
-    /// To hear it in other terms.
+    /// Be announced on other terms.
     Terms(Terms),
-    /// That it does this, in the person's words.
+    /// Do this, in the person's words.
     Prompt(String),
-    /// That it stops what it does.
+    /// Stop the work under way.
     Stop,
-    /// That something is set otherwise: what the person calls it, where they said so.
+    /// Change a setting: the name that the person used, if they named one.
     Set(Option<String>),
-    /// That one of several agents behind the source does what is wished.
+    /// Address a wish to one of several agents behind the source.
     Of(AgentId, Box<Wish>),
 }
 
-/// Which conversation of before an agent is to go on with.
+/// Which earlier conversation an agent should continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Earlier {
-    /// None: it begins a new one.
+    /// None: it starts a new one.
     #[default]
     None,
-    /// The last one in its folder.
+    /// The latest one in its folder.
     Last,
     /// One that the person chooses.
     Chosen,
@@ -328,119 +328,119 @@ pub struct Terms {
     pub verbosity: Verbosity,
     /// How much is announced.
     pub load: Load,
-    /// In which languages, best first.
+    /// The languages, best first.
     pub languages: Vec<String>,
-    /// The speech rate of this moment, -100 to 100, where the person has set one.
+    /// The current speech rate, -100 to 100, if the person has set one.
     pub rate: Option<i32>,
 }
 
-/// How the other side is spoken with, for whoever looks.
+/// The state of the connection to the other side, for display.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Connection {
-    /// How it connected, as a phrase; absent while that is not known.
+    /// How it connected, as a phrase key; `None` while unknown.
     pub how: Option<&'static str>,
-    /// What differs from what the person wants, one phrase each.
+    /// Where the terms differ from the person's wishes, one phrase each.
     pub terms: Vec<Phrase>,
-    /// Whether one that is well may give no answer until its first event.
+    /// Whether a healthy one may stay silent until its first event.
     pub may_answer_late: bool,
-    /// Whether it was asked to leave some events out, so that a gap is no fault of its.
+    /// Whether it was asked to omit some events, so that a gap is not its fault.
     pub leaves_out: bool,
-    /// Whether it can be told what to do, and to stop.
+    /// Whether it accepts prompts and can be stopped.
     pub takes_prompts: bool,
-    /// Whether each agent behind it is a conversation of its own, so that it matters whom a wish is for.
+    /// Whether each agent behind it is a separate conversation, so that a wish needs an addressee.
     pub converses: bool,
-    /// Whether it does something that can be stopped.
+    /// Whether work is under way that can be stopped.
     pub in_turn: bool,
-    /// Whether it can be told what to do, and not to stop, because its protocol has no way for that.
+    /// Whether it accepts prompts but can't be stopped, because its protocol has no way to.
     pub never_stops: bool,
-    /// Whether its agents are heard and answered, and can be neither told what to do nor stopped, because their protocol
-    /// has no way for that.
+    /// Whether its agents can be heard and answered, but neither prompted nor stopped, because their protocol has no
+    /// way to.
     pub only_heard: bool,
-    /// What becomes of what it asks when the person leaves it.
+    /// What happens to its questions when the person leaves it.
     pub when_left: WhenLeft,
-    /// Whether each thing that it does has a connection of its own, made when the person wants it: between them there is none,
-    /// nothing is wrong with that, and what it asked stays open.
+    /// Whether each piece of its work has a connection of its own, made on demand. Having no connection in between is
+    /// normal, and its questions stay open.
     pub rests: bool,
-    /// Whether it was started and has yet to say that it can be told what to do.
+    /// Whether it was started and is not yet ready for prompts.
     pub gets_ready: bool,
 }
 
-/// What becomes of an open question when the person leaves its source.
+/// What happens to an open question when the person leaves its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum WhenLeft {
-    /// Its agent does what it does without an answer.
+    /// Its agent goes on without an answer.
     #[default]
     Default,
     /// It is cancelled, and its agent ends.
     Cancelled,
     /// It stays open: the agent asks it in its own program, too.
     Open,
-    /// It stays open where it was asked, and nobody else is asked.
+    /// It stays open where it was asked, and is asked nowhere else.
     Kept,
 }
 
-/// What carries a link's frames, as far as that matters to who speaks first and how.
+/// What carries a link's frames, as far as that decides who speaks first and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Carrier {
     /// A stream of server-sent events, with requests beside it.
     EventStream,
     /// A WebSocket.
     WebSocket,
-    /// A socket of this machine.
+    /// A local socket.
     Socket,
-    /// The standard input and output of a program, a line a frame.
+    /// A program's standard input and output, one frame per line.
     Lines,
-    /// Requests of programs on this machine, each of which waits for its answer.
+    /// Requests of local programs, each of which waits for its answer.
     Requests,
     /// A file or a pipe: nothing can be sent.
     #[default]
     OneWay,
 }
 
-/// What a dialect is made from.
+/// Everything that a dialect is created from.
 #[derive(Debug, Clone)]
 pub struct Start {
     /// What carries the frames.
     pub carrier: Carrier,
-    /// The path of the address that the person gave; empty for what is no server on the network.
+    /// The path of the address that the person gave; empty unless it is a server on the network.
     pub path: String,
-    /// The scheme, the host and the port of that address, as one text; empty likewise.
+    /// The scheme, host and port of that address, as one text; empty likewise.
     pub origin: String,
-    /// What is followed where frames are at the address that the person gave, or where they were when their dialect was
+    /// The stream to follow if frames are at the address that the person gave, or where they were when the dialect was
     /// recognised.
     pub stream: Stream,
     /// Whether the person wants no handshake.
     pub plain: bool,
-    /// What is asked of the source.
+    /// What to ask of the source.
     pub handshake: HandshakeConfig,
-    /// The keys by which signed manifests are believed.
+    /// The keys that verify signed manifests.
     pub keys: KeyRing,
     /// How the person wants to hear it.
     pub terms: Terms,
-    /// Where the dialect's ids come from.
+    /// The seed of the dialect's ids.
     pub seed: u64,
     /// The numbers of its own requests.
     pub numbers: Numbers,
-    /// The way to the sentences that stand in events.
+    /// The source of the sentences inside events.
     pub words: Words,
-    /// Who speaks for the person where a protocol wants its messages signed.
+    /// The identity that signs for the person, for protocols that want signed messages.
     pub identity: Option<Identity>,
-    /// The folder in which an agent works that is started here; empty where nobody is.
+    /// The working folder of an agent started here; empty if none is.
     pub folder: String,
-    /// What it is to do at once.
+    /// The prompt to give it right after the start.
     pub prompt: Option<String>,
-    /// The path of its server that takes what it is to do, where no protocol says how it is told.
+    /// The path on its server that takes prompts, for protocols that don't define one.
     pub prompts_at: Option<String>,
-    /// Which conversation of before it is to go on with.
+    /// Which earlier conversation it should continue.
     pub earlier: Earlier,
-    /// Whether somebody else carries the person's decisions out, to whom they can be handed.
+    /// Whether a handler carries out the person's decisions, so that they can be handed to it.
     pub handler: bool,
-    /// The one conversation of the source that the person wants, where they name one.
+    /// The one conversation of the source that the person wants, if they named one.
     pub conversation: Option<String>,
 }
 
 impl Start {
-    /// Returns what a dialect is made from where nobody listens and nothing can be sent: for reports over a stream.
+    /// Returns the start of a dialect with no listener and nothing to send: for reports over a stream.
     pub fn unattended() -> Self {
         Self {
             carrier: Carrier::OneWay,
@@ -470,17 +470,17 @@ impl Start {
     }
 }
 
-/// Why a frame holds no event.
+/// Why a frame is not an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoEvent {
-    /// It may be AAEP and can't be read; the error carries no payload.
+    /// It may be AAEP but can't be read; the error carries no payload.
     Broken(DecodeError),
     /// It is something else.
     Foreign(Foreign),
 }
 
 impl NoEvent {
-    /// Returns whether another frame holds none for the same reason, wherever in it the fault is.
+    /// Returns whether both frames fail for the same reason, wherever in them the fault is.
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Broken(one), Self::Broken(other)) => one.name() == other.name(),
@@ -490,27 +490,27 @@ impl NoEvent {
     }
 }
 
-/// Says in a sentence what a departure from another protocol's own rules is, by its phrase; for reports, which hold no
+/// Returns the sentence for the phrase key of a departure from another protocol's rules; for reports, which hold no
 /// payload.
 pub fn about_departure(key: &str) -> Option<&'static str> {
     asp::about(key).or_else(|| sage::about(key))
 }
 
-/// Reads one text, whatever came before: an event.
+/// Decodes one text as an event, whatever came before it.
 ///
 /// # Errors
-/// When it is not AAEP, or when nothing can be said about it.
+/// If it is not AAEP, or if nothing can be said about it.
 pub fn read(text: &str) -> Result<Box<Decoded>, NoEvent> {
     read_after(text, &mut Recent::default())
 }
 
-/// Reads one text of a stream: an event.
+/// Decodes one text of a stream as an event.
 ///
 /// # Errors
-/// When it is not AAEP, or when nothing can be said about it.
+/// If it is not AAEP, or if nothing can be said about it.
 pub fn read_after(text: &str, recent: &mut Recent) -> Result<Box<Decoded>, NoEvent> {
     match recent.decode(text) {
-        // Almost every frame says so itself, and is read only once.
+        // Almost every event names AAEP in its type, and is read only once.
         Ok(decoded) if decoded.envelope.type_name.starts_with("aaep:") => Ok(decoded),
         Ok(decoded) => judge(text).map_or(Ok(decoded), |what| Err(NoEvent::Foreign(what))),
         Err(error) => {
@@ -525,15 +525,15 @@ pub fn read_after(text: &str, recent: &mut Recent) -> Result<Box<Decoded>, NoEve
     }
 }
 
-/// Judges an object whose type does not say that it is AAEP.
+/// Judges an object whose type does not name AAEP.
 fn judge(text: &str) -> Option<Foreign> {
     Foreign::of_object(&object(text)?)
 }
 
 #[cfg(test)]
 mod tests {
-    /// Returns how many of so many random runs are made: all of them where the environment has `HEARKEN_ALL_RUNS`, as in
-    /// `.ci/deep`, else a part that takes seconds.
+    /// Returns how many of a test's random runs to do: all if `HEARKEN_ALL_RUNS` is in the environment, as in
+    /// `.ci/deep`, else a share that takes seconds.
     pub(crate) fn runs(all: u32) -> u32 {
         match std::env::var_os("HEARKEN_ALL_RUNS") {
             Some(_) => all,

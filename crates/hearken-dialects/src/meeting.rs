@@ -1,41 +1,41 @@
-//! Where a server is met that nothing has recognised.
+//! Where to meet a server whose dialect is not recognised.
 //!
-//! Responsibilities: whether there is a way left when those of AAEP have failed, what is followed there and what is told
-//! of it, where frames were when they were recognised. Not here: recognising (`recognise`), AAEP's own ways (`aaep`).
+//! Responsibilities: whether any way is left when AAEP's have failed, what to follow there and what to tell the person,
+//! and where the frames were when they were recognised. Not here: recognising (`recognise`), AAEP's own ways (`aaep`).
 //!
 //! # Mental model
-//! A server is met where AAEP has its things, in AAEP's order and with AAEP's words. Where none of these ways works, and
-//! nobody has shaken hands there, the very address that the person gave is followed without a word: no path, no
-//! subprotocol and no handshake are added. Another protocol is recognised there by its first frames. A server that was
-//! named alone, and has no events at its very address, may have them where opencode has its own, or a card where A2A has
-//! them: these are looked for last. What is not there either, or turns out to be AAEP's, fails for the reason that AAEP's way had.
+//! A server is met at AAEP's own places, in AAEP's order and on AAEP's terms. If none of them works and no handshake
+//! took place, the exact address that the person gave is followed in silence: with no added path, subprotocol or
+//! handshake. Another protocol is recognised there by its first frames. A server given by its bare address, with no
+//! events there, may have them at opencode's path, or a card at A2A's: these are tried last. If nothing is there
+//! either, or it turns out to be AAEP, the source fails for the reason that AAEP's own way failed for.
 //!
 //! # Worked example
-//! `ws://127.0.0.1:9000/session` accepts a WebSocket and does not choose `aaep.v1`. AAEP asks for the manifest; there is
-//! none. The WebSocket is opened anew, without a subprotocol, and the first frame is a message of ASP.
+//! `ws://127.0.0.1:9000/session` accepts a WebSocket but does not choose `aaep.v1`. AAEP asks for the manifest; the
+//! server has none. The WebSocket is opened again, without a subprotocol, and the first frame is a message of ASP.
 
 use crate::link::{Address, Cause, Fault, LinkEvent, NoWebSocket, Phrase, Stream, Way, Word};
 
 use super::aaep::{WEBSOCKET, is_of_the_way};
 use super::{Carrier, Out, Start, a2a, opencode};
 
-/// Where a source is met that is not recognised.
+/// The place where an unrecognised source is met.
 #[derive(Debug)]
 pub(super) enum Meeting {
-    /// Where AAEP has its things.
+    /// AAEP's own places.
     InAaep {
-        /// What was followed there last, on a server's stream.
+        /// The stream that was followed last on a server.
         followed: Option<Stream>,
-        /// Whether hands were shaken: then it is AAEP's, whatever becomes of it.
+        /// Whether a handshake took place: then the source is AAEP, whatever happens later.
         shaken: bool,
     },
-    /// At the very address that the person gave.
+    /// The exact address that the person gave.
     AsGiven {
         /// Why AAEP has no way left.
         because: Fault,
-        /// Whether the person knows.
+        /// Whether the person has been told.
         told: bool,
-        /// What is followed instead, where no events are at that address itself.
+        /// The stream to follow instead, if that address itself has no events.
         beside: Option<Stream>,
     },
 }
@@ -48,7 +48,7 @@ impl Meeting {
         }
     }
 
-    /// Returns whether it is met at the very address that the person gave.
+    /// Returns whether it is met at the exact address that the person gave.
     pub(super) fn is_as_given(&self) -> bool {
         match self {
             Self::InAaep { .. } => false,
@@ -56,13 +56,13 @@ impl Meeting {
         }
     }
 
-    /// Returns whether a document is read there, which is what is looked for or nothing.
+    /// Returns whether it is met by reading a document: the one expected, or nothing.
     pub(super) fn reads_a_document(&self) -> bool {
         self.followed()
             .is_some_and(|stream| self.is_as_given() && stream.every.is_some())
     }
 
-    /// Returns what was followed where it is met.
+    /// Returns the stream that is followed at the meeting place.
     pub(super) fn followed(&self) -> Option<&Stream> {
         match self {
             Self::InAaep { followed, .. } => followed.as_ref(),
@@ -70,7 +70,7 @@ impl Meeting {
         }
     }
 
-    /// Returns why AAEP has no way to it, where it has none.
+    /// Returns why AAEP has no way to the source; `None` if it may still have one.
     pub(super) fn failed(self) -> Option<Fault> {
         match self {
             Self::InAaep { .. } => None,
@@ -78,7 +78,7 @@ impl Meeting {
         }
     }
 
-    /// Takes note of what AAEP's machine wishes.
+    /// Records what the outputs of AAEP's machine reveal.
     pub(super) fn take_note(&mut self, wishes: &[Out]) {
         let Self::InAaep { followed, shaken } = self else {
             return;
@@ -91,8 +91,8 @@ impl Meeting {
         }
     }
 
-    /// Returns why AAEP has no way left, when the very address that the person gave is to be tried now: after what happened,
-    /// and what AAEP's machine wishes.
+    /// Returns why AAEP has no way left, if the exact address that the person gave should be tried now; judged from an
+    /// event and the outputs of AAEP's machine.
     pub(super) fn over(&self, start: &Start, event: &LinkEvent, wishes: &[Out]) -> Option<Fault> {
         let mut fault = None;
         for wish in wishes {
@@ -101,7 +101,7 @@ impl Meeting {
             }
         }
         let goes_on = wishes.iter().any(|wish| matches!(wish, Out::ChangeWay(_)));
-        // A WebSocket that fails has the way to its origin's manifest left.
+        // A failed WebSocket still has the way to its origin's manifest.
         if let LinkEvent::Failed { fault: failed } = event
             && !goes_on
             && start.carrier == Carrier::EventStream
@@ -120,7 +120,7 @@ impl Meeting {
         };
     }
 
-    /// Returns whether another protocol may be at the address that the person gave, where AAEP fails for this reason.
+    /// Returns whether, if AAEP fails for this reason, another protocol may be at the address that the person gave.
     fn may_leave(&self, start: &Start, fault: &Fault) -> bool {
         let Self::InAaep { followed, shaken } = self else {
             return false;
@@ -133,14 +133,14 @@ impl Meeting {
                 let elsewhere = |stream: &Stream| stream.at != Address::Given;
                 is_of_the_way(fault) && followed.as_ref().is_some_and(elsewhere)
             }
-            // Who names AAEP's own place means AAEP.
+            // An address that is AAEP's own place means AAEP.
             Carrier::WebSocket if start.path.ends_with(WEBSOCKET.path) => false,
             Carrier::WebSocket => refuses_aaep(fault, matches!(start.path.as_str(), "" | "/")),
             Carrier::Socket | Carrier::Lines | Carrier::Requests | Carrier::OneWay => false,
         }
     }
 
-    /// Takes what happens at the address that the person gave.
+    /// Handles an event at the address that the person gave.
     pub(super) fn met(&mut self, event: &LinkEvent, start: &Start, out: &mut Vec<Out>) {
         let Self::AsGiven {
             because,
@@ -166,7 +166,7 @@ impl Meeting {
                     out.push(Out::Tell(Phrase::new(key).with("reason", reason)));
                 }
             }
-            // Who is there and turns us away says why; that something else is where a card was looked for turns nobody away.
+            // A server that turns us away says why; a wrong document in place of a card is no such refusal.
             LinkEvent::Failed { fault }
                 if !is_of_the_way(fault) && *fault != Fault::Unusable(Cause::NoDocument) => {}
             LinkEvent::Failed { .. } => {
@@ -182,7 +182,7 @@ impl Meeting {
                         *beside = Some(next);
                         out.push(Out::ChangeWay(Way::AsGiven));
                     }
-                    // Nobody is there either.
+                    // Nothing is there either.
                     None => out.push(Out::Close(because.clone())),
                 }
             }
@@ -205,15 +205,15 @@ impl Meeting {
     }
 }
 
-/// Returns whether a WebSocket refuses what AAEP wants of it, and not every WebSocket; `elsewhere` where AAEP looked for it
-/// at a place of its own.
+/// Returns whether a WebSocket refuses only what AAEP wants of it, and not every WebSocket; `elsewhere` means that AAEP
+/// looked for it at a place of its own.
 fn refuses_aaep(fault: &Fault, elsewhere: bool) -> bool {
     match fault {
         Fault::NotWebSocket(why) => match why {
             NoWebSocket::Without { .. } => true,
             NoWebSocket::SomethingElse | NoWebSocket::Redirects | NoWebSocket::NotOffered => false,
         },
-        // Some refuse with 400 whoever asks for a subprotocol that they do not know.
+        // Some servers answer an unknown subprotocol with 400.
         Fault::Status { status, .. } => *status == 400 || elsewhere && is_of_the_way(fault),
         Fault::Refused
         | Fault::UnknownHost

@@ -1,13 +1,11 @@
 //! The numbers of a dialect's own requests.
 //!
-//! Responsibilities: numbers that no answer of the person can have. Not here: the ids that stand in frames
-//! (each dialect's own).
+//! Responsibilities: numbers that no answer of the person can have. Not here: the ids inside frames (each dialect).
 
-/// Where a dialect's own numbers begin. The app counts the person's answers from 1, and nobody gives this
-/// many.
+/// The first of a dialect's own numbers. The app counts the person's answers from 1, and nobody gives this many.
 const FIRST: u64 = 1 << 32;
 
-/// Gives the numbers of a dialect's own requests, each once.
+/// A source of numbers for a dialect's own requests, each used once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Numbers {
     next: u64,
@@ -20,20 +18,19 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// Returns the numbers of a machine that takes the place of another one, which may still be told what became
-    /// of its own.
+    /// Returns the numbers for a machine that replaces another one, whose own requests may still be reported on.
     pub fn of_another() -> Self {
         Self { next: FIRST << 1 }
     }
 
-    /// Returns the next one.
+    /// Returns the next number.
     pub fn fresh(&mut self) -> u64 {
         let number = self.next;
         self.next = self.next.wrapping_add(1).max(FIRST);
         number
     }
 
-    /// Returns whether a number is one of a dialect's own; else it is of an answer of the person.
+    /// Returns whether a number is a dialect's own; otherwise it belongs to an answer of the person.
     pub fn is_own(number: u64) -> bool {
         number >= FIRST
     }

@@ -1,26 +1,26 @@
-//! Which dialect a source speaks, told from what comes first.
+//! Recognises the dialect of a source from its first frames.
 //!
-//! Responsibilities: asking each dialect about a text, holding what proves nothing yet within a bound, handing it
-//! to the machine that was recognised, in order. Not here: what each dialect looks like (its own module), what
-//! is no dialect at all (`foreign`), where a source is met meanwhile (`meeting`).
+//! Responsibilities: asking each dialect about a text, holding frames that prove nothing yet, within a bound, and
+//! handing them in order to the machine of the recognised dialect. Not here: what each dialect looks like (its own
+//! module), what is no dialect at all (`foreign`), where a source is met meanwhile (`meeting`).
 //!
 //! # Mental model
-//! AAEP is the dialect in which the subscriber speaks first, so a source is met in AAEP until it is known to be
-//! something else. A frame that surely is of one dialect decides. One that perhaps is of another (a greeting
-//! before its first message) is held, unseen by anybody, until a frame decides or it has waited for [`PATIENCE`];
-//! then AAEP's machine judges it, and the person is told what it looks like. A copy is kept for whoever is
-//! recognised later. One that is nobody's is judged at once.
+//! In AAEP the subscriber speaks first, so a source is treated as AAEP until it proves to be something else. A frame
+//! that is surely of one dialect decides. One that may be of another (a greeting before its first message) is held back
+//! until a frame decides or [`PATIENCE`] has passed; then AAEP's machine judges it, and the person hears what it looks
+//! like. A copy is kept for the dialect that may be recognised later. A frame that fits no dialect is judged
+//! immediately.
 //!
-//! A program that is started may speak any of them, and a protocol in which the program speaks first has no use for a
-//! request that it does not know. So AAEP's request waits for a moment ([`COURTESY`]): whoever speaks within it is
-//! recognised by that, and whoever does not waits to be spoken to, as producers of AAEP do.
+//! A program that is started may speak any dialect, and a protocol in which the program speaks first can do nothing
+//! with a request that it does not know. So AAEP's request waits for a moment ([`COURTESY`]): a program that speaks in
+//! that time is recognised by what it says; one that does not is waiting to be spoken to, as AAEP producers do.
 //!
 //! # Tuning by symptom
-//! - What a source sends is told as something else although it is recognised later: [`PATIENCE`] is too short.
-//! - A source that sends nothing of use is silent for long: it is too long.
-//! - A program of another protocol is slow to start, and is spoken to in AAEP: [`COURTESY`] is too short.
-//! - A producer of AAEP that waits for the handshake is heard late: it is too long.
-//! - A source that greets at length is never recognised: [`MOST_FRAMES`] or [`MOST_BYTES`] is too low.
+//! - What a source sends is reported as something else, although it is recognised later: [`PATIENCE`] is too short.
+//! - A source that sends nothing useful stays silent for long: [`PATIENCE`] is too long.
+//! - A program of another protocol starts slowly, and is spoken to in AAEP: [`COURTESY`] is too short.
+//! - An AAEP producer that waits for the handshake is heard late: [`COURTESY`] is too long.
+//! - A source with a long greeting is never recognised: [`MOST_FRAMES`] or [`MOST_BYTES`] is too low.
 
 use std::time::Duration;
 
@@ -40,22 +40,22 @@ use super::opencode::Opencode;
 use super::sage::Sage;
 use super::{Carrier, Connection, Dialect, Numbers, Offered, Out, Start, Texts, Wish, bare};
 
-/// How many frames are kept of a source that is not recognised: a program may greet with some lines, and a
-/// server with some signs of life, before it begins.
+/// How many frames of an unrecognised source are kept: a program may first print some lines, and a server may first
+/// send some signs of life.
 const MOST_FRAMES: usize = 64;
 
-/// How many bytes are kept of it: what 64 lines for people come to, many times over.
+/// How many bytes of them are kept: many times the size of 64 lines for people.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// How long a frame that proves nothing waits for one that does: what comes first mostly comes together, and
-/// nobody is to wonder about a silence.
+/// How long a frame that proves nothing waits for one that does: the first frames mostly come together, and a longer
+/// silence would worry people.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long a started program has to speak first: compiled programs say what they do at once, and half a second more
-/// at the start of one that waits is no loss.
+/// How long a started program has to speak first: compiled programs do so immediately, and half a second more at the
+/// start of one that waits does no harm.
 const COURTESY: Duration = Duration::from_millis(500);
 
-/// Names a dialect whose machine exists.
+/// A dialect with a machine of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// The Agent Accessibility Event Protocol.
@@ -72,14 +72,14 @@ pub enum Kind {
     Codex,
     /// Claude Code's hooks.
     Claude,
-    /// AG-UI, whose runs are asked for one by one.
+    /// AG-UI, which delivers each run as the answer to a request.
     Agui,
     /// Agent2Agent.
     A2a,
 }
 
 impl Kind {
-    /// Every one, in the order in which they are asked.
+    /// All dialects, in the order in which they judge a text.
     pub const ALL: [Self; 9] = [
         Self::Aaep,
         Self::Asp,
@@ -92,7 +92,7 @@ impl Kind {
         Self::A2a,
     ];
 
-    /// Asks a dialect about a text.
+    /// Returns the dialect's judgement of a text.
     fn judge(self, text: &str) -> Sign {
         match self {
             Self::Aaep => super::aaep::recognise(text),
@@ -107,7 +107,7 @@ impl Kind {
         }
     }
 
-    /// Makes its machine.
+    /// Creates its machine.
     pub fn machine(self, start: Start) -> Box<dyn Dialect> {
         match self {
             Self::Aaep => Box::new(Aaep::new(start)),
@@ -123,21 +123,22 @@ impl Kind {
     }
 }
 
-/// Whether a text is of a dialect.
+/// Whether a text belongs to a dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// Nothing else looks like this.
     Surely,
-    /// Its sources send such things, and others do, too.
+    /// Its sources send such texts, but so do others.
     Perhaps,
     /// No.
     No,
 }
 
-/// How many bytes of a frame are looked at: one of many texts is not read twice to its end while a key waits.
+/// How many bytes of a frame are examined, so that a frame of many texts is not read to its end twice while a key
+/// waits.
 const MOST_LOOKED_AT: usize = 16 * 1024;
 
-/// Recognises a text that is surely of one dialect, or a frame by the first text in it that is.
+/// Returns the dialect that a text surely belongs to; of a frame, the dialect of the first such text in it.
 pub fn recognise(text: &str) -> Option<Kind> {
     let surely = |text: &str| {
         Kind::ALL
@@ -154,7 +155,7 @@ pub fn recognise(text: &str) -> Option<Kind> {
     }
 }
 
-/// Makes the machine for a source: the one that the person names, else the one that recognises it.
+/// Creates the machine for a source: the one that the person names, else one that recognises the dialect.
 pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
     match wanted {
         config::Dialect::Auto => Box::new(Undecided::new(start)),
@@ -170,36 +171,36 @@ pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
     }
 }
 
-/// Returns the first of the texts that a frame may hold.
+/// Returns the first text in a frame.
 fn first_text(text: &str) -> &str {
     let text = bare(text);
     Texts::default().next(text).unwrap_or(text)
 }
 
-/// Meets a source in AAEP until it is recognised.
+/// The machine that treats a source as AAEP until it is recognised.
 #[derive(Debug)]
 struct Undecided {
-    /// Whoever is spoken with now: AAEP's machine until something else is recognised.
+    /// The machine in use: AAEP's until another dialect is recognised.
     machine: Box<dyn Dialect>,
-    /// What is kept until something is recognised; absent once it was.
+    /// What is kept until a dialect is recognised; `None` afterwards.
     open: Option<Open>,
 }
 
-/// What may be of any dialect.
+/// The state of a source that may still be of any dialect.
 #[derive(Debug)]
 struct Open {
     start: Start,
     kept: Vec<Frame>,
     bytes: usize,
-    /// How many of the kept frames were judged by AAEP's machine already.
+    /// How many of the kept frames AAEP's machine has judged already.
     judged: usize,
     /// When the oldest of the others has waited long enough.
     until: Option<Duration>,
-    /// Whether the connection is there.
+    /// Whether the connection is up.
     up: bool,
     /// Where the source is met.
     meeting: Meeting,
-    /// Until when AAEP's machine is not told of the connection, so that a program may speak first.
+    /// Until when AAEP's machine does not hear of the connection, so that a program may speak first.
     courtesy: Option<Duration>,
 }
 
@@ -234,12 +235,12 @@ impl Undecided {
                 .news(&LinkEvent::Frame(frame.clone()), now, out);
         }
         if open.meeting.reads_a_document() {
-            // Some servers answer every path with something in JSON.
+            // Some servers answer every path with some JSON.
             return self.decide(Kind::Aaep, now, out);
         }
         open.bytes += frame.text.len();
         if open.kept.len() >= MOST_FRAMES || open.bytes > MOST_BYTES {
-            // It is recognised as nothing: AAEP's machine says what it looks like.
+            // No dialect is recognised: AAEP's machine reports what it looks like.
             self.decide(Kind::Aaep, now, out);
             return self
                 .machine
@@ -257,8 +258,8 @@ impl Undecided {
         }
     }
 
-    /// Passes something on to the machine, and looks at what it wishes: a source of which AAEP has no way left is met at
-    /// the very address that the person gave.
+    /// Passes an event on to the machine and checks its outputs: if AAEP has no way to the source left, the exact
+    /// address that the person gave is tried.
     fn pass_on(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
         let Some(open) = &mut self.open else {
             return self.machine.news(event, now, out);
@@ -270,7 +271,7 @@ impl Undecided {
             wishes.retain(|wish| !matches!(wish, Out::Close(_)));
             wishes.push(Out::ChangeWay(Way::AsGiven));
             open.meeting.leave(because);
-            // It still says what a frame looks like that is nobody's, and speaks with nobody.
+            // This machine still reports what unrecognised frames look like, but sends nothing.
             self.machine = Kind::Aaep.machine(Start {
                 carrier: Carrier::OneWay,
                 plain: true,
@@ -280,7 +281,7 @@ impl Undecided {
         out.extend(wishes);
     }
 
-    /// Tells AAEP's machine of the connection, which it may speak over now.
+    /// Reports the connection to AAEP's machine, so that it may now speak.
     fn speak(&mut self, now: Now, out: &mut Vec<Out>) {
         let waited = self.open.as_mut().and_then(|open| open.courtesy.take());
         if waited.is_some() {
@@ -288,7 +289,7 @@ impl Undecided {
         }
     }
 
-    /// Has AAEP's machine judge what waited.
+    /// Has AAEP's machine judge the frames that waited.
     fn judge_kept(&mut self, now: Now, out: &mut Vec<Out>) {
         let Some(open) = &mut self.open else {
             return;
@@ -301,13 +302,13 @@ impl Undecided {
         open.judged = open.kept.len();
     }
 
-    /// Hands what was kept to the machine of a dialect, and everything after it.
+    /// Hands the kept frames, and everything after them, to the machine of a dialect.
     fn decide(&mut self, kind: Kind, now: Now, out: &mut Vec<Out>) {
         if kind == Kind::Aaep {
             self.speak(now, out);
             self.judge_kept(now, out);
             let open = self.open.take();
-            // Its own ways have failed, and this is none of them.
+            // AAEP's own ways have failed, and the address as given is not one of them.
             if let Some(because) = open.and_then(|open| open.meeting.failed()) {
                 out.push(Out::Close(because));
             }
@@ -320,7 +321,7 @@ impl Undecided {
             open.start.stream = followed.clone();
         }
         if open.courtesy.is_none() {
-            // What AAEP's machine began is over: nobody there has ever understood it.
+            // What AAEP's machine began is void: the other side never understood it.
             out.push(Out::LastWords(None));
         }
         self.machine = kind.machine(Start {
@@ -334,7 +335,7 @@ impl Undecided {
             let mut wishes = Vec::new();
             self.machine
                 .news(&LinkEvent::Frame(frame), now, &mut wishes);
-            // What nobody understands was told when it was judged first, and is counted once.
+            // Unreadable frames were reported when they were first judged, and count only once.
             let told = |wish: &Out| at < open.judged && matches!(wish, Out::Unread(..));
             out.extend(wishes.into_iter().filter(|wish| !told(wish)));
         }
@@ -363,13 +364,13 @@ impl Dialect for Undecided {
                     }
                 }
             }
-            // Nothing more comes that could tell what it was.
+            // Nothing more is coming that could identify the dialect.
             LinkEvent::Ended | LinkEvent::Lost { .. } | LinkEvent::Failed { .. } => {
                 self.judge_kept(now, out);
                 if let Some(open) = &mut self.open {
                     open.up = false;
                     open.courtesy = None;
-                    // Whoever is recognised over the next connection is not told what came over this one.
+                    // A dialect recognised over the next connection does not get the frames of this one.
                     open.kept.clear();
                     (open.bytes, open.judged) = (0, 0);
                 }
@@ -430,7 +431,7 @@ impl Dialect for Undecided {
     fn connection(&self) -> Connection {
         let silent = |open: &Open| open.courtesy.is_some() || open.meeting.is_as_given();
         match self.open.as_ref().is_some_and(silent) {
-            // How it is spoken with is not known yet.
+            // It is not known yet how to speak with it.
             true => Connection::default(),
             false => self.machine.connection(),
         }

@@ -1,12 +1,12 @@
-//! JSON-RPC 2.0: whose id is whose, and the envelopes around what is said.
+//! JSON-RPC 2.0: the ids of both sides, and the envelopes of messages.
 //!
-//! Responsibilities: reading an envelope without reading what it carries, the ids of our requests and of the
-//! other side's, writing envelopes. Not here: which methods there are and what they mean (each dialect's own).
+//! Responsibilities: reading an envelope without reading its contents, tracking the ids of our requests and of the
+//! other side's, and writing envelopes. Not here: which methods exist and what they mean (each dialect).
 //!
 //! # Mental model
-//! The two sides count for themselves: both may have a request with the id 1 under way, and the two have
-//! nothing to do with each other. Ours are numbers that we gave out ([`Asked`]); theirs are whatever they wrote,
-//! number or text, and go back exactly so ([`Id`]).
+//! The two sides count separately: both may have a request with the id 1 under way, and the two are unrelated. Our ids
+//! are numbers that we assigned ([`Asked`]); theirs are whatever they wrote, number or text, and go back exactly as
+//! written ([`Id`]).
 
 use std::collections::BTreeMap;
 
@@ -16,29 +16,29 @@ use serde_json::{Map, Value};
 
 use crate::protocol::object;
 
-/// The code of JSON-RPC for a method that is not there.
+/// JSON-RPC's code for a method that does not exist.
 pub const NO_SUCH_METHOD: i64 = -32601;
 
-/// The code of JSON-RPC for what a method does not take.
+/// JSON-RPC's code for parameters that a method does not accept.
 pub const INVALID: i64 = -32602;
 
-/// The code of JSON-RPC for what can't be done for a reason of one's own.
+/// JSON-RPC's code for a failure inside the answering side.
 pub const INTERNAL: i64 = -32603;
 
-/// The code for a request that the other side took back before it was answered.
+/// The code for a request that the other side withdrew before it was answered.
 pub const CANCELLED: i64 = -32800;
 
 /// The longest id of the other side that is kept, in bytes: a number, or a UUID with some words around it.
 const LONGEST_ID: usize = 256;
 
-/// How much of what the data of a refusal says is kept, in characters.
+/// The most characters kept of the words in an error's data.
 const LONGEST_WORDS: usize = 1000;
 
-/// How many of our requests are remembered until they are answered: nobody asks for so much at once, and who
-/// never answers must not be remembered for ever.
+/// How many of our open requests are remembered: no dialect has so many at a time, and requests that are never answered
+/// must not pile up.
 const MOST_ASKED: usize = 256;
 
-/// Reads what a message carries as an object; empty where it is none.
+/// Parses a message's contents as an object; empty if they are not one.
 pub fn members(json: Option<&str>) -> Map<String, Value> {
     json.and_then(object).unwrap_or_default()
 }
@@ -48,29 +48,29 @@ pub fn members(json: Option<&str>) -> Map<String, Value> {
 pub struct Id(String);
 
 impl Id {
-    /// Takes an id: a number or a text of a length that is kept.
+    /// Creates an id from a number or a text, if it is short enough to keep.
     fn new(raw: &RawValue) -> Option<Self> {
         let text = raw.get();
         let begins = |c: char| c == '"' || c == '-' || c.is_ascii_digit();
         (text.len() <= LONGEST_ID && text.starts_with(begins)).then(|| Self(text.to_owned()))
     }
 
-    /// Takes the name of a request of another protocol that has texts for its names.
+    /// Creates an id from a request's name in a protocol that uses texts.
     pub fn of_name(name: &str) -> Self {
         Self(Value::from(name).to_string())
     }
 
-    /// Returns such a name.
+    /// Returns the name in such an id.
     pub fn name(&self) -> Option<String> {
         serde_json::from_str(&self.0).ok()
     }
 
-    /// Returns whether it is such a name.
+    /// Returns whether the id is this name.
     pub fn is_name(&self, name: &str) -> bool {
         self.is(&Value::from(name))
     }
 
-    /// Returns whether it is the id that stands in another message, however that writes it.
+    /// Returns whether it equals an id in another message, however that is written.
     pub fn is(&self, other: &Value) -> bool {
         serde_json::from_str::<Value>(&self.0).is_ok_and(|own| own == *other)
     }
@@ -81,42 +81,42 @@ impl Id {
     }
 }
 
-/// An envelope with what it carries, unread.
+/// An envelope with its contents, unread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
-    /// The other side wants something to be done and answered.
+    /// The other side wants something done and answered.
     Request {
         /// Its id.
         id: Id,
         /// The method.
         method: String,
-        /// What it is about, as JSON text.
+        /// Its parameters, as JSON text.
         params: Option<String>,
     },
-    /// The other side says something.
+    /// The other side reports something.
     Notification {
         /// The method.
         method: String,
-        /// What it is about, as JSON text.
+        /// Its parameters, as JSON text.
         params: Option<String>,
     },
-    /// The answer to a request; where both a result and an error stand in it, the result counts.
+    /// The answer to a request; if it has both a result and an error, the result counts.
     Result {
-        /// Which request it answers.
+        /// The request that it answers.
         id: Option<Id>,
         /// The result, as JSON text.
         result: String,
     },
-    /// A request was refused.
+    /// The refusal of a request.
     Error {
-        /// Which request it answers.
+        /// The request that it answers.
         id: Option<Id>,
         /// JSON-RPC's code, or the other side's own.
         code: i64,
-        /// In words, for people.
+        /// The reason, in words for people.
         message: String,
     },
-    /// An envelope around nothing, or with an id that is none.
+    /// An envelope without contents, or with an invalid id.
     Nothing,
 }
 
@@ -144,8 +144,8 @@ struct Refused {
 }
 
 impl Refused {
-    /// Returns what is said of it for people: the message, and what the data says beside it. The code alone stands for a
-    /// message of many agents ("Internal error"), and what really went wrong stands in the data.
+    /// Returns the reason for people: the message, followed by what the data adds. Many agents send a message that only
+    /// restates the code ("Internal error"), and put what really went wrong into the data.
     fn words(self) -> String {
         let said = |data: &Value| {
             let members = ["message", "details", "detail", "reason", "error"];
@@ -163,18 +163,18 @@ impl Refused {
     }
 }
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
     /// A message of JSON-RPC.
     Rpc(Message),
     /// Another object.
     Object,
-    /// No object at all.
+    /// Anything but an object.
     Other,
 }
 
-/// Reads the envelope of a text; what it carries stays unread.
+/// Reads the envelope of a text; its contents stay unread.
 pub fn read(text: &str) -> Text {
     let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text) else {
         return Text::Other;
@@ -185,7 +185,7 @@ pub fn read(text: &str) -> Text {
     Text::Rpc(opened(envelope))
 }
 
-/// Reads an envelope of a protocol that leaves its version out: what has none of its members is another object.
+/// Reads an envelope of a protocol that omits the version: a text with none of an envelope's members is another object.
 pub fn read_bare(text: &str) -> Text {
     let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text) else {
         return Text::Other;
@@ -212,12 +212,12 @@ fn opened(envelope: Envelope<'_>) -> Message {
             code: error.code,
             message: error.words(),
         },
-        // Nobody can be answered under an id that is none.
+        // A request with an invalid id can't be answered.
         (Some(_), Some(None), _, _) | (None, _, None, None) => Message::Nothing,
     }
 }
 
-/// Keeps our own requests until they are answered.
+/// Our own requests that are not answered yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked<T> {
     last: u64,
@@ -234,8 +234,7 @@ impl<T> Default for Asked<T> {
 }
 
 impl<T> Asked<T> {
-    /// Returns the id of a new request; `what` comes back with its answer. The oldest is forgotten for it where
-    /// too many are open.
+    /// Returns the id of a new request; its answer gives `what` back. If too many are open, the oldest is forgotten.
     pub fn ask(&mut self, what: T) -> u64 {
         self.last += 1;
         self.open.insert(self.last, what);
@@ -245,17 +244,17 @@ impl<T> Asked<T> {
         self.last
     }
 
-    /// Takes the answer to a request, and gives what was asked; once.
+    /// Closes an answered request and returns what was asked; only once.
     pub fn answered(&mut self, id: Option<&Id>) -> Option<T> {
         self.open.remove(&id?.number()?)
     }
 
-    /// Gives up what is open, and gives it: whoever was asked is gone. No id is given a second time.
+    /// Drops and returns all open requests, because the other side is gone. No id is used twice.
     pub fn forget(&mut self) -> impl Iterator<Item = T> + use<T> {
         std::mem::take(&mut self.open).into_values()
     }
 
-    /// Returns whether an id is one that we gave out at some time.
+    /// Returns whether we ever assigned this id.
     pub fn gave(&self, id: Option<&Id>) -> bool {
         id.and_then(Id::number)
             .is_some_and(|id| (1..=self.last).contains(&id))
@@ -371,7 +370,7 @@ mod tests {
     fn the_two_sides_count_for_themselves() {
         let mut asked = Asked::default();
         assert_eq!(asked.ask("ours"), 1);
-        // Their request 1 is none of ours, and answers nothing.
+        // Their request 1 is not one of ours, and answers nothing.
         let theirs = id("1").unwrap();
         assert!(matches!(
             read(r#"{"jsonrpc":"2.0","id":1,"method":"x"}"#),

@@ -1,18 +1,18 @@
-//! The command within the shell that an agent starts for it.
+//! The command inside the shell call in which an agent wraps it.
 //!
-//! Responsibilities: taking it out where nothing else is in it. Not here: what it does (`announce`).
+//! Responsibilities: unwrapping it if the call contains nothing else. Not here: what the command does (`announce`).
 
-/// The sign in which a shell's word may stand.
+/// The double quote around a word of a shell command.
 const QUOTE: char = '\u{22}';
 
-/// Returns the command that a shell is started for, where that is all it is started for; else what it is, to the letter.
+/// Returns the command that a shell is started for, if it is started for nothing else; otherwise the text unchanged.
 ///
-/// Codex runs every command as `/bin/bash -lc '…'`; who hears that fifty times a day hears nothing else.
+/// Codex runs every command as `/bin/bash -lc '…'`; a person who hears that fifty times a day hears nothing else.
 pub fn unwrapped(command: &str) -> String {
     inner(command).unwrap_or_else(|| command.to_owned())
 }
 
-/// Does the same for a call that comes word by word, which leaves nothing to be guessed.
+/// Returns the same for a command given word by word, which leaves nothing to guess.
 pub fn script<'a>(words: &[&'a str]) -> Option<&'a str> {
     match words {
         [shell, flag, script] if runs_next(shell, flag) => Some(script),
@@ -27,7 +27,7 @@ fn inner(command: &str) -> Option<String> {
         return None;
     }
     if let Some(quoted) = word.strip_prefix('\'') {
-        // Nothing within means anything but itself.
+        // Everything inside single quotes is literal.
         let quoted = quoted.strip_suffix('\'')?;
         return (!quoted.is_empty() && !quoted.contains('\'')).then(|| quoted.to_owned());
     }
@@ -41,7 +41,7 @@ fn inner(command: &str) -> Option<String> {
                     c @ (QUOTE | '\\' | '$' | '`') => plain.push(c),
                     _ => return None,
                 },
-                // What these stand for is known only when it runs.
+                // The values of these are known only at run time.
                 '$' | '`' | '!' => return None,
                 c => plain.push(c),
             }
@@ -52,7 +52,7 @@ fn inner(command: &str) -> Option<String> {
     (!word.is_empty() && word.chars().all(simple)).then(|| word.to_owned())
 }
 
-/// Returns whether a shell that is known runs the word behind a flag, and does nothing else.
+/// Returns whether this is a known shell that runs the word after the flag, and nothing else.
 fn runs_next(shell: &str, flag: &str) -> bool {
     let (folder, name) = shell.rsplit_once('/').unwrap_or(("/bin", shell));
     let known = matches!(folder, "/bin" | "/usr/bin") && matches!(name, "bash" | "sh" | "zsh");

@@ -1,11 +1,11 @@
 //! The sentences that a translator needs inside AAEP events.
 //!
-//! Responsibilities: the way from a phrase's key to its words in every language, without knowing them. Not here: the
-//! words (the phrase files, which `announce` reads).
+//! Responsibilities: the way from a phrase key to its words in every language, without knowing them. Not here: the
+//! words themselves (the phrase files, which `announce` reads).
 //!
-//! Mental model: what a dialect tells in its own name is a [`Phrase`](crate::link::Phrase), which `app` words. What it tells
-//! of a session is an AAEP event, which is recorded, replayed and heard in another language later; so its sentences stand
-//! in the event, one for each verbosity and language, as AAEP has it (2.2.8, 11.5.1).
+//! Mental model: what a dialect says in its own name is a [`Phrase`](crate::link::Phrase), which `app` puts into words.
+//! What it says about a session is an AAEP event, which may be recorded, replayed and later heard in another language;
+//! so the event itself contains the sentences, one for each verbosity and language, as AAEP provides (2.2.8, 11.5.1).
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -23,18 +23,18 @@ pub struct Said {
     pub detailed: String,
 }
 
-/// Words a phrase in every language that there is, the first of which any other falls back to.
+/// A source of words for phrases, in every available language; the first is the fallback for all others.
 pub trait Wording: Debug + Send + Sync {
-    /// Returns the words of a phrase; never none.
+    /// Returns the words of a phrase; never empty.
     fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<Said>;
 }
 
-/// Has the way to the words, for whoever makes dialects.
+/// A shared [`Wording`], for code that creates dialects.
 #[derive(Debug, Clone)]
 pub struct Words(Arc<dyn Wording>);
 
 impl Words {
-    /// Takes whoever knows the words.
+    /// Wraps a wording.
     pub fn new(wording: impl Wording + 'static) -> Self {
         Self(Arc::new(wording))
     }
@@ -46,7 +46,7 @@ impl Words {
 }
 
 impl Default for Words {
-    /// Knows no words, and says the keys: enough for reports, in which no payload stands.
+    /// Returns the keys as the words: enough for reports, which hold no payload.
     fn default() -> Self {
         Self::new(Keys)
     }

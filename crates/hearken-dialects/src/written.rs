@@ -1,68 +1,68 @@
-//! AAEP events that a translator writes.
+//! Writes AAEP events for a translating dialect.
 //!
-//! Responsibilities: the envelope of such an event, its ids and numbers, fields in the form and size that AAEP wants.
-//! Not here: which events there are (each dialect), reading them (`protocol`).
+//! Responsibilities: the envelope of such an event, its ids and numbers, and fields in the form and size that AAEP
+//! wants. Not here: which events to write (each dialect), reading them (`protocol`).
 //!
-//! Mental model: a translator says only what the other side said. What that protocol has no field for (a timeout, a
-//! default, a consequence, a sentence for people) is left out and never made up: the event names the dialect that it
-//! was translated from, and the decoder takes such a field for one that is not stated.
+//! Mental model: a translator states only what the other side stated. Whatever that protocol has no field for (a
+//! timeout, a default, a consequence, a sentence for people) is left out, never invented: the event names the dialect
+//! that it was translated from, and the decoder then treats such a field as not stated.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::protocol::{AAEP_VERSION, CORE_CONTEXT, OWN_CONTEXT, TRANSLATED, UNDETERMINED};
 
-/// The member of an event's fields that holds what belongs to it (`protocol::Attached`).
+/// The field of an event whose members go into its own extension (`protocol::Attached`).
 pub const ATTACHED: &str = "hearken";
 
-/// The longest text of a field that AAEP bounds at 4096 characters, with room for the sign of a cut.
+/// The most characters of a text in a field that AAEP bounds at 4096, with room for the mark of a cut.
 const LONGEST: usize = 4000;
 
-/// The longest other text, in characters: what 3.7 recommends for one, in bytes.
+/// The most characters of any other text: the number that 3.7 recommends in bytes.
 pub const LONGEST_TEXT: usize = 16 * 1024;
 
-/// The longest part of a foreign name that stands in an id, in characters: enough to be recognised.
+/// The most characters of a foreign name that go into an id: enough to recognise it.
 const LONGEST_NAME: usize = 40;
 
-/// The longest name of a tool (4.3.1).
+/// The most characters of a tool's name (4.3.1).
 const LONGEST_TOOL: usize = 256;
 
-/// The longest duration that AAEP takes, in milliseconds: a day.
+/// The longest duration that AAEP allows, in milliseconds: a day.
 const LONGEST_MS: u64 = 86_400_000;
 
-/// The status of a call of which only its end is known, in an event that was translated.
+/// The status, in a translated event, of a call of which only its end is known.
 pub const NOT_STATED: &str = crate::protocol::NOT_STATED;
 
-/// Whose events they are.
+/// The agent that events are written for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Agent {
-    /// Its lasting name.
+    /// Its permanent name.
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// The model behind it, where that is known.
+    /// The model behind it, if known.
     pub model: Option<String>,
 }
 
-/// What the events of one session have in common.
+/// What the events of one session share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     id: String,
     thread: String,
-    /// The model behind it, as it was known when it began: another conversation may have another one.
+    /// The model behind it when it began: another conversation may have another one.
     model: Option<String>,
     next: u64,
     last: Option<Timestamp>,
 }
 
 impl Session {
-    /// Returns AAEP's name for it.
+    /// Returns AAEP's id of the session.
     pub fn id(&self) -> &str {
         &self.id
     }
 }
 
-/// Writes events.
+/// A writer of AAEP events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Writer {
     dialect: &'static str,
@@ -71,7 +71,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Makes a writer; its ids grow from the seed.
+    /// Creates a writer whose ids grow from the seed.
     pub fn new(dialect: &'static str, agent: Agent, seed: u64) -> Self {
         Self {
             dialect,
@@ -80,12 +80,12 @@ impl Writer {
         }
     }
 
-    /// Gives the agent the name that it says itself; the ids go on.
+    /// Sets the name that the agent gives itself; the ids continue.
     pub fn call(&mut self, agent: Agent) {
         self.agent = agent;
     }
 
-    /// Names the model behind the sessions that begin from now on.
+    /// Sets the model of all sessions that begin from now on.
     pub fn model(&mut self, model: Option<&str>) {
         let model = model.map(|model| cut(model, 256));
         self.agent.model = model.filter(|model| !model.is_empty());
@@ -96,10 +96,10 @@ impl Writer {
         &self.agent.name
     }
 
-    /// Begins a session under the other side's name for it, in its conversation.
+    /// Begins a session, given the other side's names of it and of its conversation.
     pub fn session(&mut self, name: &str, thread: &str) -> Session {
         Session {
-            // The same name may come again when its session is over.
+            // The same name may be reused after its session is over.
             id: format!("{}{:08x}", id("sess_", name), self.draw() as u32),
             thread: cut(thread, 256),
             model: self.agent.model.clone(),
@@ -108,12 +108,12 @@ impl Writer {
         }
     }
 
-    /// Makes a token for a question.
+    /// Creates a reply token for a question.
     pub fn token(&mut self) -> String {
         format!("rpl_{:016x}{:016x}", self.draw(), self.draw())
     }
 
-    /// Writes one event; fields that are null or empty are left out.
+    /// Writes one event; null or empty fields are left out.
     pub fn event(
         &mut self,
         session: &mut Session,
@@ -121,7 +121,7 @@ impl Writer {
         at: Timestamp,
         fields: Value,
     ) -> String {
-        // AAEP wants times that do not go back; the other side may have promised nothing.
+        // AAEP wants times that never go back, which the other side may not guarantee.
         let at = session.last.map_or(at, |last| last.max(at));
         session.last = Some(at);
         let number = session.next;
@@ -139,7 +139,7 @@ impl Writer {
             map.insert(name.to_owned(), value);
         };
         put("@context", json!([CORE_CONTEXT, OWN_CONTEXT]));
-        // What AAEP has no event for has a type of its own.
+        // An event that AAEP does not have carries a type of its own.
         let kind = match kind.contains(':') {
             true => kind.to_owned(),
             false => format!("aaep:agent.{kind}"),
@@ -156,7 +156,7 @@ impl Writer {
             json!({"primary_language": UNDETERMINED}),
         );
         let mut fields = fields;
-        // What is read on demand stands beside what names the dialect.
+        // What is read only on demand goes beside the name of the dialect.
         if let Some(Value::Object(attached)) =
             fields.as_object_mut().and_then(|it| it.remove(ATTACHED))
             && let Some(own) = own.as_object_mut()
@@ -179,7 +179,7 @@ impl Writer {
                     Value::Object(inner) => inner.is_empty(),
                     Value::Bool(_) | Value::Number(_) => false,
                 };
-                // A piece of text may well be nothing but space.
+                // A chunk of text may consist of spaces only.
                 if !empty || name == "chunk" {
                     put(&name, value);
                 }
@@ -188,7 +188,7 @@ impl Writer {
         Value::Object(map).to_string()
     }
 
-    /// Returns the next number of a SplitMix64 sequence: enough for ids, which are no secrets.
+    /// Returns the next number of a SplitMix64 sequence: good enough for ids, which are no secret.
     fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
@@ -198,22 +198,22 @@ impl Writer {
     }
 }
 
-/// Makes an id in AAEP's form of a foreign name: what of it can stand there, and a sum that keeps names apart that
-/// differ in the rest.
+/// Builds an id in AAEP's form from a foreign name: the characters that an id allows, and a hash that keeps names apart
+/// that differ in the others.
 pub fn id(prefix: &str, name: &str) -> String {
     let plain: String = name
         .chars()
         .filter(char::is_ascii_alphanumeric)
         .take(LONGEST_NAME)
         .collect();
-    // FNV-1a: names of one program to be kept apart, no secret.
+    // FNV-1a: it only keeps the names of one program apart, and guards no secret.
     let sum = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     format!("{prefix}{plain}{:08x}", (sum ^ (sum >> 32)) as u32)
 }
 
-/// Makes a tool's name in AAEP's form.
+/// Turns a tool's name into AAEP's form.
 pub fn tool(name: &str) -> String {
     let mut plain: String = name
         .trim()
@@ -233,7 +233,7 @@ pub fn tool(name: &str) -> String {
     plain
 }
 
-/// Cuts a text at a number of characters, and shows that it did.
+/// Cuts a text after a number of characters, with an ellipsis that shows the cut.
 pub fn cut(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
         return text.to_owned();
@@ -243,17 +243,17 @@ pub fn cut(text: &str, most: usize) -> String {
     short
 }
 
-/// Cuts a text for a field that AAEP bounds.
+/// Cuts a text to the size of a field that AAEP bounds.
 pub fn short(text: &str) -> String {
     cut(text, LONGEST)
 }
 
-/// Cuts a text for a field that only the recommended size of a text bounds.
+/// Cuts a text to the recommended size, for any other field.
 pub fn long(text: &str) -> String {
     cut(text, LONGEST_TEXT)
 }
 
-/// Bounds a duration as AAEP does.
+/// Returns a duration only if AAEP allows it.
 pub fn duration(ms: Option<u64>) -> Option<u64> {
     ms.filter(|ms| *ms <= LONGEST_MS)
 }

@@ -1,7 +1,7 @@
-//! How hearken reaches the world: links, speech engines, hooks, the proxy, and what differs between systems.
+//! How hearken reaches the outside world: links, speech engines, hooks, the proxy, and the differences between systems.
 //!
-//! Responsibilities: one task for each link, one engine for speech, the small commands that agents' hooks run, the process
-//! between an editor and its agent, files, programs and terminals. Not here: what anything of it means (`hearken_core`).
+//! Responsibilities: one task per link, one engine for speech, the small commands that agents' hooks run, the process
+//! between an editor and its agent, files, programs and terminals. Not here: what any of it means (`hearken_core`).
 
 pub mod hooks;
 pub mod platform;

@@ -1,11 +1,11 @@
-//! What differs between the systems that hearken runs on, each behind the same names.
+//! The differences between the systems that hearken runs on, behind one set of names.
 //!
-//! Responsibilities: files for the owner alone, programs, where they are, all that they started and what they take of the machine,
-//! signals, the terminal, sockets of this machine, its time zone. Not here: any decision, any word.
+//! Responsibilities: owner-only files, programs, where to find them, everything they started and the resources they
+//! used, signals, the terminal, local sockets, the local time zone. Not here: any decision or wording.
 //!
-//! Mental model: one folder a system, with the same files and the same names in them, and nowhere else a word about
-//! which system it is. What a system does not have is absent there in a way that the compiler knows (a type without
-//! values, a constant that says so), so that nobody can pretend to have it; the rooms above say it in words.
+//! Mental model: one folder per system, each with the same files and names; no other code mentions which system it runs
+//! on. A feature that a system lacks is absent in a way that the compiler checks (a type without values, a constant),
+//! so no code can pretend to have it; the layers above put its absence into words.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -30,40 +30,40 @@ pub use windows::{
     stdout::take_stdout, terminal, zone,
 };
 
-/// Names a sign of a screen reader that the system itself tells of.
+/// A sign of a screen reader that the system itself reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "each system has signs of its own")]
 pub enum Sign {
     /// NVDA has a window.
     Nvda,
-    /// JAWS has one.
+    /// JAWS has a window.
     Jaws,
-    /// Narrator has written down that it runs.
+    /// Narrator has recorded that it is running.
     Narrator,
     /// VoiceOver is on in the settings.
     VoiceOver,
-    /// Some reader has set the flag of Windows.
+    /// Some reader has set the Windows screen-reader flag.
     Flag,
 }
 
-/// Such a sign.
+/// The result of looking for one sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// Which it is.
+    /// The sign.
     pub sign: Sign,
-    /// Whether it was seen, or why it could not be looked for.
+    /// Whether it was seen, or why it could not be checked.
     pub seen: Result<bool, io::ErrorKind>,
 }
 
-/// Whose a program is.
+/// The owner of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "not every system has pipes")]
 pub enum Owner {
-    /// This person's.
+    /// The current user.
     Own,
-    /// The system's.
+    /// The system.
     System,
-    /// Somebody else's.
+    /// Another user.
     Another,
 }
 
@@ -72,39 +72,39 @@ pub enum Owner {
 pub struct Piped {
     /// The connection.
     pub pipe: pipes::Pipe,
-    /// Whether a write is a message there; else it is a part of a stream of bytes.
+    /// Whether each write is a message; otherwise a write is part of a byte stream.
     pub of_messages: bool,
-    /// Whose program listens there.
+    /// The owner of the program that listens at the other end.
     pub owner: Owner,
 }
 
-/// What a program has taken of the machine; what the system does not tell is absent.
+/// The resources that a program has used so far; values that the system does not report are absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// The processor time of all its threads, in the system too.
+    /// The processor time of all its threads, including time in the kernel.
     pub processor: Option<Duration>,
-    /// The most memory that it held, in bytes.
+    /// The peak memory use, in bytes.
     pub peak: Option<u64>,
 }
 
-/// Whether this system has a speech of its own that every build can use.
+/// Whether this system has speech of its own that every build can use.
 pub const SPEAKS: bool = cfg!(any(windows, target_os = "macos"));
 
-/// The voice that a person here names who wants hearken to speak beside a screen reader.
+/// The voice to name in the settings so that hearken speaks alongside a screen reader.
 pub const OWN_VOICE: &str = if SPEAKS {
     "system"
 } else {
     "speech-dispatcher"
 };
 
-/// Puts a text in the place of a file, whole and for its owner alone: it is written beside it first, so that no crash leaves
-/// half a file.
+/// Replaces a file with a text, completely and for its owner alone: the text is first written to a file beside it, so
+/// that a crash never leaves half a file.
 ///
 /// # Errors
-/// What the system says; the file is as it was then.
+/// The system's error; the file is then unchanged.
 pub fn put_for_owner(path: &Path, text: &str) -> io::Result<()> {
     let beside = path.with_extension(format!("new-{}", std::process::id()));
-    // What a crash left there could be open to others.
+    // A file that a crash left there could be open to others.
     let _ = std::fs::remove_file(&beside);
     let outcome = files::create_for_owner(&beside)
         .and_then(|mut file| {
@@ -113,7 +113,7 @@ pub fn put_for_owner(path: &Path, text: &str) -> io::Result<()> {
         })
         .and_then(|()| std::fs::rename(&beside, path));
     if outcome.is_err() {
-        // What could not be finished must not lie about; the first fault is the one that counts.
+        // An unfinished file must not stay behind; the first error is the one to report.
         let _ = std::fs::remove_file(&beside);
     }
     outcome

@@ -1,4 +1,4 @@
-//! The steps of 3.9 and the rules between fields, each with what breaks it.
+//! The steps of 3.9 and the rules between fields, each with an event that breaks it.
 
 use super::*;
 
@@ -192,7 +192,7 @@ fn fields_at_the_top_are_judged() {
         rules(&with(json!({"summary_normal_yo": 1}))),
         [Rule::WrongType]
     );
-    // What an unknown type carries at its top is its own business (7.4.1).
+    // What an unknown type carries at the top level is its own business (7.4.1).
     let unknown = with(json!({
         "@context": [CORE_CONTEXT, "https://example.org/fedlearn/v1"],
         "type": "fedlearn:model.updated", "round_number": 47,

@@ -1,7 +1,7 @@
-//! The extension of an event that hearken translated from another protocol, where it says no more than that.
+//! The extension of an event that hearken translated from another protocol, if it carries only the usual fields.
 //!
-//! Responsibilities: reading it. Not here: what may belong to an event there (`attached`), and extensions of others: an
-//! event with any of them goes the whole way.
+//! Responsibilities: reading it. Not here: the data that it may carry (`attached`), and other extensions: an event with
+//! any of them takes the full path.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +16,7 @@ struct Extensions<'a> {
     hearken: Object<Own<'a>>,
 }
 
-/// The fields of ours: the dialect, and the conversation.
+/// The fields of our own extension: the dialect and the conversation.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own<'a> {

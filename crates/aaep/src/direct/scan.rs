@@ -1,14 +1,14 @@
-//! An object's fields and their values, taken where they stand in a text.
+//! A scanner for an object's fields and values, in place in the text.
 //!
-//! Responsibilities: finding where a name or a value ends, and giving up at whatever is no JSON or needs a second look.
-//! Not here: which fields there are (`table`), what they say (`direct`).
+//! Responsibilities: finding where a name or a value ends, and giving up on whatever is not JSON or needs a closer
+//! look. Not here: which fields exist (`table`), what they mean (`direct`).
 //!
 //! # Mental model
-//! Nearly every byte of a frequent event stands in a plain text, so what this does is look for the ends of texts. That there
-//! is no control character, which may stand in none, is seen of the whole message at once; whoever writes one over several
-//! lines has it read the whole way. A value of another kind that is not a number or a truth is known again by its bytes, or
-//! it is read by `serde_json`, as a text with escapes is. `serde_json` alone, through a visitor for each field and its name,
-//! takes more than twice the time.
+//! Nearly every byte of a frequent event is inside a plain string, so the work is finding the ends of strings. Control
+//! characters, which no string may contain, are ruled out for the whole message in one pass; a message with line breaks
+//! therefore takes the full path. Values other than plain strings, numbers and booleans are recognized by their bytes
+//! if they came before; otherwise `serde_json` reads them, like strings with escapes. `serde_json` alone, through a
+//! visitor for each field and its name, takes more than twice the time.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -21,49 +21,50 @@ use serde_json::value::RawValue;
 use crate::recent::Raw;
 use crate::same::are_same_bytes;
 
-/// A text, as it stands in the message where it is there without escapes.
+/// A text, borrowed from the message if it has no escapes there.
 #[derive(Debug)]
 pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
 
 /// What an event names as its context.
 #[derive(Debug)]
 pub(super) enum Context<'a> {
-    /// One, by itself.
+    /// A single context.
     One(Text<'a>),
-    /// A list of them.
+    /// A list of contexts.
     List(Vec<Text<'a>>),
 }
 
-/// Goes through one object.
+/// The scanner of one object.
 #[derive(Debug)]
 pub(super) struct Scan<'a, 'k> {
     text: &'a str,
-    /// How many bytes of it are passed.
+    /// The number of bytes consumed.
     at: usize,
-    /// Objects that came before: what begins with the same bytes is the same one.
+    /// The objects of earlier events: an object that begins with the same bytes is the same object.
     known: [Option<&'k str>; 3],
 }
 
-/// Read from where a value begins.
+/// A value that is read at the scanner's position.
 pub(super) trait Value<'a>: Sized {
-    /// Takes the value; nothing where it is none of its kind.
+    /// Consumes the value; returns nothing if it is of another kind.
     fn take(scan: &mut Scan<'a, '_>) -> Option<Self>;
 }
 
-/// A field's name in its quotes, with its colon, as it is compared with a text: as one, and not byte by byte.
+/// A field's name in quotes, with its colon, in a form that is compared with a text in one step instead of byte by
+/// byte.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Written {
     name: &'static str,
-    /// Its bytes, and which of so many are its own.
+    /// Its bytes, and a mask of the bytes in use.
     bytes: [u128; 2],
     own: [u128; 2],
 }
 
-/// How many bytes are compared at once.
+/// How many bytes are compared in one step.
 const HALF: usize = size_of::<u128>();
 
 impl Written {
-    /// Makes it of what is written.
+    /// Creates it from the quoted name with its colon.
     #[allow(
         clippy::indexing_slicing,
         reason = "worked out as it is built, which fails where it is wrong"
@@ -83,7 +84,7 @@ impl Written {
         }
     }
 
-    /// Returns whether a text begins with it.
+    /// Returns whether a text begins with this name.
     #[inline]
     fn begins(&self, text: &[u8]) -> bool {
         if let Some((first, rest)) = text.split_first_chunk()
@@ -94,15 +95,15 @@ impl Written {
             };
             return differs(first, 0) | differs(second, 1) == 0;
         }
-        // One of the last fields of a message.
+        // Near the end of the message, fewer bytes are left.
         text.starts_with(self.name.as_bytes())
     }
 }
 
 impl<'a, 'k> Scan<'a, 'k> {
-    /// Begins behind the brace of an object.
+    /// Starts scanning after the opening brace of an object.
     pub(super) fn open(text: &'a str, known: [Option<&'k str>; 3]) -> Option<Self> {
-        // Folded, and not searched: nearly always there is none, and many are looked at at once.
+        // A fold, not a search: there is nearly always none, and a fold checks many bytes in one step.
         let controls = (text.bytes()).fold(false, |any, b| any | (b < b' '));
         if controls {
             return None;
@@ -111,14 +112,14 @@ impl<'a, 'k> Scan<'a, 'k> {
         scan.sign(b'{').then_some(scan)
     }
 
-    /// Takes the name of the next field, with its colon.
+    /// Consumes the name of the next field, with its colon.
     #[inline]
     pub(super) fn name(&mut self) -> Option<&'a str> {
         let name = self.plain()?;
         self.sign(b':').then_some(name)
     }
 
-    /// Takes what is written so, if it comes next: the name of a field in its quotes, with its colon.
+    /// Consumes this field name, in quotes and with its colon, if it comes next.
     #[inline]
     pub(super) fn passes(&mut self, written: &Written) -> bool {
         if self.next() == Some(b' ') {
@@ -132,7 +133,7 @@ impl<'a, 'k> Scan<'a, 'k> {
         is_it
     }
 
-    /// Returns whether another field follows; nothing where what follows is neither one nor the object's end.
+    /// Returns whether another field follows; nothing if neither a field nor the object's end follows.
     #[inline]
     pub(super) fn goes_on(&mut self) -> Option<bool> {
         if self.sign(b',') {
@@ -141,7 +142,7 @@ impl<'a, 'k> Scan<'a, 'k> {
         self.sign(b'}').then_some(false)
     }
 
-    /// Returns whether nothing but white space is left.
+    /// Returns whether only white space is left.
     pub(super) fn is_over(&mut self) -> bool {
         self.space();
         self.next().is_none()
@@ -153,7 +154,7 @@ impl<'a, 'k> Scan<'a, 'k> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Returns what is left.
+    /// Returns the remaining text.
     #[inline]
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
@@ -166,7 +167,7 @@ impl<'a, 'k> Scan<'a, 'k> {
         }
     }
 
-    /// Passes what is the same as this, if it comes next.
+    /// Consumes the given text if it comes next.
     #[inline]
     fn passes_same(&mut self, wanted: &str) -> bool {
         let end = self.at + wanted.len();
@@ -178,7 +179,7 @@ impl<'a, 'k> Scan<'a, 'k> {
         is_it
     }
 
-    /// Passes a sign, if it is the next one.
+    /// Consumes the given byte if it comes next, after any spaces.
     #[inline]
     fn sign(&mut self, sign: u8) -> bool {
         if self.next() != Some(sign) {
@@ -189,7 +190,7 @@ impl<'a, 'k> Scan<'a, 'k> {
         is_it
     }
 
-    /// Takes a text without escapes, if the next value is one.
+    /// Consumes a string without escapes, if the next value is one.
     #[inline]
     pub(super) fn plain(&mut self) -> Option<&'a str> {
         if self.next() != Some(b'"') {
@@ -208,7 +209,7 @@ impl<'a, 'k> Scan<'a, 'k> {
         self.text.get(from..to)
     }
 
-    /// Takes the next value whatever it is, as `serde_json` reads it.
+    /// Consumes the next value of any kind, as `serde_json` reads it.
     fn other<T: Deserialize<'a>>(&mut self) -> Option<T> {
         let mut reader = serde_json::Deserializer::from_str(self.rest()).into_iter();
         let value = reader.next()?.ok()?;
@@ -264,11 +265,11 @@ impl<'a> Value<'a> for Vec<Text<'a>> {
     }
 }
 
-/// How many digits a number has at most that is read here: nine in each place are within 64 bits.
+/// The most digits of a number that is read here: nineteen nines fit into 64 bits.
 const MOST_DIGITS: usize = 19;
 
 impl<'a> Value<'a> for u64 {
-    /// Takes digits alone: a number of another form is looked at the whole way.
+    /// Consumes digits only: a number in another form takes the full path.
     fn take(scan: &mut Scan<'a, '_>) -> Option<Self> {
         scan.space();
         let (mut number, mut digits) = (0_u64, 0);
@@ -300,7 +301,7 @@ impl<'a> Value<'a> for bool {
     }
 }
 
-/// What is written as an object; a derived reader takes a list of the fields' values for one, too.
+/// A value that must be written as an object; a derived reader would also accept a list of the fields' values.
 #[derive(Debug)]
 pub(super) struct Object<T>(pub(super) T);
 
@@ -320,7 +321,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Reads a field that is there; null is nothing that may stand there.
+/// Reads a field that is present; null is not accepted.
 pub(super) fn there<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -359,10 +360,10 @@ mod tests {
             fn both<'a, T: Value<'a> + serde::Deserialize<'a>>(value: &'a str) -> Option<(T, T)> {
                 let mut scan = Scan { text: value, at: 0, known: [None; 3] };
                 let taken = T::take(&mut scan)?;
-                // A number's end is known by what stands behind it.
+                // A number's end is recognized by the byte after it.
                 Some((taken, serde_json::from_str(&value[..scan.at]).unwrap()))
             }
-            // A message with any of these is not looked at.
+            // A message with control characters is not read here.
             let value = &*(value.replace(|c: char| c.is_ascii_control(), "") + "}");
             if let Some((taken, wanted)) = both::<u64>(value) {
                 assert_eq!(taken, wanted);

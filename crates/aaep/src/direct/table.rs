@@ -1,17 +1,17 @@
-//! The fields of the frequent events: their names, what is read into each, and in which types each may stand.
+//! The fields of the frequent events: their names, their targets, and the types that may have them.
 //!
-//! Responsibilities: taking each field to its place, once. Not here: whether what it says is right (`direct`).
+//! Responsibilities: reading each field into its target, once. Not here: whether its value is right (`direct`).
 //!
 //! # Mental model
-//! One table says all of it. A field's name is looked up by its length and three of its letters, which tell all names
-//! of the table apart (the build fails where they do not), and compared once. Which fields were there is one bit each, so
-//! that whether one is there twice, or stands in a type that has it not, is one comparison of numbers.
+//! One table defines everything. A field's name is looked up by its length and three of its letters, which tell all
+//! names of the table apart (otherwise the build fails), and compared once. A bit for each field records that it was
+//! present, so a field that is repeated, or that the type does not have, is found by comparing numbers.
 
 use super::scan::{Context, Scan, Text, Value, Written};
 use crate::recent::{Order, Raw};
 use crate::same::are_same;
 
-/// Which of the types an event is; each is one bit, so that several are a number.
+/// The type of an event; each is one bit, so that a number can hold several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Type {
@@ -27,7 +27,7 @@ const STATE: u8 = Type::State as u8;
 const INVOKED: u8 = Type::Invoked as u8;
 const COMPLETED: u8 = Type::Completed as u8;
 const STARTED: u8 = Type::Started as u8;
-/// What the types of a call have in common, those that say how long they take, those with a summary, and all.
+/// Type sets: those of a call, those with an expected duration, those with a summary, and all.
 const CALL: u8 = INVOKED | COMPLETED;
 const TAKES_TIME: u8 = STATE | INVOKED | STARTED;
 const SUMMARY: u8 = STATE | CALL | STARTED;
@@ -35,10 +35,10 @@ const ALL: u8 = SUMMARY | OUTPUT;
 
 macro_rules! table {
     ($($field:ident: $value:ty = $name:literal in $types:ident,)*) => {
-        /// The fields of a message that are there.
+        /// The fields that a message has.
         #[derive(Debug, Default)]
         pub(super) struct Fields<'a> {
-            /// Which were there, a bit each.
+            /// The fields that were present, one bit each.
             seen: u64,
             $(pub(super) $field: Option<$value>,)*
         }
@@ -50,14 +50,15 @@ macro_rules! table {
             $($field,)*
         }
 
-        /// The fields in their order: each with its name, that as it is mostly written, its place, and the types that have it.
+        /// The fields in order: each with its name, its usual spelling in a message, its target, and the types that
+        /// have it.
         const TABLE: &[(&str, Written, Place, u8)] = &[
             $(($name, Written::new(concat!("\"", $name, "\":")), Place::$field, $types),)*
         ];
 
         impl<'a> Fields<'a> {
-            /// Takes the fields of a message, if all it holds is known here. Objects that came before are known again, and
-            /// so is the order of the fields.
+            /// Reads the fields of a message, if all of them are known here. Earlier objects and the usual order of the
+            /// fields are recognized.
             pub(super) fn read(
                 &mut self,
                 text: &'a str,
@@ -126,12 +127,12 @@ table! {
     tools_available: Vec<Text<'a>> = "tools_available" in STARTED,
 }
 
-/// How many slots there are for the names.
+/// The number of slots for names.
 const SLOTS: usize = 128;
-/// What stands in a slot that is nobody's.
+/// The value of an unused slot.
 const NOBODY: u8 = u8::MAX;
 
-/// Returns the slot of a name, which is not empty.
+/// Returns the slot of a name, which must not be empty.
 #[allow(
     clippy::indexing_slicing,
     reason = "it is not empty, and its middle lies in it"
@@ -141,7 +142,7 @@ const fn slot(name: &[u8]) -> usize {
     (name.len() + first as usize * 5 + middle as usize + last as usize * 7) % SLOTS
 }
 
-/// Which place of the table each slot is for.
+/// The index into the table for each slot.
 #[allow(
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
@@ -160,7 +161,8 @@ const PLACES: [u8; SLOTS] = {
 };
 
 impl Place {
-    /// Takes the name of the next field: who writes events mostly writes their fields in one order.
+    /// Consumes the name of the next field. It tries the expected name first: most producers write their fields in a
+    /// fixed order.
     #[inline]
     fn next(before: usize, scan: &mut Scan<'_, '_>, order: &mut Order) -> Option<Self> {
         if let Some((_, written, place, _)) = TABLE.get(order.behind(before))
@@ -183,7 +185,7 @@ impl Place {
     }
 }
 
-/// The name of a type that is read here. A message of another one is given up as it is met.
+/// The name of a type that is read here. A message of another type is given up as soon as its type is read.
 #[derive(Debug)]
 pub(super) struct Named(pub(super) Type, pub(super) &'static str);
 
@@ -198,7 +200,7 @@ impl<'a> Value<'a> for Named {
 }
 
 impl Type {
-    /// All of them by their names.
+    /// All types with their names.
     const ALL: [(Self, &'static str); 5] = [
         (Self::Output, "aaep:agent.output.streaming"),
         (Self::State, "aaep:agent.state.changed"),
@@ -207,7 +209,7 @@ impl Type {
         (Self::Started, "aaep:agent.session.started"),
     ];
 
-    /// Returns the fields that it may have.
+    /// Returns the fields that the type may have, one bit each.
     const fn fields(self) -> u64 {
         let mut fields = 0;
         let mut left = TABLE;
@@ -222,7 +224,7 @@ impl Type {
 }
 
 impl Fields<'_> {
-    /// Returns whether no field is there that belongs to another type.
+    /// Returns whether every field that is present belongs to this type.
     pub(super) fn has_only_its_own(&self, kind: Type) -> bool {
         let own = match kind {
             Type::Output => const { Type::Output.fields() },

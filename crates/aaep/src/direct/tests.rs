@@ -1,4 +1,4 @@
-//! What is read directly is what the nine steps make of it.
+//! Direct reading gives what the nine steps give.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ use super::read;
 use crate::decode::decode_step_by_step;
 use crate::recent::Recent;
 
-/// Returns an event of a type as the chapters ask for it.
+/// Returns an event of a type, written as the chapters ask.
 fn event(type_name: &str, payload: Value) -> Value {
     let mut event = json!({
         "@context": "https://aaep-protocol.org/context/v1",
@@ -75,12 +75,12 @@ fn frequent() -> Vec<Value> {
     ]
 }
 
-/// Returns whether a text is read directly; that it is then read as by the nine steps is held here.
+/// Returns whether a text is read directly, and asserts that the nine steps read it the same way.
 fn is_direct(text: &str) -> bool {
     is_direct_after(text, &mut Recent::default())
 }
 
-/// The same in a stream, behind other events.
+/// The same in a stream, after other events.
 fn is_direct_after(text: &str, recent: &mut Recent) -> bool {
     let Some(direct) = read(text, recent) else {
         return false;
@@ -98,7 +98,7 @@ fn the_frequent_events_are_read_directly() {
         // As Python writes it.
         let spaced = text.replace("\":", "\": ").replace(",\"", ", \"");
         assert!(is_direct(&spaced), "{spaced}");
-        // Nobody writes one over several lines.
+        // No producer writes an event over several lines.
         assert!(!is_direct(&serde_json::to_string_pretty(&event).unwrap()));
     }
 }
@@ -115,7 +115,7 @@ fn an_event_without_hints_is_read_directly_and_told_where_it_has_words() {
         let direct = read(&text, &mut Recent::default()).unwrap();
         words.push(direct.findings.len());
     }
-    // The second is the end of a text, and has none.
+    // The second name is the end of a string, with no colon after it.
     assert_eq!(words, [1, 0, 1, 1, 1, 1, 1, 1]);
     let mut odd = frequent().remove(0);
     odd.as_object_mut().unwrap().remove("localization_hints");
@@ -151,7 +151,7 @@ fn what_came_before_changes_nothing_of_what_is_read() {
         event.as_object_mut().unwrap().remove("language");
         texts.push(event.to_string());
     }
-    // Each behind each other one, and behind one that is like it but for a space.
+    // Each after each other one, and after one that differs from it by a space only.
     for before in &texts {
         for text in &texts {
             let mut recent = Recent::default();
@@ -216,7 +216,7 @@ fn what_is_rare_odd_or_wrong_goes_the_whole_way() {
     for text in ["", "[]", "{}", "{\"type\":\"aaep:agent.state.changed\"}"] {
         assert!(!is_direct(text), "{text}");
     }
-    // The values of an event in the order in which their fields stand here.
+    // The values of an event in the order of its fields here.
     let values = json!([
         event["@context"],
         event["type"],
@@ -299,7 +299,7 @@ fn what_belongs_to_a_translated_event_goes_the_whole_way() {
     assert!(is_direct(&without_thread.to_string()));
 }
 
-/// Makes values that stand in events, as they should be and otherwise.
+/// Returns values as they occur in events, right and wrong ones.
 fn values() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),

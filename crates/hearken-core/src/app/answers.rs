@@ -1,22 +1,21 @@
-//! What answers the last key: in the pane it has a place of its own, that goes away.
+//! The answers to the last key: the pane shows them in an area of their own, which goes away again.
 //!
-//! Responsibilities: what stands there, and until when. Not here: what is answered, drawing it (`pane`).
+//! Responsibilities: what the area contains, and until when. Not here: the answers themselves, drawing the area
+//! (`pane`).
 //!
-//! # Mental model
-//! The transcript holds what agents did. What hearken says to a key stands beside it until the next key, or
-//! until something urgent comes. News take its place only when there was time to read it, and never while a
-//! question is shown: those wait behind it themselves. Time alone takes nothing away, because nobody reads
-//! all at one pace.
+//! # Mental model The transcript holds what agents did. Hearken's answer to a key is shown beside it until the next
+//! key, or until something urgent comes. News replace it only once there was time to read it, and never while a
+//! question is shown: then they wait behind the question anyway. Time alone removes nothing, because people read at
+//! different speeds.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{Aloud, Announcement, Class, Kind};
 
-/// For this long news leave an answer in its place: as long as an answer that waits to be said is worth
-/// saying.
+/// How long news leave an answer on screen: as long as an answer that waits to be spoken is worth speaking.
 const READ_IN: Duration = Duration::from_secs(10);
-/// How many answers one key may have: what comes of a decision, and every retry of it.
+/// How many answers one key may have: the outcome of a decision, and every retry of it.
 const MOST: usize = 8;
 
 /// The answers to the last key, oldest first.
@@ -26,14 +25,14 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Returns what stands there.
+    /// Returns the answers that are shown.
     pub(super) fn told(&self) -> &[Arc<Announcement>] {
         &self.told
     }
 
-    /// Takes what is told: an answer is added, news may take its place.
+    /// Handles an announcement: an answer is added, news may clear the area.
     pub(super) fn take(&mut self, told: &Arc<Announcement>, question_shown: bool) {
-        // That it was sent belongs to the decision that the key made.
+        // The note that it was sent belongs to the decision that the key made.
         let goes_on = told.class == Class::Outcome
             && told.kind == Kind::Reply
             && told.aloud == Aloud::Yes
@@ -69,7 +68,7 @@ impl Answers {
         self.told.push(Arc::clone(told));
     }
 
-    /// Takes all of it away, as the next key does.
+    /// Removes all answers, as the next key does.
     pub(super) fn clear(&mut self) {
         self.told.clear();
     }

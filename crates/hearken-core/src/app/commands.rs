@@ -1,4 +1,4 @@
-//! Everything that a key or a line can want.
+//! Everything that a key or a line can ask for.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use super::review::spelling::WordStep;
 use super::{App, Exit, LinkPhase, LinkView};
 
 impl App {
-    /// Takes a key's command; `None` is a key that is bound to nothing.
+    /// Runs the command of a key; `None` for an unbound key.
     pub(super) fn pressed(&mut self, command: Option<Command>, press: Press, now: Now) {
         self.run(command, By::Key(press), now);
     }
 
-    /// Takes a line.
+    /// Runs the command of a line.
     pub(super) fn line(&mut self, text: &str, read: Duration, now: Now) {
         let command = keys::line(text);
         self.review.note_hand(now.monotonic);
@@ -30,7 +30,7 @@ impl App {
         }
     }
 
-    /// Takes a command from outside the keyboard.
+    /// Runs a command that does not come from the keyboard.
     pub(super) fn command(&mut self, command: Command, now: Now) {
         let press = Press {
             read: now.monotonic,
@@ -130,8 +130,9 @@ impl App {
         }
     }
 
-    /// A mode that waits for one certain key is left by any other, which is told. A key is used up
-    /// by that, unless it stops speech; a line is a command of its own and goes on.
+    /// Leaves a mode that waits for one particular key when any other command comes, announces that, and returns
+    /// whether the command still runs. A key is used up by leaving the mode, unless it stops speech; a line is a
+    /// command of its own and still runs.
     fn goes_on(&mut self, command: Option<&Command>, by: By, now: Now) -> bool {
         let is_line = matches!(by, By::Line { .. });
         match self.doing.mode() {
@@ -153,7 +154,7 @@ impl App {
             {
                 let same = matches!(command, Some(Command::Accept(number)) if number.is_none_or(|number| number == id));
                 if is_line && same {
-                    // The first step once more is no change of mind.
+                    // Repeating the first step is no change of mind.
                     self.doing = Doing::Watching;
                 } else {
                     self.stay_open(now);
@@ -197,7 +198,7 @@ impl App {
                 self.respond("search.left", &[], now);
             }
             Mode::Prompting(_) => {
-                // What was typed can be taken up again.
+                // The person can take up the typed text again.
                 let typed = self.editor().0.to_owned();
                 self.prompts.keep(&typed);
                 self.doing = Doing::Watching;
@@ -210,19 +211,19 @@ impl App {
     }
 
     pub(super) fn stop(&mut self, now: Now) {
-        // What was said to its end until now was heard; what the key cuts was not.
+        // What was spoken to its end by now counts as heard; what the key cuts off does not.
         self.note_said(now);
         let spoke = !self.queue.is_idle();
         let wishes = self.queue.stop(now.monotonic);
         self.wish(wishes);
         self.note_stopped();
-        // Without an answer it would look like a key or a line that was not taken. It is not spoken: silence
-        // is what was asked for.
+        // Without an answer, the key or line would seem to be lost. The answer is not spoken: the person asked for
+        // silence.
         let key = if spoke { "stop.done" } else { "stop.nothing" };
         self.answer_unsaid(key, now);
     }
 
-    /// Stops speech, and leaves a search or looking back.
+    /// Stops speech, and leaves a search or the history.
     fn escape(&mut self, now: Now) {
         let looked_back = self.review.leave();
         self.review.leave_search();
@@ -233,7 +234,7 @@ impl App {
         }
     }
 
-    /// Answers a key or a line in sight only.
+    /// Answers a key or a line on the screen only.
     fn answer_unsaid(&mut self, key: &str, now: Now) {
         match self.face.manner() {
             Manner::Keys => {

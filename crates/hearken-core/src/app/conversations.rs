@@ -1,36 +1,37 @@
-//! Whom the person can talk with, each under a number that stays, and whom they are with.
+//! The conversations that the person can have, each under a number that stays, and the one that they are in.
 //!
-//! Responsibilities: the numbers and the choice. Not here: what is said of a conversation, and what goes to it
+//! Responsibilities: the numbers and the choice. Not here: describing a conversation, and what is sent to it
 //! (`conversing`).
 //!
-//! Mental model: an agent that is told what to do from here is one conversation, whatever it does in it; of a source that
-//! is only listened to, or behind which several can be told what to do, each agent is one. A number is given when it is first asked for, and never to another one.
+//! Mental model: an agent that takes prompts from here is one conversation, whatever it does in it. On a source that is
+//! only listened to, or that has several agents that take prompts, each agent is one. A number is assigned when it is
+//! first asked for, and never reused for another conversation.
 
 use crate::link::LinkId;
 use crate::protocol::AgentId;
 
-/// How many are numbered: as many as there are sessions that are followed at once.
+/// The highest number of conversations: the same as the number of sessions that are followed at a time.
 const MOST: usize = 256;
 
 /// One conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Conversation {
-    /// On which source.
+    /// The source.
     pub(super) link: LinkId,
-    /// With which of its agents; none where the source is one agent that is told what to do.
+    /// The agent on that source; `None` if the source is a single agent that takes prompts.
     pub(super) agent: Option<AgentId>,
 }
 
-/// The conversations.
+/// All numbered conversations, and the chosen one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conversations {
     known: Vec<Conversation>,
-    /// The place of the one that the person is with.
+    /// The index of the chosen conversation.
     chosen: Option<usize>,
 }
 
 impl Conversations {
-    /// Returns the number of a conversation, from 1; none where there are too many.
+    /// Returns the number of a conversation, from 1; `None` if there are too many.
     pub(super) fn number(&mut self, conversation: &Conversation) -> Option<usize> {
         let known = self.known.iter().position(|known| known == conversation);
         if let Some(at) = known {
@@ -48,17 +49,17 @@ impl Conversations {
         self.known.get(number.checked_sub(1)?)
     }
 
-    /// Returns the one that the person is with.
+    /// Returns the conversation that the person is in.
     pub(super) fn chosen(&self) -> Option<&Conversation> {
         self.known.get(self.chosen?)
     }
 
-    /// Goes to the one with a number, or to none.
+    /// Goes to the conversation with a number, or to none.
     pub(super) fn go_to(&mut self, number: Option<usize>) {
         self.chosen = number.and_then(|number| number.checked_sub(1));
     }
 
-    /// Returns the number that comes next among some.
+    /// Returns the next of these numbers after the current one, or the first.
     pub(super) fn next(&self, among: &[usize]) -> Option<usize> {
         let now = self.chosen.map_or(0, |at| at + 1);
         let next = among.iter().find(|number| **number > now);

@@ -1,7 +1,8 @@
-//! Going from one conversation to another, and what is said of each.
+//! Going from one conversation to another, and describing each.
 //!
-//! Responsibilities: the list with numbers and states, whom a prompt, a stop, a mute or leaving is meant for where the
-//! person went to somebody. Not here: the numbers (`conversations`), what a prompt or a stop does (`prompting`).
+//! Responsibilities: the list with numbers and states; the target of a prompt, a stop, a mute or a leave once the
+//! person has chosen a conversation. Not here: the numbers (`conversations`), what a prompt or a stop does
+//! (`prompting`).
 
 use crate::announce::{Arg, Class};
 use crate::link::LinkId;
@@ -27,7 +28,7 @@ impl App {
         self.respond("fault.other", &reason, now);
     }
 
-    /// Goes to the conversation with a number; without one, to nobody in particular.
+    /// Goes to the conversation with a number; without one, leaves the current one.
     pub(super) fn go_to_conversation(&mut self, number: Option<usize>, now: Now) {
         let all = self.conversations_there();
         match number {
@@ -49,7 +50,7 @@ impl App {
         }
     }
 
-    /// Goes to a conversation: says how it is, and shows what it asks.
+    /// Goes to a conversation: announces its state, and shows its question.
     fn be_with(&mut self, number: usize, now: Now) {
         self.conversations.go_to(Some(number));
         let words = self.conversation_words(number, now);
@@ -84,7 +85,7 @@ impl App {
         };
         let (several, prompted) = (links(several), links(prompted));
         let heard_on = |link: &LinkId| self.sessions.iter().any(|it| it.key.link == *link);
-        // Where nobody was heard yet, whoever is told something first is meant.
+        // As long as no agent was heard there, the first prompt goes to whichever agent takes it.
         let unheard = several.iter().filter(|link| !heard_on(link));
         let mut all: Vec<Conversation> = prompted
             .iter()
@@ -94,7 +95,7 @@ impl App {
                 agent: None,
             })
             .collect();
-        // A conversation that can be told something goes on behind the end of what it did.
+        // A conversation that takes prompts outlives the end of its work.
         let goes_on =
             |session: &&Session| !session.is_ended() || several.contains(&session.key.link);
         let heard = self.sessions.iter().filter(goes_on);
@@ -115,7 +116,7 @@ impl App {
         numbers
     }
 
-    /// Says a conversation's number, and how it is.
+    /// Returns the number and the state of a conversation, in words.
     fn conversation_words(&self, number: usize, now: Now) -> String {
         let Some(conversation) = self.conversations.get(number) else {
             return String::new();
@@ -143,14 +144,14 @@ impl App {
         phrases.text("conversation", &args)
     }
 
-    /// Returns the session that a conversation is in, or was in last.
+    /// Returns the current or last session of a conversation.
     fn session_of(&self, conversation: &Conversation) -> Option<&Session> {
         let all = self.sessions.iter();
         let of_it = all.filter(|session| is_of(conversation, session.key.link, &session.key));
         of_it.max_by_key(|session| (!session.is_ended(), session.last_event))
     }
 
-    /// Returns the source of the conversation that the person is with.
+    /// Returns the source of the conversation that the person is in.
     pub(super) fn chosen_link(&self) -> Option<LinkId> {
         self.conversations.chosen().map(|chosen| chosen.link)
     }
@@ -161,8 +162,8 @@ impl App {
         self.conversations.get(number).filter(|_| there).cloned()
     }
 
-    /// Returns whom somebody means who says something to a source: the one that they went to, else the one that was heard
-    /// last, where there are several behind it.
+    /// Returns the conversation that a prompt to a source is meant for: the chosen one, or else the one heard last, if
+    /// the source has several.
     pub(super) fn meant_on(&self, link: LinkId) -> Conversation {
         let several = self
             .links
@@ -184,13 +185,13 @@ impl App {
         }
     }
 
-    /// Returns the session that the person is with.
+    /// Returns the session that the person is in.
     pub(super) fn chosen_session(&self) -> Option<SessionKey> {
         let chosen = self.conversations.chosen()?;
         self.session_of(chosen).map(|session| session.key.clone())
     }
 
-    /// Names who is told what to do; nobody where it can only be one.
+    /// Returns the name of the agent that a prompt goes to; `None` if only one is possible.
     pub(super) fn name_of_prompted(&self, conversation: &Conversation) -> Option<String> {
         let can = |view: &&super::LinkView| !view.is_over() && view.connection().takes_prompts;
         let link = conversation.link;

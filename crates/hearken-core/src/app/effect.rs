@@ -1,4 +1,4 @@
-//! What the app wishes of the world.
+//! What the app asks of the outside world.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use crate::session::PromptId;
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Exit {
-    /// As wished: exit code 0.
+    /// The person quit: exit code 0.
     Clean,
-    /// No source remains that could still speak: exit code 1.
+    /// No source is left that could still speak: exit code 1.
     NoSource,
-    /// A session ended in an error, or its source ended before it, and the end of the sessions was waited for:
-    /// exit code 1.
+    /// The program ran until the sessions ended, and a session ended in an error or its source ended before it: exit
+    /// code 1.
     Failed,
     /// Interrupted: exit code 130.
     Interrupted,
-    /// Told to end by a signal: exit code 143.
+    /// Ended by a signal: exit code 143.
     Terminated,
 }
 
@@ -33,7 +33,7 @@ impl Exit {
         Self::Terminated,
     ];
 
-    /// The code of a call that can't be used, which never begins.
+    /// The exit code of an unusable call, which never starts.
     pub const UNUSABLE: u8 = 2;
 
     /// Returns the program's exit code: a contract that scripts rely on.
@@ -47,14 +47,14 @@ impl Exit {
     }
 }
 
-/// What a recording keeps of a link, beside its news.
+/// What a recording keeps of a link, besides its news.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kept {
-    /// The text of an event, or of several, as it is heard.
+    /// The text of one event, or of several, as the app reads it.
     Event(String),
-    /// A frame as it came, where its events are in other words or it holds none.
+    /// A frame as it came, if its events are in other words or it holds none.
     Frame(String),
-    /// A reply in AAEP's terms, which goes out under this number.
+    /// A reply in AAEP's terms, sent under this number.
     Reply {
         /// The number of the request.
         request: u64,
@@ -63,28 +63,28 @@ pub enum Kept {
     },
 }
 
-/// Wishes something of the world.
+/// One thing that the app asks of the outside world.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Show an announcement (the linear and JSON faces write it; the pane reads the app).
     Show(Arc<Announcement>),
-    /// Say this; nothing else is in the engine.
+    /// Say this; nothing else is being spoken.
     Speak(Utterance),
-    /// Fall silent at once.
+    /// Fall silent immediately.
     Hush,
     /// Post an answer; its outcome comes back as [`crate::link::LinkEvent::Replied`] with this number.
     Send {
-        /// To whom.
+        /// The link.
         link: LinkId,
         /// The number of the request.
         request: u64,
         /// The message.
         body: String,
     },
-    /// Post a decision to whoever carries decisions of this link out; its outcome comes back as
+    /// Post a decision to the handler that carries out the decisions of this link; its outcome comes back as
     /// [`crate::link::LinkEvent::Replied`] with this number.
     Hand {
-        /// Of which link.
+        /// The link.
         link: LinkId,
         /// The number of the request.
         request: u64,
@@ -94,58 +94,58 @@ pub enum Effect {
     /// Make one request beside a stream; its answer comes back as [`crate::link::LinkEvent::Answered`] with this
     /// number.
     Call {
-        /// Of whom.
+        /// The link.
         link: LinkId,
         /// The number of the request.
         request: u64,
-        /// Which.
+        /// The request.
         call: Call,
     },
-    /// Answer a request that came in; where a number is given, its outcome comes back as
+    /// Answer a request that came in; if a number is given, the outcome comes back as
     /// [`crate::link::LinkEvent::Replied`] with it.
     Respond {
-        /// Over which link it came.
+        /// The link that it came over.
         link: LinkId,
-        /// Its number.
+        /// The number of the request.
         id: u64,
         /// The number of the person's answer.
         request: Option<u64>,
         /// The message.
         body: String,
     },
-    /// Follow this in the attempt to connect that is under way.
+    /// Follow this stream in the attempt to connect that is under way.
     Follow {
-        /// Which link.
+        /// The link.
         link: LinkId,
-        /// What.
+        /// The stream.
         stream: Stream,
     },
     /// Give up the attempt to connect that is under way.
     Refuse {
-        /// Which link.
+        /// The link.
         link: LinkId,
-        /// Why, and so whether and when another one is made.
+        /// The reason, which decides whether and when the next attempt is made.
         fault: Fault,
     },
-    /// Send this when the link is closed, on whatever way out; it takes the place of the one before.
+    /// Send this when the link closes, for whatever reason; it replaces the previous words.
     LastWords {
-        /// Which link.
+        /// The link.
         link: LinkId,
-        /// What; `None` for nothing.
+        /// The words; `None` for none.
         words: Option<LastWords>,
     },
-    /// Leave the connection of a link and follow its source by another way.
+    /// Leave the connection of a link and follow its source in another way.
     ChangeWay {
-        /// Which link.
+        /// The link.
         link: LinkId,
-        /// By which way from now on.
+        /// The new way.
         way: Way,
     },
     /// Keep this in the recording, if there is one.
     Keep {
-        /// Of which link.
+        /// The link.
         link: LinkId,
-        /// What.
+        /// The thing to keep.
         kept: Kept,
     },
     /// Close a link for good.
@@ -156,43 +156,43 @@ pub enum Effect {
     Notify(Notice),
     /// Take a notification back.
     Withdraw(Noticed),
-    /// Let this be read after the full face, whose screen vanishes.
+    /// Leave this to be read after the screen of the full face is gone.
     Farewell(String),
-    /// Give this to the terminal's clipboard.
+    /// Copy this to the terminal's clipboard.
     Copy(String),
     /// Set the terminal's title; `None` restores it.
     Title(Option<String>),
-    /// Remember how the voice is to sound; its outcome comes back as [`super::Input::Remembered`].
+    /// Save the settings of the voice; the outcome comes back as [`super::Input::Remembered`].
     Remember(Delivery),
-    /// Let the person write on in their own editor; what becomes of it comes back as [`super::Input::Edited`].
+    /// Let the person go on writing in their own editor; the outcome comes back as [`super::Input::Edited`].
     Edit {
-        /// What is written so far.
+        /// The text so far.
         text: String,
-        /// How long it may become, in bytes.
+        /// The longest text allowed, in bytes.
         most: usize,
     },
-    /// Throw away what was typed ahead.
+    /// Discard what was typed ahead.
     FlushInput,
-    /// End.
+    /// End the program.
     Quit(Exit),
 }
 
-/// What a notification is about.
+/// The subject of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Noticed {
-    /// A question that waits.
+    /// A question that waits for an answer.
     Question(PromptId),
-    /// The end of what the agent of this source was told to do.
+    /// The end of the work that this source's agent was asked to do.
     Turn(LinkId),
 }
 
-/// Wishes a notification.
+/// A notification to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// What it is about; a later one about the same takes its place.
+    /// The subject; a later notification about the same one replaces this one.
     pub about: Noticed,
-    /// What it says, in the program's own words.
+    /// The text, in the program's own words.
     pub text: String,
-    /// Whether it is more than usually urgent.
+    /// Whether it is unusually urgent.
     pub urgent: bool,
 }

@@ -1,23 +1,23 @@
-//! The face by which the person meets the program, as it was chosen at the start.
+//! The face that the person uses, as chosen at the start.
 
 use crate::announce::Manner;
 
 use super::setup::LineSource;
 
-/// How the person is met.
+/// The chosen face and its abilities.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Face {
     manner: Manner,
     lines: Option<LineSource>,
-    /// Its name and why it was chosen, as phrase keys.
+    /// The name, and the reason for the choice below it, as phrase keys.
     name: &'static str,
     why: &'static str,
-    /// Whether the terminal takes what is to be copied.
+    /// Whether the terminal accepts text for its clipboard.
     copies: bool,
 }
 
 impl Face {
-    /// Takes what was chosen.
+    /// Creates the face from the choices made at the start.
     pub(super) fn new(
         manner: Manner,
         lines: Option<LineSource>,
@@ -33,7 +33,7 @@ impl Face {
         }
     }
 
-    /// Returns how the person answers.
+    /// Returns how the person gives answers.
     pub(super) fn manner(&self) -> Manner {
         self.manner
     }
@@ -43,7 +43,7 @@ impl Face {
         self.lines
     }
 
-    /// Returns whether what is typed ahead can be thrown away.
+    /// Returns whether input that was typed ahead can be discarded.
     pub(super) fn can_flush(&self) -> bool {
         match self.lines {
             Some(LineSource::Terminal | LineSource::Editor) => true,
@@ -51,12 +51,12 @@ impl Face {
         }
     }
 
-    /// Returns whether somebody reads its lines as they come, and writes some.
+    /// Returns whether a person reads its lines as they come, and types some.
     pub(super) fn is_read_live(&self) -> bool {
         self.manner == Manner::Lines && self.can_flush()
     }
 
-    /// Returns its name, as a phrase key.
+    /// Returns the name of the face, as a phrase key.
     pub(super) fn name(&self) -> &'static str {
         self.name
     }
@@ -66,17 +66,17 @@ impl Face {
         self.why
     }
 
-    /// Returns whether programs read it, as JSON.
+    /// Returns whether it writes JSON, for programs.
     pub(super) fn is_json(&self) -> bool {
         self.manner == Manner::Program
     }
 
-    /// Returns whether the terminal takes what is to be copied.
+    /// Returns whether the terminal accepts text for its clipboard.
     pub(super) fn copies(&self) -> bool {
         self.copies
     }
 
-    /// Picks between the wording for keys and the one for lines.
+    /// Returns the wording for keys or the one for lines.
     pub(super) fn pick(&self, keys: &'static str, lines: &'static str) -> &'static str {
         match self.manner {
             Manner::Keys => keys,

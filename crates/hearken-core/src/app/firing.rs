@@ -1,7 +1,7 @@
 //! When each timer is due, and what it does then.
 //!
-//! Responsibilities: [`App::deadline`], which is the least of the table, and firing what is due from the same
-//! table. Not here: what each of them means (its own module).
+//! Responsibilities: [`App::deadline`], the earliest time in the table, and firing what is due by the same table. Not
+//! here: what each timer means (its own module).
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ impl App {
         }
     }
 
-    /// Fires what is due in a turn; `alone` where no other fact has come.
+    /// Fires what is due in a turn; `alone` if no other fact has come.
     pub(super) fn fire(&mut self, turn: Turn, alone: bool, now: Now) {
         for timer in turn.timers() {
             let due = || self.due(*timer).is_some_and(|at| now.monotonic >= at);
@@ -82,7 +82,7 @@ impl App {
             }
             Timer::Beat => self.beat(now),
             Timer::Speech => {
-                // Last: what this fact brought is put in order before any of it is begun.
+                // Last: everything that this fact caused is put in order before any speech begins.
                 let wishes = self.queue.tick(now.monotonic);
                 self.wish(wishes);
                 self.note_said(now);

@@ -1,4 +1,4 @@
-//! The help: every key or line and what it does, from the one table.
+//! The help: every key or line and what it does, from the shared table.
 
 use crate::announce::{Arg, Class, Kind, Manner};
 use crate::keys;
@@ -8,7 +8,7 @@ use super::App;
 use super::doing::Doing;
 
 impl App {
-    /// Shows the help and says it: whoever can't see the screen needs it most.
+    /// Shows the help and reads it out: people who can't see the screen need it most.
     pub(super) fn help(&mut self, now: Now) {
         match self.face.manner() {
             Manner::Keys if matches!(self.doing, Doing::Helping { .. }) => {
@@ -31,7 +31,8 @@ impl App {
         }
     }
 
-    /// Writes one line an entry, so that a screen reader can go from one to the next, and a head before each group.
+    /// Writes one line per entry, so that a screen reader can go from one to the next, with a heading before each
+    /// group.
     fn help_in_lines(&mut self, now: Now) {
         let phrases = self.announcer.phrases();
         let mut rows = Vec::new();

@@ -1,25 +1,22 @@
-//! What is not told yet, because a line is being typed, the person holds the lines, or an answer waits for its second step.
+//! Announcements that wait: for a line that is being typed, for the person to release the lines, or for a second step.
 //!
-//! # Mental model
-//! Lines scroll a braille display and a magnifier away from where the person is. So nothing is
-//! written while a line is open; and `p` holds everything but the answers to the person's own lines.
-//! What waits comes in its order, as soon as it may. A question that is not written can't be answered
-//! by a line: nobody answers what they could not read.
+//! # Mental model New lines scroll a braille display or a magnifier away from its place. So nothing is written while a
+//! line is open; and `p` holds back everything but the answers to the person's own lines. What waits is written in
+//! order, as soon as possible. A question that is not written yet can't be answered by a line: the person could not
+//! have read it.
 //!
-//! What is urgent is not said into a line either, in whichever face: the word that is typed would be lost, or
-//! the question. Where the line goes on for two seconds more, one notice says that something waits.
-//! What becomes of a question that was asked before is said at once: the line may be its answer.
+//! Urgent news are not spoken into a line either, in any face: the person would miss the news or lose the word that
+//! they are typing. If the line stays open for two more seconds, one notice says that something waits. The fate of a
+//! question that was asked before is announced immediately: the line may be its answer.
 //!
-//! Likewise the question that is being decided is finished before another is asked: while the second step of one is
-//! waited for, another one rings, is told in a word, and is asked after it.
+//! Likewise, the question that is being decided is finished before another one is asked: while the second step of one
+//! is open, another one rings, is announced in a word, and is asked afterwards.
 //!
-//! # Worked example
-//! `n` is typed, a question comes and rings, `2` and Enter are typed: the question is written, then
-//! the answer to `n 2`, which was begun before and so is not for the new question.
+//! # Worked example The person types `n`; a question comes and rings; they type `2` and Enter. The question is written,
+//! then the answer to `n 2`, which was begun earlier and so is not for the new question.
 //!
-//! # Tuning by symptom
-//! Lines seem to be missing: somebody held them for very long; beyond [`MOST`] the oldest stay in the
-//! history only, and that is told.
+//! # Tuning by symptom Lines seem to be missing: they were held for very long; beyond [`MOST`] the oldest are in the
+//! history only, which is announced.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -28,17 +25,17 @@ use std::time::Duration;
 use crate::announce::{About, Aloud, Announcement, Class};
 use crate::session::PromptId;
 
-/// How many announcements wait: more than anybody reads at once; the history has all of them.
+/// How many announcements can wait: more than a person reads in one go; the history has all of them.
 const MOST: usize = 1000;
 
-/// How long something urgent waits for the end of a line before it is told that it does.
+/// How long urgent news wait for the end of a line before a notice announces them.
 const UNTOLD: Duration = Duration::from_secs(2);
 
-/// How long another question waits for the second step of the one that is being decided: time enough to hear it
-/// and press a key.
+/// How long another question waits for the second step of the one that is being decided: enough time to hear it and
+/// press a key.
 const FINISHED_WITHIN: Duration = Duration::from_secs(15);
 
-/// What waits to be written.
+/// The announcements that wait, and the reasons why.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Holding {
     /// Whether a line is being typed.
@@ -46,43 +43,43 @@ pub(super) struct Holding {
     /// Whether the person holds the lines.
     held: bool,
     waiting: VecDeque<Arc<Announcement>>,
-    /// What is urgent and not said before the line is done.
+    /// Urgent announcements that are not spoken before the line is done.
     unsaid: VecDeque<Arc<Announcement>>,
-    /// When it is told that something urgent waits; once a line.
+    /// The notice that something urgent waits; once per line.
     notice: Notice,
-    /// How many of them stay in the history only.
+    /// How many announcements are in the history only.
     left_out: u64,
-    /// The questions that were announced and are not written.
+    /// The questions that were announced but are not written yet.
     unwritten: BTreeSet<PromptId>,
-    /// The question whose second step is waited for, and until when others wait for that.
+    /// The question whose second step is open, and until when others wait for it.
     deciding: Option<(PromptId, Duration)>,
-    /// The questions that waited for it and were asked then, and when.
+    /// The questions that waited for it and were then asked, and the time of that.
     asked: Vec<PromptId>,
     asked_at: Duration,
 }
 
-/// How far the notice is that something urgent waits for a line.
+/// The state of the notice that something urgent waits for a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Notice {
     /// Nothing urgent waits.
     #[default]
     None,
-    /// It is told then.
+    /// It is due at this time.
     Due(Duration),
-    /// It was told for this line.
+    /// It was announced for this line.
     Told,
 }
 
 impl Holding {
-    /// Returns whether an announcement is not to be written yet.
+    /// Returns whether an announcement must not be written yet.
     pub(super) fn waits(&self, told: &Announcement) -> bool {
-        // What no line is written of need not wait for one.
+        // What is not written as a line need not wait for one.
         !matches!(told.aloud, Aloud::Seen | Aloud::Echo)
             && (self.typing || (self.held && told.class != Class::Response))
     }
 
-    /// Takes note of the question whose second step is waited for, and since when; tells whether what waited for
-    /// another one goes on.
+    /// Notes the question whose second step is open, and since when; returns whether announcements that waited for an
+    /// earlier one can go on.
     pub(super) fn decide(&mut self, step: Option<(PromptId, Duration)>, now: Duration) -> bool {
         let deciding = step
             .map(|(id, since)| (id, since + FINISHED_WITHIN))
@@ -102,22 +99,22 @@ impl Holding {
         over
     }
 
-    /// Returns the question that is being decided, as far as others wait for that.
+    /// Returns the question that is being decided, as long as others wait for it.
     pub(super) fn deciding(&self) -> Option<PromptId> {
         self.deciding.map(|(id, _)| id)
     }
 
-    /// Returns until when others wait for it.
+    /// Returns until when others wait for the question that is being decided.
     pub(super) fn decided_by(&self) -> Option<Duration> {
         self.deciding.map(|(_, until)| until)
     }
 
-    /// Returns whether a question that waited for another one is asked at this very moment.
+    /// Returns whether a question that waited for another one is being asked at this very moment.
     pub(super) fn is_asked_now(&self, id: PromptId, now: Duration) -> bool {
         self.asked_at == now && self.asked.contains(&id)
     }
 
-    /// Keeps a question unsaid that waits for another one, or what is told of it.
+    /// Keeps an announcement about a question unspoken until another question is decided.
     pub(super) fn postpone(&mut self, told: Arc<Announcement>) {
         self.unsaid.push_back(told);
         if self.unsaid.len() > MOST {
@@ -128,7 +125,7 @@ impl Holding {
         }
     }
 
-    /// Keeps something urgent unsaid.
+    /// Keeps an urgent announcement unspoken.
     pub(super) fn hush(&mut self, told: Arc<Announcement>, now: Duration) {
         if self.notice == Notice::None {
             self.notice = Notice::Due(now + UNTOLD);
@@ -136,7 +133,7 @@ impl Holding {
         self.postpone(told);
     }
 
-    /// Returns when it is told that something urgent waits.
+    /// Returns when the notice that something urgent waits is due.
     pub(super) fn deadline(&self) -> Option<Duration> {
         match self.notice {
             Notice::Due(at) => Some(at),
@@ -161,12 +158,12 @@ impl Holding {
         }
     }
 
-    /// Takes note that the words of a question are written.
+    /// Notes that the words of a question are written.
     pub(super) fn wrote(&mut self, id: PromptId) {
         self.unwritten.remove(&id);
     }
 
-    /// Returns whether a question is announced and not written yet.
+    /// Returns whether a question is announced but not written yet.
     pub(super) fn is_unwritten(&self, id: PromptId) -> bool {
         self.unwritten.contains(&id)
     }
@@ -176,18 +173,18 @@ impl Holding {
         self.typing
     }
 
-    /// A line is begun.
+    /// Notes that a line was begun.
     pub(super) fn begin_line(&mut self) {
         self.typing = true;
     }
 
-    /// The line is done or let go; tells whether the lines go on.
+    /// Notes that the line is done or abandoned; returns whether lines may be written again.
     pub(super) fn end_line(&mut self) -> bool {
         self.typing = false;
         !self.held
     }
 
-    /// Returns whether lines are written: no one is being typed, and they are not held.
+    /// Returns whether lines may be written: none is being typed, and they are not held.
     pub(super) fn goes_on(&self) -> bool {
         !self.typing && !self.held
     }
@@ -202,42 +199,42 @@ impl Holding {
         self.held = true;
     }
 
-    /// Lets the lines go on, and counts what waited.
+    /// Releases the lines, and returns how many announcements waited.
     pub(super) fn let_go(&mut self) -> usize {
         self.held = false;
         self.waiting.len()
     }
 
-    /// Returns what waited to be written, and how much stays in the history only.
+    /// Returns the announcements that waited, and the number of those that are in the history only.
     pub(super) fn take_waiting(&mut self) -> (VecDeque<Arc<Announcement>>, u64) {
         let left_out = std::mem::take(&mut self.left_out);
         (std::mem::take(&mut self.waiting), left_out)
     }
 
-    /// Forgets that questions are unwritten that are open no more.
+    /// Drops closed questions from the unwritten ones.
     pub(super) fn keep_open(&mut self, is_open: impl Fn(PromptId) -> bool) {
         self.unwritten.retain(|id| is_open(*id));
     }
 
-    /// Returns what is urgent and was not said, because the line is done.
+    /// Returns the urgent announcements that were not spoken, because the line is done.
     pub(super) fn take_unsaid(&mut self) -> VecDeque<Arc<Announcement>> {
         self.notice = Notice::None;
         std::mem::take(&mut self.unsaid)
     }
 
-    /// Returns whether a question waits to be said.
+    /// Returns whether a question waits to be spoken.
     pub(super) fn is_unsaid(&self, id: PromptId) -> bool {
         let asks = Some(About::Asks(id));
         self.unsaid.iter().any(|told| told.about == asks)
     }
 
-    /// Returns whether any question waits to be said.
+    /// Returns whether any question waits to be spoken.
     pub(super) fn has_unsaid_question(&self) -> bool {
         let asks = |told: &Arc<Announcement>| matches!(told.about, Some(About::Asks(_)));
         self.unsaid.iter().any(asks)
     }
 
-    /// Takes note that it is told that something urgent waits.
+    /// Notes that the notice was announced.
     pub(super) fn note_told(&mut self) {
         self.notice = Notice::Told;
     }

@@ -1,4 +1,4 @@
-//! The facts that the app is told.
+//! The facts that the app learns.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::protocol::Decoded;
 
 use super::questions::shown::Showing;
 
-/// Tells a fact.
+/// A fact from the outside world.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// The program begins.
@@ -23,13 +23,13 @@ pub enum Input {
         /// What happened.
         event: LinkEvent,
     },
-    /// A frame of a link, and the event that it is: [`App::read_ahead`](super::App::read_ahead) makes it.
+    /// A frame of a link with its decoded event, as [`App::read_ahead`](super::App::read_ahead) returns it.
     Event {
         /// Which link.
         link: LinkId,
-        /// What came.
+        /// The frame.
         frame: Frame,
-        /// What was read in it.
+        /// The event decoded from it.
         read: Box<Decoded>,
     },
     /// Something was read from the keyboard.
@@ -38,39 +38,39 @@ pub enum Input {
     Line {
         /// The line without its end.
         text: String,
-        /// When it was read, on the monotonic clock; of a line in our own editor, when it was begun.
+        /// When it was read, on the monotonic clock; for a line in our own editor, when it was begun.
         read: Duration,
     },
-    /// A line is being typed: nothing is to be written until it is done or let go.
+    /// A line is being typed: nothing is to be written until it is done or abandoned.
     LineBegun,
-    /// The line that was being typed was let go.
+    /// The line that was being typed was abandoned.
     LineLeft,
     /// News of the voice.
     Voice(VoiceEvent),
-    /// A frame of the full face was written, or there is none any more.
+    /// A frame of the full face was written, or none is on screen any more.
     Drawn {
-        /// What it has in sight of the shown question.
+        /// How much of the shown question is in sight.
         showing: Showing,
         /// When its write returned, on the monotonic clock.
         at: Duration,
     },
-    /// What [`super::Effect::Show`] wished for was written.
+    /// An announcement that [`super::Effect::Show`] asked for was written.
     Written {
-        /// What.
+        /// The announcement.
         told: Arc<Announcement>,
-        /// When, on the monotonic clock.
+        /// When it was written, on the monotonic clock.
         at: Duration,
     },
     /// A deadline has come.
     Deadline,
-    /// The terminal or its owner wants us to end at once.
+    /// The terminal or its owner wants the program to end immediately.
     Terminate,
     /// An interrupt from outside the keyboard reader.
     Interrupt,
     /// Something went wrong with the recording.
     RecordingFailed(Reason),
-    /// What became of [`super::Effect::Remember`]: the file's place, or why there is none.
+    /// The outcome of [`super::Effect::Remember`]: the path of the file, or why there is none.
     Remembered(Result<String, Reason>),
-    /// What became of [`super::Effect::Edit`]: what was written, or why nothing came of it.
+    /// The outcome of [`super::Effect::Edit`]: the text, or why there is none.
     Edited(Result<String, Reason>),
 }

@@ -1,7 +1,8 @@
-//! What an agent offers: commands in the place of a prompt, and what can be set of it.
+//! What an agent offers: commands instead of a prompt, and its settings.
 //!
-//! Responsibilities: reading its commands, completing one that is typed, telling one that it does not know, whom a setting
-//! is asked of. Not here: which there are, and how one is changed (its dialect), the editor (`hands`).
+//! Responsibilities: reading out its commands, completing a typed one, pointing out one that it does not know, choosing
+//! the agent that a setting is for. Not here: which exist, and how a setting is changed (its dialect), the editor
+//! (`hands`).
 
 use crate::announce::Arg;
 use crate::dialect::{Offered, Wish};
@@ -11,13 +12,13 @@ use crate::protocol::Now;
 use super::App;
 use super::doing::Doing;
 
-/// Of so many commands each is told with what it does; of more only the names.
+/// Up to this number of commands, each is read with a description; beyond it, only the names.
 const FEW: usize = 8;
-/// So many names are told at once where a command is completed.
+/// The number of names read out when a command is completed.
 const MOST_NAMES: usize = 8;
 
 impl App {
-    /// Reads the commands of an agent, of those that begin with a text where there is one.
+    /// Reads the commands of an agent; with a text, only those that begin with it.
     pub(super) fn read_commands(&mut self, text: Option<&str>, now: Now) {
         let Some(link) = self.prompted_link(false) else {
             self.respond("prompt.nobody", &[], now);
@@ -46,7 +47,7 @@ impl App {
         }
     }
 
-    /// Asks an agent to have something set otherwise.
+    /// Asks an agent to change a setting.
     pub(super) fn change_setting(&mut self, what: Option<String>, now: Now) {
         match self.prompted_link(false) {
             Some(link) => self.want(link, &Wish::Set(what), now),
@@ -54,7 +55,7 @@ impl App {
         }
     }
 
-    /// Completes the command that is typed, and says what it does.
+    /// Completes the typed command, and reads its description.
     pub(super) fn complete(&mut self, now: Now) {
         let Doing::Prompting { whom, line } = &self.doing else {
             return;
@@ -94,13 +95,13 @@ impl App {
         }
     }
 
-    /// Tells where a prompt is a command that its agent does not offer.
+    /// Announces it if a prompt is a command that its agent does not offer.
     pub(super) fn check_command(&mut self, link: LinkId, text: &str, now: Now) {
         let called = text.strip_prefix('/').map(|rest| {
             let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
             rest.get(..end).unwrap_or_default()
         });
-        // A path begins with a slash, too, and has another one.
+        // A path begins with a slash too, but contains another one.
         let Some(called) = called.filter(|it| !it.is_empty() && !it.contains('/')) else {
             return;
         };
@@ -125,7 +126,7 @@ impl App {
         self.phrases().text("commands.one", &args)
     }
 
-    /// Puts a text in the place of what is typed.
+    /// Replaces the typed text.
     fn write(&mut self, text: String) {
         if let Some(line) = self.doing.line_mut() {
             *line = tui_input::Input::new(text);
@@ -133,13 +134,13 @@ impl App {
     }
 }
 
-/// Says an agent's text as a part of a sentence of ours, which closes it.
+/// Returns an agent's text without its final stop, as a part of a sentence of ours, which adds one.
 fn unclosed(text: &str) -> Arg {
     let text = crate::announce::speakable::one_line(text);
     Arg::Own(text.trim_end_matches('.').to_owned())
 }
 
-/// Says names one after the other, each as one harmless word group.
+/// Returns names as a list, each cleaned for a single line.
 fn named(names: &[String]) -> Arg {
     let names = names
         .iter()
@@ -148,7 +149,7 @@ fn named(names: &[String]) -> Arg {
     Arg::Own(names.join(", "))
 }
 
-/// Returns how all of them begin.
+/// Returns their common beginning.
 fn common(several: &[&Offered]) -> String {
     let Some((first, others)) = several.split_first() else {
         return String::new();

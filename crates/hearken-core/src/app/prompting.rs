@@ -1,10 +1,10 @@
-//! Telling an agent what to do, and stopping it.
+//! Sending prompts to an agent, and stopping it.
 //!
-//! Responsibilities: which agent is meant, what is typed for it, the two steps of a stop. Not here: what of it goes out
-//! when (its dialect).
+//! Responsibilities: which agent is meant, typing the prompt, the two steps of a stop. Not here: what is sent, and when
+//! (its dialect).
 //!
-//! Mental model: a stop throws away work, so it takes two steps, from wherever the person is: the same key or line twice,
-//! not too close together and not too far apart, and nothing else between. What is typed meanwhile stays.
+//! Mental model: a stop throws away work, so it takes two steps, wherever the person is: the same key or line twice,
+//! not too close together, not too far apart, and nothing else in between. Text that is being typed stays.
 
 use crate::announce::Arg;
 use crate::dialect::{Out, Wish};
@@ -17,16 +17,16 @@ use super::doing::Doing;
 use super::questions::gate::By;
 
 impl App {
-    /// Returns whether an agent can be told what to do.
+    /// Returns whether any agent takes prompts.
     pub fn takes_prompts(&self) -> bool {
         !self.prompted_links(false).is_empty()
     }
 
-    /// Returns the sources whose agents can be told what to do, or to stop: where the person went to one, no other.
+    /// Returns the sources whose agents take prompts, or can be stopped; once the person has chosen one, only that one.
     fn prompted_links(&self, in_turn: bool) -> Vec<LinkId> {
         let there = self.links.iter().filter(|view| !view.is_over());
         let there: Vec<_> = there.collect();
-        // Whoever went to somebody means that one, and no other that happens to speak.
+        // A person who chose a conversation means that one, not another that happens to speak.
         let chosen = self.chosen_link();
         let chosen = chosen.filter(|link| there.iter().any(|view| view.id == *link));
         let meant = there.into_iter();
@@ -38,11 +38,11 @@ impl App {
         can.map(|view| view.id).collect()
     }
 
-    /// Returns the source whose agent is meant: the one that the person went to, else the last one that said something, of
-    /// those that can be told what to do.
+    /// Returns the source whose agent is meant, among those that take prompts: the chosen one, or else the last one
+    /// that said something.
     pub(super) fn prompted_link(&self, in_turn: bool) -> Option<LinkId> {
         let can = self.prompted_links(in_turn);
-        // Among several alone it matters who said something; the history may be long.
+        // The last speaker matters only among several; the history may be long.
         if can.len() < 2 {
             return can.first().copied();
         }
@@ -52,8 +52,8 @@ impl App {
         of_last.or_else(|| can.first().copied())
     }
 
-    /// Returns whether whoever is meant can be heard and answered, and nothing else: the one that the person went to, else all
-    /// that are there.
+    /// Returns whether the conversation that is meant can only be heard and answered: the chosen one, or else all that
+    /// exist.
     fn is_only_heard(&self) -> bool {
         if let Some(chosen) = self.chosen_link() {
             let view = self.links.get(chosen);
@@ -63,7 +63,7 @@ impl App {
         there.peek().is_some() && there.all(|view| view.connection().only_heard)
     }
 
-    /// Tells an agent what to do; without a text, opens the editor.
+    /// Sends a prompt to an agent; without a text, opens the editor.
     pub(super) fn tell_agent(&mut self, text: Option<String>, now: Now) {
         let (number, text) = match text {
             Some(text) => match addressed(&text) {
@@ -108,7 +108,7 @@ impl App {
         }
     }
 
-    /// Sends what was typed.
+    /// Sends the typed prompt.
     pub(super) fn submit_prompt(&mut self, whom: &Conversation, text: &str, now: Now) {
         if text.is_empty() {
             self.respond("prompt.empty", &[], now);
@@ -131,7 +131,7 @@ impl App {
         self.want_of(whom, Wish::Prompt(text.to_owned()), now);
     }
 
-    /// Tells one of those behind a source what is wanted of them.
+    /// Sends a wish to one of the agents behind a source.
     fn want_of(&mut self, whom: &Conversation, wish: Wish, now: Now) {
         let wish = match &whom.agent {
             Some(agent) => Wish::Of(agent.clone(), Box::new(wish)),
@@ -140,7 +140,7 @@ impl App {
         self.want(whom.link, &wish, now);
     }
 
-    /// Tells a source what is wanted; what it has to say of that is the answer to the person.
+    /// Sends a wish to a source; its reply is the answer to the person.
     pub(super) fn want(&mut self, link: LinkId, wish: &Wish, now: Now) {
         for wish in self.links.want(link, wish, now) {
             match wish {
@@ -153,7 +153,7 @@ impl App {
         }
     }
 
-    /// Takes a step of stopping what an agent does.
+    /// Makes one step of stopping an agent's work.
     pub(super) fn stop_turn(&mut self, number: Option<usize>, by: By, now: Now) {
         let meant = match number {
             Some(number) => {
@@ -187,7 +187,7 @@ impl App {
                 return;
             }
             match (by, number.is_some() || self.takes_prompts()) {
-                // Where nobody can be prompted the line means what it says of the voice.
+                // If no agent takes prompts, the line means the voice.
                 (By::Line { .. }, false) => self.stop(now),
                 (By::Line { .. } | By::Key(_) | By::Begun, _) => {
                     self.respond("stop_turn.none", &[], now);
@@ -196,7 +196,7 @@ impl App {
             return;
         };
         let second = match by {
-            // A key that is held is no decision.
+            // A key that is held down is no decision.
             By::Key(press) => !press.again && self.stopping.key(&whom, press.read),
             By::Line { read } => self.stopping.line(&whom, read),
             By::Begun => false,

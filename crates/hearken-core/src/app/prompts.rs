@@ -1,25 +1,25 @@
-//! What agents were told to do before, to be taken up again in the editor.
+//! Earlier prompts, for use in the editor.
 //!
-//! Responsibilities: the earlier prompts and which one stands in the editor. Not here: the editor (`doing`), what goes out
+//! Responsibilities: the earlier prompts, and which one is in the editor. Not here: the editor (`doing`), sending
 //! (`prompting`).
 
 use std::collections::VecDeque;
 
-/// How many are kept; each is as long as the editor takes at most, so together they stay below a megabyte.
+/// How many are kept; each is at most as long as the editor allows, so together they stay below a megabyte.
 const MOST: usize = 50;
 
 /// The earlier prompts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Prompts {
     earlier: VecDeque<String>,
-    /// Which of them stands in the editor; none where it is a new one.
+    /// Which of them is in the editor; `None` for a new one.
     at: Option<usize>,
-    /// What was typed before the first of them was taken up.
+    /// The text that was typed before the first earlier prompt was fetched.
     draft: String,
 }
 
 impl Prompts {
-    /// Keeps a prompt; the same one twice in a row is one.
+    /// Keeps a prompt; the same one twice in a row counts once.
     pub(super) fn keep(&mut self, text: &str) {
         self.begin();
         if text.trim().is_empty() || self.earlier.back().is_some_and(|last| last == text) {
@@ -31,13 +31,13 @@ impl Prompts {
         self.earlier.push_back(text.to_owned());
     }
 
-    /// Takes note that a new one is begun.
+    /// Notes that a new prompt is begun.
     pub(super) fn begin(&mut self) {
         self.at = None;
         self.draft.clear();
     }
 
-    /// Returns the one before, in the place of what stands in the editor; nothing where there is none.
+    /// Returns the previous prompt, to replace the text in the editor; `None` if there is no earlier one.
     pub(super) fn older(&mut self, now: &str) -> Option<String> {
         let at = match self.at {
             None => self.earlier.len().checked_sub(1)?,
@@ -50,7 +50,7 @@ impl Prompts {
         self.earlier.get(at).cloned()
     }
 
-    /// Returns the one after; behind the last one what was being typed.
+    /// Returns the next prompt; after the last one, the draft.
     pub(super) fn newer(&mut self) -> Option<String> {
         let at = self.at? + 1;
         match self.earlier.get(at) {

@@ -1,6 +1,7 @@
-//! Where the person is in what is read part by part: changes, an output, a plan, all that an agent wrote.
+//! The person's place in what is read part by part: changes, an output, a plan, an agent's whole turn.
 //!
-//! Responsibilities: which part is next. Not here: the parts (`announce`), who opens it and what is said (`review`).
+//! Responsibilities: which part is next. Not here: the parts (`announce`), opening them and reading them out
+//! (`review`).
 
 use std::sync::Arc;
 
@@ -10,26 +11,26 @@ use crate::session::PromptId;
 /// What the parts belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
-    /// A question; with another one shown nobody reads on in this one.
+    /// A question; while another one is shown, reading this one can't go on.
     Question(PromptId),
-    /// Something that was told, or a plan.
+    /// An announcement, or a plan.
     Told,
-    /// All that an agent wrote in a turn.
+    /// Everything that an agent wrote in a turn.
     Turn,
 }
 
-/// Where a step led.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Stepped {
     /// To this part.
     To(Vec<Segment>),
-    /// Nowhere: the first part is the one that was read last.
+    /// Nowhere: the last part read was the first one.
     AtStart,
-    /// Nowhere: the last part is.
+    /// Nowhere: the last part read was the last one.
     AtEnd,
 }
 
-/// What is read part by part, and where.
+/// What is read part by part, and the place in it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     open: Option<Open>,
@@ -39,13 +40,13 @@ pub(super) struct Reading {
 struct Open {
     of: Of,
     parts: Vec<Part>,
-    /// The part that was read last; before the first step none, and then the ends are equally near.
+    /// The last part read; `None` before the first step, when both ends are equally near.
     at: Option<usize>,
-    /// How far the line of code was moved to the right that was read last.
+    /// The indentation of the last line of code read.
     indent: String,
     /// What is copied before the first step.
     whole: Arc<[Copied]>,
-    /// How many of what the place has were copied.
+    /// How many of the copies at this place were made.
     copies: usize,
 }
 
@@ -65,13 +66,13 @@ impl Part {
 }
 
 impl Reading {
-    /// Opens something to be read; without a part there is nothing to open.
+    /// Opens parts for reading; without any part, opens nothing.
     pub(super) fn open(&mut self, of: Of, parts: Vec<Vec<Segment>>) {
         let parts = parts.into_iter().map(Part::Words).collect();
         self.begin(of, parts, Arc::new([]));
     }
 
-    /// Opens all that an agent wrote.
+    /// Opens everything that an agent wrote in a turn.
     pub(super) fn open_turn(&mut self, turn: Turn) {
         let parts = turn.parts.into_iter().map(Part::OfTurn).collect();
         self.begin(Of::Turn, parts, turn.copied);
@@ -88,18 +89,18 @@ impl Reading {
         });
     }
 
-    /// Leaves it.
+    /// Closes it.
     pub(super) fn close(&mut self) {
         self.open = None;
     }
 
-    /// Returns what is read.
+    /// Returns what is being read.
     pub(super) fn of(&self) -> Option<Of> {
         self.open.as_ref().map(|open| open.of)
     }
 
-    /// Returns what is copied now of all that an agent wrote: the part that was read last, before the first step all of it;
-    /// then what stands in that, one by one, and from the beginning again.
+    /// Returns what to copy now of an agent's turn: the last part read, or before the first step the whole turn; after
+    /// that the pieces in it, one by one, and then from the beginning again.
     pub(super) fn copy(&mut self) -> Option<Copied> {
         let open = self.open.as_mut()?;
         let of_place = match open.at.and_then(|at| open.parts.get(at)) {
@@ -111,7 +112,7 @@ impl Reading {
         copied
     }
 
-    /// Goes a part on, or back: from before the first, back leads to the last.
+    /// Goes one part forward or back; before the first step, back leads to the last part.
     pub(super) fn step(&mut self, on: bool) -> Option<Stepped> {
         let open = self.open.as_mut()?;
         let last = open.parts.len() - 1;
@@ -126,7 +127,7 @@ impl Reading {
         Some(open.go(to))
     }
 
-    /// Goes to the next heading or block of code or what follows one, or to the one before.
+    /// Goes to the next or the previous landmark: a heading, a block of code, or what follows one.
     pub(super) fn leap(&mut self, on: bool) -> Option<Stepped> {
         let open = self.open.as_mut()?;
         let landmark = |(_, part): &(usize, &Part)| part.is_landmark();
@@ -158,7 +159,7 @@ impl Open {
                         indent.clone_into(&mut self.indent);
                         words.extend(said.iter().cloned());
                     }
-                    // Another block of code begins at the edge.
+                    // Another block of code begins at the left edge.
                     None if part.is_landmark => self.indent.clear(),
                     Some(_) | None => {}
                 }

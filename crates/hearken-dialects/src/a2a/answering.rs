@@ -1,10 +1,11 @@
-//! What the person answers, and what becomes of it.
+//! Sending the person's answers, and handling the outcome.
 //!
-//! Responsibilities: the message that an answer becomes, whether it was taken. Not here: the question (`asking`).
+//! Responsibilities: the message that carries an answer, and whether the agent accepted it. Not here: the question
+//! (`asking`).
 //!
-//! Mental model: an answer is a message that names its task and its context. It goes without a stream of its own, because
-//! the task has one, or is looked at: so nothing that follows is heard twice. A task that left its state meanwhile was
-//! answered by somebody else, and says so by refusing the message.
+//! Mental model: an answer is a message that names its task and its context. It opens no stream of its own: the task
+//! already has one or is polled, so nothing that follows is announced twice. If another client has answered meanwhile,
+//! the task has left its state and refuses the message.
 
 use crate::Out;
 use crate::acp::permission::Sending;
@@ -18,7 +19,7 @@ use super::read::{self, Answer};
 use super::wire::Message;
 
 impl A2a {
-    /// Takes an answer of the person.
+    /// Sends an answer of the person.
     pub(super) fn answer(&mut self, request: u64, reply: &Reply, out: &mut Vec<Out>) {
         let token = reply.token.reveal();
         let mut found = None;
@@ -59,7 +60,7 @@ impl A2a {
         let message = Message {
             id: &name,
             task: &id,
-            // One that the server did not name is ours.
+            // A context that the server did not name is ours.
             context: if context == id { "" } else { &context },
             words: &words,
         };
@@ -67,7 +68,7 @@ impl A2a {
         self.request(request, Asked::Answer(id), call, out);
     }
 
-    /// Takes what became of an answer of the person.
+    /// Handles the outcome of sending an answer.
     pub(super) fn answer_went(
         &mut self,
         request: u64,
@@ -104,7 +105,7 @@ impl A2a {
             Some(_) => task.answered(request, now, out),
             None => task.unanswered(request, now, out),
         }
-        // Where nothing else tells how it stands now, this does.
+        // Without a stream, this result is what reports the task's new state.
         if let Some(news) = whole.filter(|_| task.look.stream.is_none()) {
             self.tells(news, now, out);
         }

@@ -1,11 +1,12 @@
-//! What a task wants of a person, as AAEP asks it: an answer in words, or that somebody signs in.
+//! What a task wants from a person, as AAEP questions: an answer in words, or a sign-in.
 //!
-//! Responsibilities: the question of each, the address to sign in at. Not here: when it is asked (`task`), what becomes of the
-//! answer (`answering`).
+//! Responsibilities: the question for each, and the address to sign in at. Not here: when to ask (`task`), and the
+//! outcome of the answer (`answering`).
 //!
-//! Mental model: the protocol asks by a message that goes with a state, and takes any message for an answer. Who is to sign
-//! in is handed over to where that is done: the host is said before the address. The agent may go on by itself then, or wait
-//! for a word; so both are asked. Nothing here opens an address, and no password is asked for.
+//! Mental model: the protocol asks with a message attached to a state, and accepts any message as the answer. A sign-in
+//! becomes a handoff to the place where it is done, with the host before the full address. After a sign-in the agent
+//! may go on by itself or wait for a word, so the person gets both the handoff and a question. Nothing here opens an
+//! address or asks for a password.
 
 use serde_json::{Map, Value, json};
 
@@ -19,12 +20,12 @@ use crate::written::{self, cut};
 
 use super::read::{Content, Message};
 
-/// The longest question, in characters; what is beyond it is read on demand.
+/// The longest question, in characters; the rest is read on demand.
 const LONGEST: usize = 3600;
-/// How far into data an address is looked for.
+/// How deep to search data for an address.
 const DEEPEST: usize = 6;
 
-/// Makes the question for an answer in words.
+/// Builds the question that asks for an answer in words.
 pub fn question(name: &str, message: Option<&Message>, words: &Words) -> Permission {
     let content = message.map(|message| &message.content);
     let text = content.map_or("", |content| content.text.trim());
@@ -35,7 +36,7 @@ pub fn question(name: &str, message: Option<&Message>, words: &Words) -> Permiss
     clarification(name, &asked, &more(content, asked.as_str()))
 }
 
-/// Returns what stands beside a question, to be read in full.
+/// Returns what accompanies a question, to be read in full.
 fn more(content: Option<&Content>, asked: &str) -> String {
     let Some(content) = content else {
         return String::new();
@@ -56,7 +57,7 @@ fn clarification(name: &str, question: &str, context: &str) -> Permission {
     Permission::words(Id::of_name(name), fields)
 }
 
-/// Makes the handoff to where somebody signs in, and the question whether that is done.
+/// Builds the handoff for a sign-in, and the question whether it is done.
 pub fn sign_in(
     name: &str,
     message: Option<&Message>,
@@ -68,7 +69,7 @@ pub fn sign_in(
     let host = address.as_ref().map_or("", |it| it.host.as_str());
     let odd = address.as_ref().map(|it| it.odd(words)).unwrap_or_default();
     let whole = address.as_ref().map_or("", |it| it.whole.as_str());
-    // What the agent says itself is not said twice.
+    // An address that the agent's own text contains is not repeated.
     let unsaid = if text.contains(whole) { "" } else { whole };
     let args = [("host", host), ("odd", &odd), ("address", unsaid)];
     let mut fields = sentence(words, "a2a.sign_in", &args);
@@ -85,7 +86,7 @@ pub fn sign_in(
     (fields, clarification(name, &asked, &more(content, text)))
 }
 
-/// Finds the address that a message names first: in a part of its own, in its words, in its data.
+/// Finds the first address in a message: in a part of its own, then in its text, then in its data.
 fn address(content: &Content) -> Option<Address> {
     let own = content
         .addresses

@@ -1,7 +1,7 @@
-//! The card of an agent: who it is, and where and how it is spoken with (A2A 1.0, 4.4 and 8; 0.3, 5.5).
+//! The card of an agent: who it is, and where and how to reach it (A2A 1.0, 4.4 and 8; 0.3, 5.5).
 //!
-//! Responsibilities: reading it, choosing the interface, keeping it at the server that the person named. Not here: fetching
-//! it (`client`).
+//! Responsibilities: reading the card, choosing the interface, and staying on the server that the person named. Not
+//! here: fetching the card (`client`).
 
 use std::time::Duration;
 
@@ -14,37 +14,37 @@ use crate::written::cut;
 
 use super::wire::Version;
 
-/// Where a card is on its server (A2A 1.0, 8.2).
+/// The path of a card on its server (A2A 1.0, 8.2).
 const WELL_KNOWN: &str = "/.well-known/agent-card.json";
-/// How often it is read anew: often enough that a server which went away is noticed, where nothing else is asked of it.
+/// How often the card is read again: often enough to notice a dead server when no other request is made.
 const EVERY: Duration = Duration::from_secs(15);
 /// The longest name of an agent, in characters.
 const LONGEST_NAME: usize = 120;
-/// The longest path, in bytes: what servers take as a rule.
+/// The longest path, in bytes: the usual limit of servers.
 const LONGEST_PATH: usize = 2048;
 /// The longest tenant, in bytes.
 const LONGEST_TENANT: usize = 256;
-/// How many interfaces are looked at.
+/// How many interfaces are considered.
 const MOST: usize = 64;
-/// The largest card that is read to recognise it, in bytes; large ones list skills by the hundred.
+/// The largest card that is parsed for recognition, in bytes; large cards list hundreds of skills.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// How an agent is spoken with.
+/// How to reach an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
-    /// Its name for people.
+    /// The agent's display name.
     pub name: String,
-    /// The path to which requests go.
+    /// The path that requests go to.
     pub path: String,
-    /// Which protocol it is.
+    /// The version of the protocol.
     pub version: Version,
-    /// Whether it answers by streams.
+    /// Whether the agent can stream its answers.
     pub streams: bool,
-    /// What names the agent among several at that path; empty where nothing does.
+    /// What identifies the agent among several at that path; empty if the card names no tenant.
     pub tenant: String,
 }
 
-/// Returns the document that is followed in the place of a stream: the card of the agent at a path.
+/// Returns the document that is followed instead of a stream: the card of the agent at a path.
 pub fn document(path: &str) -> Stream {
     let at = match path.ends_with(".json") {
         true => path.to_owned(),
@@ -67,7 +67,7 @@ pub fn is_card(text: &str) -> bool {
         && object(text).is_some_and(|card| is_it(&card))
 }
 
-/// Returns the interfaces of a card of 1.0.
+/// Returns the interfaces of a 1.0 card.
 fn interfaces(card: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
     let all = card.get("supportedInterfaces").and_then(Value::as_array);
     let all = all.into_iter().flatten().filter_map(Value::as_object);
@@ -75,7 +75,7 @@ fn interfaces(card: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Va
         .take(MOST)
 }
 
-/// Returns the address of a card of 0.3.
+/// Returns the address in a 0.3 card.
 fn old(card: &Map<String, Value>) -> Option<&str> {
     let is_jsonrpc = |name: &str| name.eq_ignore_ascii_case("JSONRPC");
     text(card, "protocolVersion")?;
@@ -92,10 +92,10 @@ fn old(card: &Map<String, Value>) -> Option<&str> {
         .and_then(|it| text(it, "url"))
 }
 
-/// Reads a card that was found at an origin; where none is given, nothing is sent.
+/// Reads a card that was found at an origin; without an origin, nothing is ever sent.
 ///
 /// # Errors
-/// Why this agent can't be spoken with, as a phrase.
+/// Why this agent is unreachable, as a phrase.
 pub fn read(written: &str, origin: Option<&str>) -> Result<Card, Phrase> {
     let Some(card) = object(written).filter(|_| is_card(written)) else {
         return Err(Phrase::new("a2a.no_card"));
@@ -108,7 +108,7 @@ pub fn read(written: &str, origin: Option<&str>) -> Result<Card, Phrase> {
     });
     let old = old(&card).map(|url| (url, Version::V0_3, ""));
     let mut all: Vec<_> = new.chain(old).collect();
-    // The newer version has more to tell.
+    // The newer version reports more.
     all.sort_by_key(|(_, version, _)| *version == Version::V0_3);
     let Some(first) = all.first() else {
         return Err(Phrase::new("a2a.no_interface"));
@@ -142,19 +142,19 @@ pub fn read(written: &str, origin: Option<&str>) -> Result<Card, Phrase> {
     })
 }
 
-/// Parts an address into its scheme, its host with its port, and the rest.
+/// Splits an address into its scheme, its host with its port, and the rest.
 fn parted(url: &str) -> Option<(&str, &str, &str)> {
     let (scheme, rest) = url.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     Some((scheme, rest.get(..end)?, rest.get(end..)?))
 }
 
-/// Returns the host that an address is at, as far as it is one.
+/// Returns the host of an address, or the whole text if it is not an address.
 fn host(url: &str) -> &str {
     parted(url).map_or(url, |(_, place, _)| place)
 }
 
-/// Returns the host and the port of an address, in one form for all that mean the same.
+/// Returns the host and the port of an address, normalised.
 fn place(scheme: &str, authority: &str) -> Option<(String, String)> {
     let authority = authority.to_ascii_lowercase();
     let in_brackets = authority
@@ -166,13 +166,13 @@ fn place(scheme: &str, authority: &str) -> Option<(String, String)> {
     };
     let usual = if scheme == "https" { "443" } else { "80" };
     let port = if port.is_empty() { usual } else { port };
-    // This machine has many names, and who serves a card on it writes any of them.
+    // This machine has many names, and a card served from it may use any of them.
     let here = matches!(host, "localhost" | "127.0.0.1" | "::1" | "0.0.0.0" | "::");
     let host = if here { "localhost" } else { host };
     (!host.is_empty() && !host.contains('@')).then(|| (host.to_owned(), port.to_owned()))
 }
 
-/// Returns the path of an address, where that is at this origin: no token of the person's goes anywhere else.
+/// Returns the path of an address if it is at this origin: the person's token must not go anywhere else.
 fn path_of(url: &str, origin: &str) -> Option<String> {
     let path = if url.starts_with('/') && !url.starts_with("//") {
         url

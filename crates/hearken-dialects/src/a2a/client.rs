@@ -1,8 +1,8 @@
-//! The machine: which task each message is about, and what a request was for.
+//! The machine: which task a message is about, and what a request was for.
 //!
-//! Responsibilities: the card, the tasks and conversations that are known, answers to requests, the end of the link. Not here:
-//! one task (`task`), finding and following them (`following`), the person's answers (`answering`), prompts and stops
-//! (`prompting`).
+//! Responsibilities: the card, the known tasks and conversations, the answers to requests, and the end of the link. Not
+//! here: a single task (`task`), finding and following tasks (`following`), the person's answers (`answering`), prompts
+//! and stops (`prompting`).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,55 +22,55 @@ use super::prompting::{Prompted, Talk};
 use super::read::{self, Answer, News};
 use super::task::Task;
 
-/// The name of this dialect, and of an agent that is not named yet.
+/// The name of this dialect, and of an agent whose card names none.
 pub(super) const NAME: &str = "a2a";
-/// How many tasks are followed at once.
+/// How many tasks are followed at the same time.
 pub(super) const MOST_TASKS: usize = 64;
-/// How many requests may be under way, beside the streams: the link takes so many, and the person's come first.
+/// How many requests besides streams may be pending: the link's own limit, with room for the person's requests.
 const MOST_CALLS: usize = 12;
-/// How many streams a link can have at once.
+/// How many streams a link can have open.
 const MOST_STREAMS: usize = 8;
 
-/// Returns the name of the agent as which a conversation is heard.
+/// Returns the agent name under which a conversation appears.
 pub(super) fn agent(context: &str) -> String {
     written::id("a2a_", context)
 }
 
-/// What a request of ours was for.
+/// The purpose of one of our requests.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Asked {
     /// A page of the list of tasks.
     List,
-    /// A task as it is; with how much had been heard of it then.
+    /// The current state of a task; with the number of reports heard before the request.
     Get(String, u64),
-    /// The stream of a task; with how much had been heard of it before.
+    /// The stream of a task; with the number of reports heard before the request.
     Stream(String, u64),
-    /// An answer of the person, to this task.
+    /// The person's answer to this task.
     Answer(String),
     /// A prompt.
     Prompt(Prompted),
-    /// The end of this task.
+    /// Cancelling this task.
     Cancel(String),
 }
 
-/// Speaks with one server.
+/// The connection to one server.
 #[derive(Debug)]
 pub struct A2a {
     pub(super) numbers: Numbers,
     pub(super) words: Words,
     pub(super) listens: bool,
     pub(super) card: Option<Card>,
-    /// The tasks that are followed, by their names.
+    /// The followed tasks, by name.
     pub(super) tasks: BTreeMap<String, Task>,
-    /// The conversations that can be gone on with, by their names.
+    /// The conversations that can be continued, by name.
     pub(super) talks: BTreeMap<String, Talk>,
     pub(super) asked: BTreeMap<u64, Asked>,
     pub(super) listing: Listing,
-    /// The one task that the person wants to hear.
+    /// The only task that the person wants to follow.
     pub(super) only: Option<String>,
-    /// Whether the connection is there.
+    /// Whether the connection is up.
     pub(super) is_up: bool,
-    /// Whether it was lost since it was last known what is asked.
+    /// Whether the connection was lost and the open questions have not been confirmed since.
     pub(super) was_lost: bool,
     pub(super) is_over: bool,
     pub(super) heard: u64,
@@ -82,7 +82,7 @@ pub struct A2a {
 }
 
 impl A2a {
-    /// Makes the machine.
+    /// Creates the machine.
     pub fn new(start: Start) -> Self {
         Self {
             numbers: start.numbers,
@@ -106,14 +106,14 @@ impl A2a {
         }
     }
 
-    /// Draws a number that no other of this machine is made from.
+    /// Draws a number that is unique in this machine.
     pub(super) fn drawn(&mut self) -> u64 {
         self.made += 1;
         let mixed = self.made.wrapping_mul(0xa076_1d64_78bd_642f);
         self.seed.wrapping_add(mixed)
     }
 
-    /// Makes a name for a message of ours.
+    /// Creates a name for one of our messages.
     pub(super) fn message_id(&mut self) -> String {
         let mut half = |odd: u64| {
             let mut z = self.drawn().wrapping_mul(odd);
@@ -127,7 +127,7 @@ impl A2a {
         )
     }
 
-    /// Returns whether there is room for one more request, of either kind.
+    /// Returns whether there is room for another request: a stream, or any other.
     pub(super) fn has_room(&self, streams: bool) -> bool {
         let is_stream = |asked: &&Asked| match asked {
             Asked::Stream(..) => true,
@@ -141,13 +141,13 @@ impl A2a {
         }
     }
 
-    /// Makes a request under a number.
+    /// Sends a request under a number.
     pub(super) fn request(&mut self, request: u64, what: Asked, call: Call, out: &mut Vec<Out>) {
         self.asked.insert(request, what);
         out.push(Out::Call { request, call });
     }
 
-    /// Returns a task; one that is new is begun to be known, and none where too many are at work.
+    /// Returns a task, and creates it if it is new; `None` if it is over or too many are followed.
     pub(super) fn task(
         &mut self,
         id: &str,
@@ -202,7 +202,7 @@ impl A2a {
             return self.overheard(frame, now, out);
         }
         let origin = match self.listens {
-            // Nothing is sent from here, so it is no matter where.
+            // Nothing is sent on this link, so the origin does not matter.
             true => None,
             false => Some(self.origin.as_str()),
         };
@@ -237,7 +237,7 @@ impl A2a {
         }));
     }
 
-    /// Takes what was written down elsewhere.
+    /// Handles a text that was recorded elsewhere.
     fn overheard(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
         let news = match read::answer(text) {
             Answer::Result(result) => read::news(&result),
@@ -251,7 +251,7 @@ impl A2a {
         }
     }
 
-    /// Takes what is told of a task, and gives the name of the task; an answer without one is told by itself.
+    /// Applies a report to its task and returns the task's name; `None` for an answer without a task.
     pub(super) fn tells(&mut self, news: News, now: Now, out: &mut Vec<Out>) -> Option<String> {
         let (id, context) = match &news {
             News::Task(task) => (task.id.clone(), task.context.clone()),
@@ -274,7 +274,7 @@ impl A2a {
         Some(id)
     }
 
-    /// Forgets a task that is over, and sends what waited for its end.
+    /// Forgets a task that is over, and sends the prompts that waited for its end.
     pub(super) fn rests(&mut self, id: &str, out: &mut Vec<Out>) {
         let Some(task) = self.tasks.get(id).filter(|task| task.is_over) else {
             return;
@@ -286,7 +286,7 @@ impl A2a {
         self.send_held(&context, out);
     }
 
-    /// Takes an event of a stream that answers one of our requests.
+    /// Handles an event of a stream that answers one of our requests.
     fn piece(&mut self, request: u64, text: &str, now: Now, out: &mut Vec<Out>) {
         let Some(asked) = self.asked.get(&request).cloned() else {
             return;
@@ -296,7 +296,7 @@ impl A2a {
                 Some(news) => self.streamed(request, asked, news, now, out),
                 None => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
             },
-            // A stream may begin before it turns out that there is none.
+            // A server may open a stream before it refuses the request.
             Answer::Refused(..) => {
                 self.asked.remove(&request);
                 let answer = HttpAnswer {
@@ -314,7 +314,7 @@ impl A2a {
     fn streamed(&mut self, request: u64, asked: Asked, news: News, now: Now, out: &mut Vec<Out>) {
         match asked {
             Asked::Stream(id, _) => {
-                // What is told twice is heard by the first of the streams.
+                // If two streams report the same task, only the first is heard.
                 let follows = self
                     .tasks
                     .get(&id)
@@ -325,12 +325,12 @@ impl A2a {
                 }
             }
             Asked::Prompt(prompted) => self.prompt_begins(request, prompted, news, now, out),
-            // None of these streams.
+            // These have no streams.
             Asked::List | Asked::Get(..) | Asked::Answer(_) | Asked::Cancel(_) => {}
         }
     }
 
-    /// Takes what became of one of our requests.
+    /// Handles the outcome of one of our requests.
     fn carried_out(
         &mut self,
         request: u64,
@@ -363,7 +363,7 @@ impl A2a {
         }
     }
 
-    /// Ends what can't be followed any more.
+    /// Ends everything that can no longer be followed.
     fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
         self.is_over = true;
         self.is_up = false;
@@ -380,7 +380,7 @@ impl A2a {
     }
 }
 
-/// Says in which words a request was refused.
+/// Returns the fault for a request refused with these words.
 pub(super) fn refusal(words: &str) -> Fault {
     Fault::Rejected {
         reason: Phrase::new("a2a.refused").with("words", Word::Agent(cut(words, 400))),
@@ -446,7 +446,7 @@ impl Dialect for A2a {
             Wish::Stop => self.stop(out),
             Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
             Wish::Of(agent, wish) => self.wish_of(agent, wish, out),
-            // It has no words for how somebody wants to hear it.
+            // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}
         }
     }

@@ -1,16 +1,16 @@
-//! Finding tasks and following them: the list, the stream of each, and looking again where there is none.
+//! Finding tasks and following them: the list, a stream for each task, and polling where there is no stream.
 //!
-//! Responsibilities: what is asked for when, what its answers mean, when everything is known again after a loss. Not here:
-//! what a task becomes (`task`), the requests themselves (`wire`).
+//! Responsibilities: what is requested when, what the answers mean, and when everything is known again after a loss.
+//! Not here: how a task develops (`task`), the requests themselves (`wire`).
 //!
 //! # Mental model
-//! A server tells of a task only whom it asks about that task. So the list is asked for every few seconds, and each task that
-//! is at work gets its stream, which begins with all that is known of it. There are fewer streams than there may be tasks:
-//! those without one are looked at again and again, and so is a task whose stream ended before the task did. What was asked
-//! for before something newer came is older than that, and is not believed.
+//! A server reports on a task only to a client that asks about it. So the list is requested every few seconds, and each
+//! active task gets its own stream, which starts with everything known about the task. There are fewer streams than
+//! possible tasks: tasks without one are polled, and so is a task whose stream ended before the task did. The answer to
+//! a poll is ignored if something newer arrived after the request was sent.
 //!
 //! # Tuning by symptom
-//! Tasks are heard late: [`LIST`] is long. A server is asked too much: it, or [`LOOK`], is short.
+//! Tasks are announced late: shorten [`LIST`]. A server gets too many requests: lengthen [`LIST`] or [`LOOK`].
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -25,33 +25,33 @@ use crate::{Out, Standing};
 use super::client::{A2a, Asked};
 use super::read::{self, Answer, News};
 
-/// How often the list is asked for.
+/// How often the list is requested.
 const LIST: Duration = Duration::from_secs(4);
-/// After how long a task is looked at again, at first; each time twice as long, up to the second.
+/// The delay before a task is polled again: the first, doubled each time up to the second.
 const LOOK: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(8));
-/// After how long what found no room is tried again.
+/// The delay before a request that found no room is tried again.
 const ROOM: Duration = Duration::from_secs(1);
-/// How many pages of the list are read at first: some hundreds of tasks, the last that changed.
+/// How many pages of the list are read at first: a few hundred tasks, the most recently changed.
 const MOST_PAGES: usize = 4;
-/// How many tasks that are over are remembered.
+/// How many finished tasks are remembered.
 const MOST_SEEN: usize = 2048;
-/// How many streams are for following tasks: the others are for what the person begins.
+/// How many streams may follow tasks: the others are kept for what the person starts.
 const MOST_FOLLOWING: usize = 6;
-/// The code for a task that is not there (A2A 1.0, 5.4).
+/// The error code for an unknown task (A2A 1.0, 5.4).
 pub(super) const NO_TASK: i64 = -32001;
 
-/// How a task is looked at.
+/// How a task is being followed.
 #[derive(Debug, Default)]
 pub struct Look {
-    /// Its stream, by the number of the request.
+    /// The request number of its stream.
     pub stream: Option<u64>,
-    /// How much was heard of it.
+    /// How many reports about the task were heard.
     pub stirs: u64,
-    /// When it is looked at next; absent where something is under way.
+    /// When the task is polled next; `None` while a request is pending.
     pub next: Option<Duration>,
-    /// Whether nothing was heard of it since the connection is there.
+    /// Whether nothing was heard about the task since the connection came up.
     pub is_stale: bool,
-    /// How often in a row a stream of it ended, or looking brought nothing.
+    /// How often in a row its stream ended or polling brought nothing new.
     fails: u32,
 }
 
@@ -62,17 +62,17 @@ impl Look {
     }
 }
 
-/// What is known of the list.
+/// The state of the task list.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    /// When it is asked for next; absent while it is, and where there is none.
+    /// When the list is requested next; `None` while a request is pending, or if the server has no list.
     next: Option<Duration>,
-    /// Whether there is none.
+    /// Whether the server has no list.
     is_missing: bool,
-    /// Whether it was read once: what is not in it then begins later.
+    /// Whether the list was read once: a task that it lacked then is new.
     is_known: bool,
     pages: usize,
-    /// The newest time in the first one.
+    /// The newest time on the first reading.
     newest: Option<Timestamp>,
     seen: BTreeSet<String>,
     order: VecDeque<String>,
@@ -84,7 +84,7 @@ impl Listing {
         self.seen.contains(id)
     }
 
-    /// Takes note that a task is over.
+    /// Records that a task is over.
     pub(super) fn see(&mut self, id: &str) {
         if self.seen.insert(id.to_owned()) {
             self.order.push_back(id.to_owned());
@@ -98,7 +98,7 @@ impl Listing {
 }
 
 impl A2a {
-    /// Begins to follow, after each connection.
+    /// Starts following after each connection.
     pub(super) fn begin(&mut self, now: Now, out: &mut Vec<Out>) {
         for task in self.tasks.values_mut() {
             task.look.is_stale = true;
@@ -142,7 +142,7 @@ impl A2a {
         }
     }
 
-    /// Takes a page of the list.
+    /// Handles a page of the list.
     pub(super) fn listed(
         &mut self,
         outcome: &Result<HttpAnswer, Fault>,
@@ -159,7 +159,7 @@ impl A2a {
                 Some(page) => page,
                 None => return self.has_no_list(out),
             },
-            // Who has none says so in one of several ways, and once is enough.
+            // Servers without a list refuse in different ways; one refusal is enough.
             Answer::Refused(..) => {
                 self.listing.next = None;
                 return self.has_no_list(out);
@@ -180,14 +180,14 @@ impl A2a {
             if self.tasks.contains_key(&task.id) || self.listing.is_seen(&task.id) {
                 continue;
             }
-            // An old one may come up in the place of one that was taken off the list.
+            // An old task may move up when another is removed from the list.
             if is_last && at.is_none_or(|at| Some(at) <= self.listing.newest) {
                 self.listing.see(&task.id);
                 continue;
             }
             begun.push((task, !self.listing.is_known));
         }
-        // What began first is heard first.
+        // The oldest task is announced first.
         for (task, joins) in begun.into_iter().rev() {
             if self.task(&task.id, &task.context, joins, out).is_some() {
                 self.look_now(&task.id, now, out);
@@ -209,7 +209,7 @@ impl A2a {
         self.look(id, now, out);
     }
 
-    /// Has everything looked at again, because something may have been missed.
+    /// Polls every task again, because reports may have been missed.
     pub(super) fn look_again(&mut self, now: Now) {
         for task in self.tasks.values_mut() {
             task.interrupt();
@@ -218,7 +218,7 @@ impl A2a {
         }
     }
 
-    /// Looks at a task: by its stream, where it can have one.
+    /// Follows a task by a stream if one is available, otherwise polls it.
     fn look(&mut self, id: &str, now: Now, out: &mut Vec<Out>) {
         let streams = self.asked.values();
         let following = streams.filter(|it| matches!(it, Asked::Stream(..))).count();
@@ -232,7 +232,7 @@ impl A2a {
             return;
         }
         let stirs = task.look.stirs;
-        // One that ended twice in a row is not asked for until something changes.
+        // After two failures in a row, no stream is requested until something changes.
         if card.streams && has_room && task.look.fails < 2 {
             let number = self.numbers.fresh();
             let call = card.subscribe(number, id);
@@ -249,13 +249,13 @@ impl A2a {
         }
     }
 
-    /// Returns when something is looked at next.
+    /// Returns when the next poll is due.
     pub(super) fn next_look(&self) -> Option<Duration> {
         let tasks = self.tasks.values().filter_map(|task| task.look.next);
         tasks.chain(self.listing.next).min().filter(|_| self.is_up)
     }
 
-    /// Looks at what it is time for.
+    /// Sends the polls that are due.
     pub(super) fn look_at_what_is_due(&mut self, now: Now, out: &mut Vec<Out>) {
         if !self.is_up {
             return;
@@ -271,7 +271,7 @@ impl A2a {
         }
     }
 
-    /// Takes a task as it was when it was asked for.
+    /// Handles the answer to a poll; outdated answers are ignored.
     pub(super) fn looked(
         &mut self,
         id: &str,
@@ -306,7 +306,7 @@ impl A2a {
         self.settle_back(id, out);
     }
 
-    /// Ends a task that the server does not know any more.
+    /// Ends a task that the server no longer knows.
     pub(super) fn is_not_there(&mut self, id: &str, now: Now, out: &mut Vec<Out>) {
         let Some(task) = self.tasks.get_mut(id) else {
             return;
@@ -318,7 +318,7 @@ impl A2a {
         self.rests(id, out);
     }
 
-    /// Takes the end of the stream of a task.
+    /// Handles the end of a task's stream.
     pub(super) fn stream_ended(
         &mut self,
         request: u64,
@@ -336,13 +336,13 @@ impl A2a {
         }
         task.look.stream = None;
         task.interrupt();
-        // One that told more than how the task stands was worth it.
+        // A stream that reported more than the initial state was worth it.
         let told = task.look.stirs > stirs + 1;
         task.look.fails = if told { 0 } else { task.look.fails + 1 };
         let refused = match outcome {
             Ok(answer) if answer.body.is_empty() => false,
             Ok(_) | Err(_) => {
-                // How it stands is asked for without a stream.
+                // The state is then polled without a stream.
                 task.look.fails = task.look.fails.max(2);
                 true
             }
@@ -356,7 +356,7 @@ impl A2a {
         self.look_at_what_is_due(now, out);
     }
 
-    /// Takes a request that got no answer: where nobody is there, the connection is not either.
+    /// Handles a request that got no answer: if the server is unreachable, the connection is down too.
     pub(super) fn doubt(&mut self, fault: &Fault, out: &mut Vec<Out>) {
         let is_gone = matches!(fault, Fault::Refused | Fault::UnknownHost | Fault::Closed);
         if is_gone && std::mem::replace(&mut self.is_up, false) {
@@ -364,7 +364,7 @@ impl A2a {
         }
     }
 
-    /// Takes note that a task was heard of; once all were, after a loss, what they ask can be answered again.
+    /// Records that a task was heard of; after a loss, once all were, their questions can be answered again.
     pub(super) fn settle_back(&mut self, id: &str, out: &mut Vec<Out>) {
         if let Some(task) = self.tasks.get_mut(id) {
             task.look.is_stale = false;

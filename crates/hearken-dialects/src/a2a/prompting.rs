@@ -1,7 +1,7 @@
-//! Telling the agent what to do, and stopping it.
+//! Sending prompts to the agent, and stopping it.
 //!
-//! Responsibilities: which conversation is meant, prompts that wait, the task that a prompt begins, what became of a stop. Not
-//! here: tasks (`task`), following those of others (`following`).
+//! Responsibilities: choosing the conversation, holding prompts, the task that a prompt starts, and the outcome of a
+//! stop. Not here: tasks (`task`), following tasks that other clients started (`following`).
 
 use std::collections::VecDeque;
 
@@ -15,39 +15,39 @@ use super::client::{A2a, Asked, agent, refusal};
 use super::read::{self, Answer, News};
 use super::wire::Message;
 
-/// How many prompts wait; a person who writes ahead writes a few.
+/// How many prompts may wait; a person writing ahead writes a few.
 const MOST_HELD: usize = 16;
-/// How many conversations can be gone on with.
+/// How many conversations are kept for continuing.
 const MOST_TALKS: usize = 256;
 
 /// A conversation.
 #[derive(Debug, Default)]
 pub struct Talk {
-    /// What the person wants of it when it is done.
+    /// The prompts to send when the current task is done.
     pub held: VecDeque<String>,
-    /// Whether a prompt is on its way.
+    /// Whether a prompt is being sent.
     pub sending: bool,
-    /// When something was last heard of it, in the order of what was heard.
+    /// When the conversation was last heard of, as a position in the order of reports.
     pub heard: u64,
-    /// Whether the server gave it no name, and the one that it has is ours.
+    /// Whether the name is ours because the server gave none.
     pub is_unnamed: bool,
 }
 
-/// A prompt that is on its way.
+/// A prompt that is being sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompted {
-    /// The conversation; empty where it begins one.
+    /// The conversation; empty if the prompt starts one.
     pub context: String,
-    /// The words.
+    /// The text of the prompt.
     pub words: String,
     /// Whether its answer is a stream.
     pub streams: bool,
-    /// Whether its answer was told already, which was no task.
+    /// Whether an answer without a task was already announced.
     pub is_told: bool,
 }
 
 impl A2a {
-    /// Takes note of a conversation; one that is new takes the place of one of which nothing was heard for longest.
+    /// Records a conversation; if there are too many, a new one replaces the one that has been silent longest.
     pub(super) fn talk(&mut self, context: &str) {
         let heard = self.heard;
         if !self.talks.contains_key(context) && self.talks.len() >= MOST_TALKS {
@@ -65,14 +65,14 @@ impl A2a {
         self.talks.entry(context.to_owned()).or_default().heard = heard;
     }
 
-    /// Tells the agent what to do: in the conversation that something was heard of last, else in a new one.
+    /// Sends a prompt to the conversation that was heard of last, or to a new one.
     pub(super) fn prompt(&mut self, prompt: &str, out: &mut Vec<Out>) {
         let last = self.talks.iter().max_by_key(|(_, it)| it.heard);
         let last = last.map(|(context, _)| context.clone()).unwrap_or_default();
         self.prompt_in(&last, prompt, out);
     }
 
-    /// Does what is wished of one of the conversations.
+    /// Carries out a wish for one of the conversations.
     pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, out: &mut Vec<Out>) {
         let mut all = self.talks.keys();
         let context = all.find(|context| agent(context) == whom.as_str()).cloned();
@@ -111,12 +111,12 @@ impl A2a {
         self.send_held(context, out);
     }
 
-    /// Returns whether a task of a conversation is under way.
+    /// Returns whether a conversation has an active task.
     fn works(&self, context: &str) -> bool {
         self.tasks.values().any(|task| task.context == context)
     }
 
-    /// Sends what waits for the connection.
+    /// Sends the prompts that waited for the connection.
     pub(super) fn send_all_held(&mut self, out: &mut Vec<Out>) {
         let all: Vec<String> = self.talks.keys().cloned().collect();
         for context in all {
@@ -124,7 +124,7 @@ impl A2a {
         }
     }
 
-    /// Sends what waits for a conversation to be done.
+    /// Sends the next prompt that waited for a conversation to be done.
     pub(super) fn send_held(&mut self, context: &str, out: &mut Vec<Out>) {
         let is_busy = self.works(context) || !self.is_up;
         let can_stream = self.has_room(true);
@@ -162,7 +162,7 @@ impl A2a {
         self.request(number, Asked::Prompt(prompted), call, out);
     }
 
-    /// Takes the first that a prompt's stream tells: the task, or an answer without one.
+    /// Handles the first report of a prompt's stream: the task, or an answer without one.
     pub(super) fn prompt_begins(
         &mut self,
         request: u64,
@@ -195,7 +195,7 @@ impl A2a {
         self.asked.insert(request, asked);
     }
 
-    /// Takes what a prompt began, and gives its task.
+    /// Applies the first report about a prompt, and returns its task.
     fn began(
         &mut self,
         prompted: &Prompted,
@@ -212,7 +212,7 @@ impl A2a {
         };
         self.sent(prompted, &context);
         if let News::Message { message, .. } = news {
-            // It is told as a task that is over at once.
+            // It is announced as a task that is over immediately.
             let context = if context.is_empty() {
                 prompted.context.clone()
             } else {
@@ -237,13 +237,13 @@ impl A2a {
         Some(id)
     }
 
-    /// Takes note that a prompt is not on its way any more, and of the conversation that it began.
+    /// Records that a prompt is no longer being sent, and which conversation it started.
     fn sent(&mut self, prompted: &Prompted, context: &str) {
         let mut waits = VecDeque::new();
         if let Some(talk) = self.talks.get_mut(&prompted.context) {
             talk.sending = false;
             if prompted.context.is_empty() && !context.is_empty() {
-                // What was written behind it goes on with what it began.
+                // Prompts written after it continue the conversation that it started.
                 waits = std::mem::take(&mut talk.held);
             }
         }
@@ -257,7 +257,7 @@ impl A2a {
         }
     }
 
-    /// Takes what became of a prompt of which no task was heard in a stream.
+    /// Handles the outcome of a prompt whose stream reported no task.
     pub(super) fn prompt_went(
         &mut self,
         prompted: Prompted,
@@ -297,7 +297,7 @@ impl A2a {
         self.send_held(&prompted.context, out);
     }
 
-    /// Stops what is under way in the conversation that something was heard of last.
+    /// Stops the work in the conversation that was heard of last.
     pub(super) fn stop(&mut self, out: &mut Vec<Out>) {
         let last = self.tasks.values().max_by_key(|task| task.heard);
         match last.map(|task| task.context.clone()) {
@@ -342,7 +342,7 @@ impl A2a {
         }
     }
 
-    /// Takes what became of a stop; that it has stopped is told when it says so.
+    /// Handles the outcome of a stop; the task itself reports when it has stopped.
     pub(super) fn cancel_went(
         &mut self,
         id: &str,
@@ -356,7 +356,7 @@ impl A2a {
         let fault = match delivered(outcome) {
             Ok(_) => match outcome.as_ref().map(|answer| read::answer(&answer.body)) {
                 Ok(Answer::Result(result)) => {
-                    // A task that has a stream tells it there, in its order.
+                    // A task with a stream reports it there, in order.
                     let alone = task.look.stream.is_none();
                     if let Some(news) = read::news(&result).filter(|_| alone) {
                         self.tells(news, now, out);

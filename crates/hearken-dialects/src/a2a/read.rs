@@ -1,6 +1,6 @@
-//! What a server tells, read leniently and in either version: tasks, their states, messages, artifacts.
+//! What a server reports, read leniently and in either version: tasks, their states, messages, artifacts.
 //!
-//! Responsibilities: each of them, within bounds. Not here: what it means (`task`).
+//! Responsibilities: reading each of them, within bounds. Not here: what they mean (`task`).
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::protocol::object;
 use crate::rpc::{self, Message as Rpc, Text};
 use crate::written::cut;
 
-/// The longest name of a task, a context, a message or an artifact, in bytes: UUIDs as a rule.
+/// The longest name of a task, a context, a message or an artifact, in bytes; usually a UUID.
 const LONGEST_NAME: usize = 256;
 /// How many artifacts of a task are read.
 const MOST_ARTIFACTS: usize = 128;
@@ -17,33 +17,33 @@ const MOST_ARTIFACTS: usize = 128;
 const MOST_PARTS: usize = 256;
 /// How many messages of a task are read.
 const MOST_MESSAGES: usize = 64;
-/// How many tasks of a page are read.
+/// How many tasks are read per page.
 const MOST_TASKS: usize = 100;
-/// The longest text of data that is kept to be read in full, in characters.
+/// The longest data kept for reading in full, in characters.
 const LONGEST_DATA: usize = 4000;
-/// The longest words of a refusal, in characters.
+/// The longest text of a refusal, in characters.
 const LONGEST_WORDS: usize = 1000;
 
-/// How far a task is (A2A 1.0, 4.1.3).
+/// The state of a task (A2A 1.0, 4.1.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It was taken.
+    /// The server accepted the task.
     Submitted,
-    /// The agent works.
+    /// The agent is working.
     Working,
-    /// It is done.
+    /// The task is done.
     Completed,
-    /// It failed.
+    /// The task failed.
     Failed,
-    /// It was cancelled.
+    /// The task was cancelled.
     Canceled,
     /// The agent wants an answer.
     InputRequired,
-    /// The agent does not do it.
+    /// The agent refuses the task.
     Rejected,
-    /// The agent wants somebody to sign in.
+    /// The agent wants the person to sign in.
     AuthRequired,
-    /// None that is known.
+    /// A state that is not known here.
     Unknown,
 }
 
@@ -63,7 +63,7 @@ impl State {
         }
     }
 
-    /// Returns whether nothing follows it.
+    /// Returns whether the state is final.
     pub fn is_last(self) -> bool {
         match self {
             Self::Completed | Self::Failed | Self::Canceled | Self::Rejected => true,
@@ -76,16 +76,16 @@ impl State {
     }
 }
 
-/// What stands in the parts of a message or an artifact.
+/// The content of a message or an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Content {
     /// The texts, joined.
     pub text: String,
-    /// What is no text, by its name or kind.
+    /// The names or kinds of the parts that are not text.
     pub others: Vec<String>,
-    /// Data, as it was written, to be read in full.
+    /// Data as written, to be read in full.
     pub data: Vec<String>,
-    /// The addresses that stand in parts of their own.
+    /// The addresses in parts of their own.
     pub addresses: Vec<String>,
 }
 
@@ -94,18 +94,18 @@ pub struct Content {
 pub struct Message {
     /// Its name.
     pub id: String,
-    /// Whether a person said it, or whoever speaks for one.
+    /// Whether a person wrote it, or a client on the person's behalf.
     pub is_persons: bool,
-    /// What it says.
+    /// The content of the message.
     pub content: Content,
 }
 
-/// How a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
-    /// How far it is.
+    /// The state.
     pub state: State,
-    /// What the agent says of that.
+    /// What the agent says about the state.
     pub message: Option<Message>,
     /// Since when, as the server wrote it.
     pub at: String,
@@ -114,9 +114,9 @@ pub struct Status {
 /// An artifact, or a piece of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
-    /// Its name in its task.
+    /// The artifact's name within its task.
     pub id: String,
-    /// What it holds.
+    /// The content of the artifact.
     pub content: Content,
 }
 
@@ -125,46 +125,46 @@ pub struct Artifact {
 pub struct Task {
     /// Its name.
     pub id: String,
-    /// The conversation; empty where none is named.
+    /// The conversation; empty if the server names none.
     pub context: String,
-    /// How it stands.
+    /// The status of the task.
     pub status: Status,
-    /// What came of it.
+    /// The results so far.
     pub artifacts: Vec<Artifact>,
-    /// What was said in it.
+    /// The messages of the task.
     pub history: Vec<Message>,
 }
 
-/// What a server tells.
+/// A report from a server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
-    /// A task as it is now.
+    /// The current state of a task.
     Task(Task),
-    /// How a task stands now.
+    /// The new status of a task.
     Status {
-        /// Which.
+        /// The task.
         task: String,
-        /// Its conversation.
+        /// The conversation of the task.
         context: String,
-        /// How.
+        /// The status.
         status: Status,
     },
     /// An artifact, or more of one.
     Artifact {
-        /// Of which task.
+        /// The task.
         task: String,
-        /// Its conversation.
+        /// The conversation of the task.
         context: String,
-        /// What came.
+        /// The artifact.
         artifact: Artifact,
-        /// Whether it goes on with what was there.
+        /// Whether it is appended to what was there.
         append: bool,
     },
     /// An answer without a task.
     Message {
         /// The conversation.
         context: String,
-        /// What was said.
+        /// The message.
         message: Message,
     },
 }
@@ -172,11 +172,11 @@ pub enum News {
 /// An answer to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// It was carried out.
+    /// The result of a request that was carried out.
     Result(Map<String, Value>),
-    /// It was refused, with this code, for this reason.
+    /// A refusal, with its code and its reason.
     Refused(i64, String),
-    /// It is none.
+    /// Not an answer.
     Unread,
 }
 
@@ -196,7 +196,7 @@ pub fn answer(body: &str) -> Answer {
     }
 }
 
-/// Returns whether a text tells of a task.
+/// Returns whether a text reports on a task.
 pub fn is_news(body: &str) -> bool {
     let named = ["statusUpdate", "artifactUpdate", "\"task\"", "-update\""];
     named.iter().any(|name| body.contains(name))
@@ -210,7 +210,7 @@ pub fn is_news(body: &str) -> bool {
         }
 }
 
-/// Reads what a result tells; nothing where it tells nothing that is known.
+/// Reads the report in a result; `None` if it is of no known kind.
 pub fn news(result: &Map<String, Value>) -> Option<News> {
     let member = |name: &str| result.get(name).and_then(Value::as_object);
     if let Some(kind) = text(result, "kind") {
@@ -234,11 +234,11 @@ pub fn news(result: &Map<String, Value>) -> Option<News> {
     if let Some(it) = member("message") {
         return said(it);
     }
-    // What GetTask and CancelTask answer with is the task itself.
+    // GetTask and CancelTask return the task itself.
     task(result).map(News::Task)
 }
 
-/// Reads a page of the list of tasks, and the name of the next one; empty where there is none.
+/// Reads a page of the task list, and the name of the next page; empty if there is none.
 pub fn page(result: &Map<String, Value>) -> Option<(Vec<Task>, String)> {
     let tasks = match result.get("tasks") {
         Some(Value::Array(tasks)) => tasks.as_slice(),
@@ -266,7 +266,7 @@ fn task(map: &Map<String, Value>) -> Option<Task> {
         let all = map.get(key).and_then(Value::as_array);
         all.into_iter().flatten().filter_map(Value::as_object)
     };
-    // What was said last counts most.
+    // The latest messages matter most.
     let said = list("history").count().saturating_sub(MOST_MESSAGES);
     Some(Task {
         id: name(map, "id")?,

@@ -1,11 +1,12 @@
-//! One task: its session, what of its texts was said, what it asks.
+//! One task: its session, which of its texts were announced, and what it asks.
 //!
-//! Responsibilities: what its states, artifacts and messages become. Not here: where they come from (`following`), answers
-//! (`answering`), how a turn is told (`acp::turn`).
+//! Responsibilities: turning states, artifacts and messages into events. Not here: where they come from (`following`),
+//! answers (`answering`), announcing a turn (`acp::turn`).
 //!
-//! Mental model: a task is told from its beginning, or from where it was found. Whatever comes is either all that is known of
-//! it now, of which only what was not said yet is said, or one change. A question stands for a state: it is asked once for
-//! each time that the state is entered, and it is over when the state is left, by whose answer ever.
+//! Mental model: a task is announced from its beginning, or from the point where it was found. Each report is either
+//! the whole task, of which only the new parts are announced, or a single change. A question belongs to a state: it is
+//! asked once each time the task enters the state, and is over when the task leaves it, no matter which client
+//! answered.
 
 use std::collections::VecDeque;
 
@@ -22,47 +23,47 @@ use super::asking;
 use super::following::Look;
 use super::read::{self, Artifact, Content, Message, State, Status};
 
-/// How many messages, and things that are no text, are remembered so that none is told twice.
+/// How many messages and non-text parts are remembered, so that none is announced twice.
 const MOST: usize = 256;
-/// How many things that are no text are named at once.
+/// How many non-text parts are named together.
 const MOST_NAMED: usize = 8;
 
-/// Tells one time that a task asks from another: its state, its message, and since when.
+/// The key that distinguishes one question of a task from another: its state, its message, and since when.
 type Asking = (State, String, String);
 
 /// One task.
 #[derive(Debug)]
 pub struct Task {
-    /// Its name on the other side.
+    /// The task's name on the server.
     pub id: String,
-    /// The conversation that it belongs to.
+    /// The conversation of the task.
     pub context: String,
-    /// Its turn; none before something is known of it, and after its end.
+    /// Its turn; `None` before the first report and after its end.
     pub turn: Option<Turn>,
-    /// What its events are written with.
+    /// The writer of its events.
     pub teller: Teller,
-    /// Whether it was under way before anybody listened: what it said before is not said.
+    /// Whether the task was already active when it was found: its earlier output is not announced.
     pub joins: bool,
-    /// Whether it has ended.
+    /// Whether the task has ended.
     pub is_over: bool,
-    /// When something was last heard of it, in the order of what was heard.
+    /// When the task was last heard of, as a position in the order of reports.
     pub heard: u64,
-    /// How it is looked at.
+    /// How the task is being followed.
     pub look: Look,
-    /// What began it, where that is known.
+    /// The prompt that started the task, if known.
     prompt: Option<String>,
     parts: Parts,
     known: VecDeque<String>,
     shown: VecDeque<String>,
-    /// For what the last question was asked, while its state lasts.
+    /// What the last question was about, while its state lasts.
     asks: Option<Asking>,
-    /// The question that is open, by its name.
+    /// The name of the open question.
     open: Option<String>,
     questions: u64,
 }
 
 impl Task {
-    /// Begins to know a task.
+    /// Creates the record of a task.
     pub fn new(id: &str, context: &str, teller: Teller, joins: bool) -> Self {
         Self {
             id: id.to_owned(),
@@ -83,12 +84,12 @@ impl Task {
         }
     }
 
-    /// Says what began it, in the person's words.
+    /// Sets the prompt that started the task, in the person's words.
     pub fn began_with(&mut self, prompt: &str) {
         self.prompt = Some(prompt.to_owned());
     }
 
-    /// Returns its turn; one that was not told as begun is begun.
+    /// Returns the turn, and begins it if it has not begun.
     fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut Teller) {
         let teller = &mut self.teller;
         let (context, prompt) = (&self.context, &self.prompt);
@@ -100,7 +101,7 @@ impl Task {
         (turn, &mut self.teller)
     }
 
-    /// Takes the task as it is now.
+    /// Applies the current state of the whole task.
     pub fn takes(&mut self, task: read::Task, now: Now, out: &mut Vec<Out>) {
         if self.is_over {
             return;
@@ -135,7 +136,7 @@ impl Task {
         for message in &task.history {
             remember(&mut self.known, &message.id);
         }
-        // What it does now is said before what came of it so far, and its last word behind that.
+        // The current activity comes before the results so far; the final message comes after them.
         let works = matches!(task.status.state, State::Submitted | State::Working);
         if let Some(message) = task.status.message.as_ref().filter(|_| works) {
             self.says(message, now, out);
@@ -146,7 +147,7 @@ impl Task {
         self.status(task.status, now, out);
     }
 
-    /// Says what the agent said behind the last message that was heard of, and is not its last word.
+    /// Announces the agent's messages after the last known one, except the final message.
     fn missed(&mut self, history: &[Message], status: &Status, now: Now, out: &mut Vec<Out>) {
         let is_known =
             |message: &Message| !message.id.is_empty() && self.known.contains(&message.id);
@@ -161,7 +162,7 @@ impl Task {
         }
     }
 
-    /// Takes an artifact as it is now, or more of one.
+    /// Applies an artifact as a whole, or more of one.
     pub fn artifact(&mut self, artifact: Artifact, append: bool, now: Now, out: &mut Vec<Out>) {
         if self.is_over {
             return;
@@ -171,7 +172,7 @@ impl Task {
         let text = match append {
             true => match self.parts.more(&id, &content.text) {
                 true => content.text.clone(),
-                // Its beginning was missed: it is said when it comes whole.
+                // The beginning was missed: the text is announced when the whole artifact arrives.
                 false => String::new(),
             },
             false => self.parts.whole(&id, &content.text).to_owned(),
@@ -186,7 +187,7 @@ impl Task {
         turn.update(Update::Says { message, text }, teller, now, out);
     }
 
-    /// Names what is no text, once.
+    /// Names the non-text parts, once.
     fn shows(&mut self, id: &str, content: &Content, more: bool, out: &mut Vec<Out>) {
         let told = self.shown.contains(&id.to_owned());
         if content.others.is_empty() || told && !more {
@@ -199,7 +200,7 @@ impl Task {
         ));
     }
 
-    /// Says a message of the agent, once.
+    /// Announces a message of the agent, once.
     fn says(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
         let id = said_id(message);
         let text = self.parts.whole(&id, &message.content.text).to_owned();
@@ -208,7 +209,7 @@ impl Task {
         self.shows(&id, &message.content, false, out);
     }
 
-    /// Takes how it stands now.
+    /// Applies the new status.
     pub fn status(&mut self, status: Status, now: Now, out: &mut Vec<Out>) {
         if self.is_over {
             return;
@@ -231,7 +232,7 @@ impl Task {
             return out.push(Out::Detail(Phrase::new("a2a.state")));
         }
         self.asks = None;
-        // One that ends in any other way than done was answered by nobody.
+        // A task that failed, was rejected or was cancelled got no answer from another client.
         if !matches!(state, State::Failed | State::Rejected | State::Canceled) {
             self.leave_question(now, out);
         }
@@ -267,7 +268,7 @@ impl Task {
         let name = format!("{} {}", self.id, self.questions);
         let words = self.teller.words.clone();
         if let Some(message) = message {
-            // It is asked, and not said once more.
+            // The question contains the message, so it is not announced again.
             self.parts
                 .pass_over(&said_id(message), &message.content.text);
         }
@@ -291,33 +292,33 @@ impl Task {
         turn.clarify(question, false, teller, now, out);
     }
 
-    /// Takes an answer that is all there is of it.
+    /// Announces an answer that is complete in itself.
     pub fn replies(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
         self.turn(now, out);
         self.says(message, now, out);
     }
 
-    /// Takes the word that it does not wait any more: what is open was decided, and by whoever else where the person's own
-    /// answer is not on its way.
+    /// Closes the open question when the task stops waiting: it was decided, and by another client unless the person's
+    /// own answer is being sent.
     fn leave_question(&mut self, now: Now, out: &mut Vec<Out>) {
         if let (Some(name), Some(turn)) = (self.open.take(), &mut self.turn) {
             turn.decided_elsewhere(&name, None, &mut self.teller, now, out);
         }
     }
 
-    /// Returns whether it still waits for what it asked last.
+    /// Returns whether the task still waits for an answer to its last question.
     pub fn waits(&self) -> bool {
         self.asks.is_some()
     }
 
-    /// Takes the word that the person's answer was taken.
+    /// Records that the person's answer was accepted.
     pub fn answered(&mut self, request: u64, now: Now, out: &mut Vec<Out>) {
         if let Some(turn) = &mut self.turn {
             turn.answered(request, &mut self.teller, now, out);
         }
     }
 
-    /// Takes the word that the person's answer was not taken: it can be given again while the task waits.
+    /// Records that the person's answer was not accepted: the person can answer again while the task waits.
     pub fn unanswered(&mut self, request: u64, now: Now, out: &mut Vec<Out>) {
         let waits = self.waits();
         let Some(turn) = &mut self.turn else {
@@ -325,7 +326,7 @@ impl Task {
         };
         match waits {
             true => {
-                // A stop may be refused: until the server says that it has stopped, the question stays.
+                // A stop may be refused: the question stays until the server reports that the task has stopped.
                 let stopping = std::mem::replace(&mut turn.stopping, false);
                 turn.unanswered(request, &mut self.teller, now, out);
                 turn.stopping = stopping;
@@ -334,7 +335,7 @@ impl Task {
         }
     }
 
-    /// Ends it; what is still asked in it is over with it.
+    /// Ends the task and closes its open questions.
     pub fn end(&mut self, end: End, now: Now, out: &mut Vec<Out>) {
         self.is_over = true;
         self.open = None;
@@ -350,13 +351,13 @@ impl Task {
         turn.finish(&mut self.teller, now, out);
     }
 
-    /// Takes note that some of what comes may be missed from now on.
+    /// Records that reports may be missed from now on.
     pub fn interrupt(&mut self) {
         self.parts.interrupt();
     }
 }
 
-/// Names what a message says apart from the artifacts.
+/// Returns a name for the text of a message, distinct from artifact names.
 fn said_id(message: &Message) -> String {
     match message.id.is_empty() {
         true => written::id("said ", &message.content.text),
@@ -364,7 +365,7 @@ fn said_id(message: &Message) -> String {
     }
 }
 
-/// Remembers a name, in the place of the oldest where there are too many.
+/// Remembers a name, dropping the oldest when there are too many.
 fn remember(names: &mut VecDeque<String>, name: &str) {
     if name.is_empty() || names.iter().any(|known| known == name) {
         return;

@@ -1,7 +1,7 @@
-//! What is sent, in the words of either version (A2A 1.0, 9.4; 0.3, 7).
+//! The requests, in the words of either version (A2A 1.0, 9.4; 0.3, 7).
 //!
-//! Responsibilities: the requests, each with its method and its members. Not here: which is sent when (`client`), what comes
-//! back (`read`).
+//! Responsibilities: each request with its method and its members. Not here: when to send which (`client`), the answers
+//! (`read`).
 
 use serde_json::{Value, json};
 
@@ -9,24 +9,24 @@ use crate::link::{Body, Call};
 
 use super::card::Card;
 
-/// How many of the last messages of a task are asked for.
+/// How many of a task's latest messages are requested.
 const HISTORY: usize = 32;
 /// How many tasks a page of the list has.
 const PAGE: usize = 50;
-/// The largest answer about one task, in bytes: all of its artifacts stand in it.
+/// The largest answer about one task, in bytes: it contains all artifacts.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// Names a version of the protocol.
+/// A version of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// 1.0, and what follows it under that number.
+    /// 1.0 and later 1.x versions.
     V1,
-    /// 0.3, and what came before it.
+    /// 0.3 and earlier.
     V0_3,
 }
 
 impl Version {
-    /// Reads one; nothing where it is none that is spoken here.
+    /// Reads a version; `None` if it is not supported here.
     pub fn read(written: &str) -> Option<Self> {
         match written.split('.').next()? {
             "1" => Some(Self::V1),
@@ -35,7 +35,7 @@ impl Version {
         }
     }
 
-    /// Returns it as the header says it.
+    /// Returns the version as written in the header.
     fn header(self) -> &'static str {
         match self {
             Self::V1 => "1.0",
@@ -43,7 +43,7 @@ impl Version {
         }
     }
 
-    /// Chooses between the words of both.
+    /// Chooses between the words of both versions.
     fn of<T>(self, v1: T, v0_3: T) -> T {
         match self {
             Self::V1 => v1,
@@ -52,16 +52,16 @@ impl Version {
     }
 }
 
-/// A message of the person, or for a task.
+/// A message of the person to the agent, or to one of its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Our name for it.
+    /// Our name for the message.
     pub id: &'a str,
-    /// The task that it is for; empty where it begins one.
+    /// The task it is for; empty if it starts one.
     pub task: &'a str,
-    /// The conversation; empty where it begins one.
+    /// The conversation; empty if it starts one.
     pub context: &'a str,
-    /// The words.
+    /// The text of the message.
     pub words: &'a str,
 }
 
@@ -87,7 +87,8 @@ impl Card {
         }
     }
 
-    /// Sends a message; the answer is the stream of its task where `streams`, else the task as it is then.
+    /// Returns the request that sends a message; the answer is the stream of its task if `streams`, else its current
+    /// state.
     pub fn send(&self, number: u64, message: &Message<'_>, streams: bool) -> Call {
         let version = self.version;
         let mut written = json!({
@@ -114,7 +115,7 @@ impl Card {
         self.call(number, ("SendMessage", "message/send"), params)
     }
 
-    /// Asks for a page of the list of tasks; 0.3 has none.
+    /// Returns the request for a page of the task list; `None` for 0.3, which has no list.
     pub fn list(&self, number: u64, page: &str) -> Option<Call> {
         let mut params = json!({"pageSize": PAGE, "historyLength": 0, "includeArtifacts": false});
         if !page.is_empty() {
@@ -124,19 +125,19 @@ impl Card {
         (self.version == Version::V1).then_some(call)
     }
 
-    /// Asks for a task as it is now.
+    /// Returns the request for the current state of a task.
     pub fn get(&self, number: u64, task: &str) -> Call {
         let params = json!({"id": task, "historyLength": HISTORY});
         self.call(number, ("GetTask", "tasks/get"), params)
     }
 
-    /// Asks for the stream of a task.
+    /// Returns the request for the stream of a task.
     pub fn subscribe(&self, number: u64, task: &str) -> Call {
         let methods = ("SubscribeToTask", "tasks/resubscribe");
         self.streamed(number, methods, json!({"id": task}))
     }
 
-    /// Asks a task to stop.
+    /// Returns the request to cancel a task.
     pub fn cancel(&self, number: u64, task: &str) -> Call {
         self.call(number, ("CancelTask", "tasks/cancel"), json!({"id": task}))
     }

@@ -1,7 +1,7 @@
-//! An address that an agent wants to be opened: whose it is, and what is odd about it.
+//! An address that an agent wants opened: its host, and what is odd about it.
 //!
-//! Responsibilities: finding the host, and what can mislead about it. Not here: asking (`forms`). Nothing here opens
-//! anything.
+//! Responsibilities: finding the host, and whatever may mislead about it. Not here: asking (`forms`). Nothing here
+//! opens anything.
 
 use crate::Words;
 
@@ -9,24 +9,24 @@ use super::aside::Asks;
 use super::call::first;
 use super::ending::closed;
 
-/// The longest address that is shown, in bytes: of a longer one the end could not be judged.
+/// The longest address that is shown, in bytes: nobody could judge the end of a longer one.
 const LONGEST: usize = 2048;
 
-/// An address of the web.
+/// A web address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// All of it, as the agent wrote it.
+    /// The whole address, as the agent wrote it.
     pub whole: String,
-    /// Whose it is.
+    /// Its host.
     pub host: String,
-    /// What the agent says of it.
+    /// What the agent says about it.
     message: String,
-    /// What is odd about it, as phrases.
+    /// What is odd about it, as phrase keys.
     odd: Vec<&'static str>,
 }
 
 impl Address {
-    /// Reads one; nothing where it is none of the web, or holds what can't be told for what it is.
+    /// Parses an address; `None` if it is not of the web, or contains characters that can disguise it.
     pub fn read(whole: &str, message: &str) -> Option<Self> {
         let plain =
             |c: char| c.is_ascii_graphic() && !"\\\u{22}<>`{}|^".contains(c) || c.is_alphanumeric();
@@ -45,7 +45,7 @@ impl Address {
             Some((_, place)) => (true, place),
             None => (false, authority),
         };
-        // Of an address in brackets the colons are no port.
+        // The colons in a bracketed address do not begin a port.
         let host = match place.strip_prefix('[') {
             Some(inner) => inner.split_once(']')?.0,
             None => place.split(':').next()?,
@@ -76,13 +76,13 @@ impl Address {
         })
     }
 
-    /// Returns what is odd about it; empty where nothing is.
+    /// Describes what is odd about it; empty if nothing is.
     pub fn odd(&self, words: &Words) -> String {
         let odd: Vec<String> = self.odd.iter().map(|key| first(words, key, &[])).collect();
         odd.join(" ")
     }
 
-    /// Returns the question whether the person wants to open it.
+    /// Returns the question of whether to open it.
     pub fn asks(&self, words: &Words) -> Asks {
         let odd = self.odd(words);
         let args = [

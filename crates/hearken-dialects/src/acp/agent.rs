@@ -1,7 +1,7 @@
-//! What the agent says of itself when it is met.
+//! What the agent says about itself in its greeting.
 //!
-//! Responsibilities: its name, the version it speaks, the ways in which one signs in, what it keeps. Not here: when it is met
-//! (`client`).
+//! Responsibilities: its name, the protocol version that it speaks, its ways to sign in, what it keeps. Not here: the
+//! exchange of greetings (`client`).
 
 use serde_json::{Map, Value, json};
 
@@ -12,25 +12,25 @@ use super::earlier::Keeps;
 use super::read::text;
 use super::signing::WayIn;
 
-/// The version of the protocol that is spoken.
+/// The protocol version that we speak.
 pub const VERSION: u64 = 1;
 /// The longest name, in characters.
 const LONGEST: usize = 200;
 
-/// What it says of itself.
+/// What an agent says about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Greeting {
     /// The version that it wants to speak.
     pub version: u64,
-    /// Whose events they are.
+    /// The agent that events are written for.
     pub agent: written::Agent,
-    /// The ways to sign in.
+    /// Its ways to sign in.
     pub ways_in: Vec<WayIn>,
-    /// What it keeps of the conversations of before.
+    /// What it keeps of earlier conversations.
     pub keeps: Keeps,
 }
 
-/// Returns whether a result is the answer to the greeting.
+/// Returns whether a result is the answer to our greeting.
 pub fn is_greeting(result: &str) -> bool {
     object(result).is_some_and(|map| {
         map.get("protocolVersion").is_some_and(Value::is_u64)
@@ -38,8 +38,9 @@ pub fn is_greeting(result: &str) -> bool {
     })
 }
 
-/// Writes what we say of ourselves. Files and commands are not offered: they are the agent's own business, and each of its
-/// requests for one would be a deed in the person's name. Nor is a terminal to sign in from, which would have to be given over.
+/// Writes our own greeting. It offers no files and no commands: those are the agent's own business, and each request
+/// for one would be a deed in the person's name. Nor does it offer a terminal for signing in, which would have to be
+/// handed over.
 pub fn greeting() -> String {
     json!({
         "protocolVersion": VERSION,
@@ -51,7 +52,7 @@ pub fn greeting() -> String {
 }
 
 impl Greeting {
-    /// Reads the answer to the greeting.
+    /// Parses the answer to our greeting.
     pub fn read(map: &Map<String, Value>) -> Self {
         let info = map.get("agentInfo").and_then(Value::as_object);
         let of_info = |name: &str| info.and_then(|info| text(info, name)).unwrap_or_default();
@@ -74,7 +75,7 @@ impl Greeting {
     }
 }
 
-/// Returns a name, or a word where there is none.
+/// Returns the name, or "agent" if it is empty.
 fn named(name: &str) -> String {
     let name = name.trim();
     if name.is_empty() {

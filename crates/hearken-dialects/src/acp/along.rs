@@ -1,15 +1,16 @@
-//! Listening along where an editor and its agent talk, and answering what the editor has not answered yet.
+//! Listens along while an editor and its agent talk, and answers what the editor has not answered yet.
 //!
-//! Responsibilities: what the messages of both sides become, in AAEP's terms; the person's answer as a message for the agent.
-//! Not here: who was first (whoever carries the messages), what a turn becomes (`turn`).
+//! Responsibilities: turning the messages of both sides into AAEP events; the person's answer as a message for the
+//! agent. Not here: who answered first (the relay that carries the messages), what becomes of a turn (`turn`).
 //!
 //! # Mental model
-//! Nothing is ever sent here but a decision of the person ([`Out::Respond`], whose `id` is the ticket of the question). What
-//! the editor asks the agent for is remembered by its id, because only so an answer of the agent says what it is one to.
-//! A conversation has a turn from the editor's prompt to the answer to it. The tickets are given by whoever carries the
-//! messages; an id of the agent may come again, a ticket does not. What is asked and decided is in `deciding`.
+//! Only a decision of the person is ever sent ([`Out::Respond`], whose `id` is the question's ticket). The editor's
+//! requests are remembered by their ids, because only they show what an answer of the agent answers. A conversation has
+//! a turn from the editor's prompt to the answer to it. The relay assigns the tickets; an id of the agent may be
+//! reused, a ticket never is. Asking and deciding are in `deciding`.
 //!
-//! What could not be heard leaves a gap, which is told: a turn whose end was not heard ends with the next prompt.
+//! Messages that could not be heard leave a gap, which is announced: a turn whose end was missed ends with the next
+//! prompt.
 
 mod deciding;
 
@@ -29,27 +30,27 @@ use super::ending::{End, sentence};
 use super::read::{self, Update, text};
 use super::turn::{Teller, Turn};
 
-/// The type of an event that says a word of ours: AAEP has none for it, and its words are heard all the same.
+/// The type of an event with a notice of ours: AAEP has none for it, but its words are heard all the same.
 const NOTICE: &str = "hearken:notice";
 /// How many requests of the editor are remembered until they are answered.
 const MOST_ASKED: usize = 256;
-/// How many conversations are followed at once: an editor has a few open.
+/// How many conversations are followed at a time: an editor has a few open.
 const MOST_CONVERSATIONS: usize = 64;
-/// How many questions are known by their tickets; whoever carries the messages gives no more.
+/// How many questions are remembered by their tickets; the relay has no more open.
 const MOST_TICKETS: usize = 256;
-/// How many words of ours wait for a turn in which they can be told.
+/// How many notices of ours wait for a turn in which they can be announced.
 const MOST_NOTICES: usize = 16;
 
-/// A request of the editor whose answer says something.
+/// A request of the editor whose answer matters to us.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Theirs {
     /// The first message.
     Greeting,
-    /// A conversation is opened in this folder.
+    /// A conversation is opened in a folder.
     Opening { folder: String },
-    /// A conversation of before is loaded: what comes of it until then was said before.
+    /// An earlier conversation is loaded: until the answer, its updates only repeat what was said before.
     Loading { conversation: String },
-    /// The agent is to do something.
+    /// The agent is given a prompt.
     Prompt { conversation: String },
 }
 
@@ -68,7 +69,7 @@ impl Theirs {
 struct Conversation {
     folder: String,
     turn: Option<Turn>,
-    /// Whether the editor asked for an end of the turn.
+    /// Whether the editor asked to stop the turn.
     is_stopped: bool,
 }
 
@@ -76,13 +77,13 @@ struct Conversation {
 #[derive(Debug, Clone)]
 struct Question {
     conversation: String,
-    /// The agent's own id of it.
+    /// The agent's own id of the question.
     id: Id,
-    /// Whether it was answered, so that the agent may use its id again.
+    /// Whether it was answered, so that the agent may reuse its id.
     is_over: bool,
 }
 
-/// A word of ours: a phrase, and what stands in it.
+/// A notice of ours: a phrase key and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Notice {
     key: &'static str,
@@ -105,18 +106,18 @@ impl Notice {
     }
 }
 
-/// What became of a decision of the person.
+/// The outcome of a decision of the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decided {
     /// It is the one that counts.
     Here,
-    /// The editor was first, or the question was over.
+    /// The editor was faster, or the question was over.
     There,
-    /// It can't be given for now.
+    /// It can't be given at present.
     NotNow,
 }
 
-/// Listens along.
+/// A listener between an editor and its agent.
 #[derive(Debug)]
 pub struct Along {
     teller: Teller,
@@ -124,14 +125,14 @@ pub struct Along {
     conversations: BTreeMap<String, Conversation>,
     loading: BTreeSet<String>,
     questions: BTreeMap<u64, Question>,
-    /// What is to be told as soon as there is a turn to tell it in.
+    /// The notices to announce as soon as there is a turn to announce them in.
     notices: VecDeque<Notice>,
-    /// Whether it was told that there are too many conversations.
+    /// Whether it was announced that there are too many conversations.
     is_crowded: bool,
 }
 
 impl Along {
-    /// Begins to listen; the agent is called so until it says its own name.
+    /// Creates a listener; `agent` is the agent's name until it gives its own.
     pub fn new(agent: &str, words: Words, seed: u64) -> Self {
         let agent = written::Agent {
             id: agent.to_owned(),
@@ -154,7 +155,7 @@ impl Along {
         }
     }
 
-    /// Takes a message of the editor.
+    /// Handles a message of the editor.
     pub fn editor(&mut self, line: &str, now: Now, out: &mut Vec<Out>) {
         match rpc::read(line) {
             Text::Rpc(Message::Request { id, method, params }) => {
@@ -167,7 +168,7 @@ impl Along {
                     conversation.is_stopped = conversation.turn.is_some();
                 }
             }
-            // What it answers to requests that nobody can answer from here, and what is none of ours.
+            // Its answers to requests that can't be answered from here, and everything that does not concern us.
             Text::Rpc(_) | Text::Object | Text::Other => {}
         }
     }
@@ -210,13 +211,13 @@ impl Along {
             Theirs::Greeting | Theirs::Opening { .. } => {}
         }
         if self.asked.len() >= MOST_ASKED {
-            // Who never gets an answer must not be remembered for ever.
+            // Requests that are never answered must not pile up.
             self.asked.pop_first();
         }
         self.asked.insert(id, theirs);
     }
 
-    /// Returns a conversation, where there is room for it.
+    /// Returns a conversation, adding it if there is room.
     fn conversation(&mut self, name: &str) -> Option<&mut Conversation> {
         if !self.conversations.contains_key(name) && self.conversations.len() >= MOST_CONVERSATIONS
         {
@@ -250,11 +251,11 @@ impl Along {
         let folder = conversation.folder.clone();
         conversation.is_stopped = false;
         self.teller.folder = folder;
-        // A prompt comes when what was before is over, whether the word of it was heard or not.
+        // A prompt comes after the previous turn is over, whether we heard its end or not.
         self.loading.remove(name);
         self.asked.retain(|_, theirs| !theirs.prompts(name));
         let turn = match turn {
-            // What it asks must stay to be answered.
+            // Its open question must stay answerable.
             Some(mut turn) if turn.asks() => {
                 turn.will_end();
                 turn
@@ -273,7 +274,7 @@ impl Along {
         self.tell_notices(now, out);
     }
 
-    /// Takes a message of the agent that asks nothing of the person.
+    /// Handles a message of the agent that asks the person nothing.
     pub fn agent(&mut self, line: &str, now: Now, out: &mut Vec<Out>) {
         match rpc::read(line) {
             Text::Rpc(Message::Notification { method, params }) if method == "session/update" => {
@@ -304,7 +305,7 @@ impl Along {
                     Some(Theirs::Greeting | Theirs::Opening { .. }) | None => {}
                 }
             }
-            // What it asks of the editor alone, and what is none of ours.
+            // Its requests to the editor alone, and everything that does not concern us.
             Text::Rpc(
                 Message::Notification { .. } | Message::Request { .. } | Message::Nothing,
             )
@@ -373,7 +374,7 @@ impl Along {
         let phrase = match &update {
             Update::Shows(kind) => Some(Notice::from("acp.along.shows").with("kind", kind.clone())),
             Update::Says { .. } | Update::Thinks | Update::Calls(_) | Update::Plans(_) => None,
-            // What is set, offered and counted is seen in the editor.
+            // Settings, commands and usage can be seen in the editor.
             Update::Echoes(_)
             | Update::Mode(_)
             | Update::Options(_)
@@ -391,7 +392,7 @@ impl Along {
         self.finish(now, out);
     }
 
-    /// Returns the turn of a conversation; what an agent does unprompted begins one.
+    /// Returns the turn of a conversation, beginning one for what an agent does unprompted.
     fn turn(
         &mut self,
         name: &str,
@@ -408,7 +409,7 @@ impl Along {
         Some((turn, teller))
     }
 
-    /// Takes the word that the editor's answer was withheld, because the person had decided.
+    /// Notes that the editor's answer was withheld, because the person had decided.
     pub fn withheld(&mut self, chose: bool, now: Now, out: &mut Vec<Out>) {
         if chose {
             self.notice("acp.along.withheld".into());
@@ -416,7 +417,7 @@ impl Along {
         }
     }
 
-    /// Takes the word that so many messages were not heard.
+    /// Notes how many messages of each side were not heard.
     pub fn missed(&mut self, editor: u32, agent: u32, now: Now, out: &mut Vec<Out>) {
         let number = |n: u32| if n == 0 { String::new() } else { n.to_string() };
         let missed = Notice::from("acp.along.missed").with("editor", number(editor));
@@ -424,7 +425,7 @@ impl Along {
         self.tell_notices(now, out);
     }
 
-    /// Takes the end of the agent, or of the editor.
+    /// Handles the end of the agent, or of the editor.
     pub fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
         for conversation in self.conversations.values_mut() {
             if let Some(turn) = conversation.turn.take() {
@@ -435,7 +436,7 @@ impl Along {
         self.questions.clear();
     }
 
-    /// Takes the passing of time.
+    /// Handles the passing of time.
     pub fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
         for conversation in self.conversations.values_mut() {
             if let Some(turn) = &mut conversation.turn {
@@ -446,13 +447,13 @@ impl Along {
         self.finish(now, out);
     }
 
-    /// Returns when time does something.
+    /// Returns when time next matters.
     pub fn deadline(&self) -> Option<Duration> {
         let turns = self.conversations.values();
         turns.filter_map(|it| it.turn.as_ref()?.deadline()).min()
     }
 
-    /// Has a word of ours told as soon as there is a turn to tell it in.
+    /// Queues a notice until there is a turn to announce it in.
     fn notice(&mut self, phrase: Notice) {
         if self.notices.len() < MOST_NOTICES {
             self.notices.push_back(phrase);
@@ -470,7 +471,8 @@ impl Along {
     }
 }
 
-/// Tells a word of ours within a turn: AAEP has no event for it, so it is one of a type of its own, whose words are heard.
+/// Announces a notice within a turn: AAEP has no event for it, so its event has a type of its own, whose words are
+/// heard.
 fn notice(turn: &mut Turn, notice: &Notice, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
     let args = notice.args.iter();
     let args: Vec<(&str, &str)> = args.map(|(name, text)| (*name, text.as_str())).collect();
@@ -478,7 +480,7 @@ fn notice(turn: &mut Turn, notice: &Notice, teller: &mut Teller, now: Now, out: 
     turn.worded(NOTICE, fields, teller, now, out);
 }
 
-/// Ends a turn, and tells first what of it could not be followed: after its end there is nothing to tell it in.
+/// Ends a turn, first announcing what of it could not be followed: after its end there is no turn to announce it in.
 fn close(mut turn: Turn, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
     if turn.left_out > 0 {
         let n = turn.left_out.to_string();
@@ -488,7 +490,7 @@ fn close(mut turn: Turn, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
     turn.finish(teller, now, out);
 }
 
-/// Returns what the editor prompted, as far as it is text.
+/// Returns the text of the editor's prompt.
 fn prompt(params: &Map<String, Value>) -> String {
     let blocks = params.get("prompt").and_then(Value::as_array);
     let blocks = blocks.into_iter().flatten().filter_map(Value::as_object);

@@ -1,7 +1,7 @@
-//! A question that belongs to no turn: a session of AAEP of its own, in which one thing is asked after the other.
+//! A question that belongs to no turn: it has an AAEP session of its own, which asks one thing after the other.
 //!
-//! Responsibilities: the events of such a session, under which token something is asked, which answer is on its way. Not
-//! here: what is asked, and what an answer becomes (`earlier`, `signing`, `changing`, `forms`).
+//! Responsibilities: the events of such a session, the token of the open question, the answer under way. Not here: what
+//! is asked, and what an answer leads to (`earlier`, `signing`, `changing`, `forms`).
 
 use serde_json::{Map, Value, json};
 
@@ -12,36 +12,36 @@ use crate::{Out, Over};
 use super::ending::sentence;
 use super::turn::Teller;
 
-/// How many answers a question can be given to choose from (AAEP takes 32).
+/// How many choices a question can offer (AAEP allows 32).
 pub const MOST_CHOICES: usize = 32;
 
-/// Such a session.
+/// A session for such questions.
 #[derive(Debug)]
 pub struct Aside {
     session: written::Session,
-    /// Under which token something is asked; empty where nothing is.
+    /// The token of the open question; empty if none is open.
     token: String,
-    /// The number of the person's answer that is on its way.
+    /// The number of the person's answer under way.
     sending: Option<u64>,
 }
 
-/// What is asked.
+/// The contents of a question.
 #[derive(Debug, Default)]
 pub struct Asks {
     /// The question.
     pub question: String,
-    /// What more is to be known of it.
+    /// More about it.
     pub context: String,
-    /// Which kinds of answers it takes, by AAEP's names.
+    /// The kinds of answers that it accepts, by AAEP's names.
     pub kinds: Vec<&'static str>,
-    /// The answers to choose from: what comes back, and what is said.
+    /// The choices: the value that comes back, and the label that is heard.
     pub choices: Vec<(String, String)>,
-    /// Whether several of them may be taken.
+    /// Whether several of them may be chosen.
     pub several: bool,
 }
 
 impl Asks {
-    /// Asks for one of several things, which come back by their numbers from 1.
+    /// Builds a question with several choices, which come back by their numbers from 1.
     pub fn one_of(question: String, labels: Vec<String>) -> Self {
         let numbered = labels.into_iter().enumerate();
         Self {
@@ -54,7 +54,7 @@ impl Asks {
         }
     }
 
-    /// Returns the fields of AAEP's question, but for its token.
+    /// Returns the fields of AAEP's question, except its token.
     pub fn fields(self) -> Map<String, Value> {
         let choices: Vec<Value> = self
             .choices
@@ -76,7 +76,7 @@ impl Asks {
         fields
     }
 
-    /// Asks for yes or no.
+    /// Builds a yes-or-no question.
     pub fn whether(question: String) -> Self {
         Self {
             question,
@@ -87,7 +87,7 @@ impl Asks {
 }
 
 impl Aside {
-    /// Begins one; the phrase says what it is about.
+    /// Begins a session; the phrase says what it is about.
     pub fn begin(
         name: &str,
         thread: &str,
@@ -108,7 +108,7 @@ impl Aside {
         aside
     }
 
-    /// Asks, in the place of what was asked before.
+    /// Asks a question, which replaces the previous one.
     pub fn ask(&mut self, asks: Asks, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         if !self.token.is_empty() {
             self.close(teller, now, out);
@@ -130,27 +130,27 @@ impl Aside {
         });
     }
 
-    /// Returns whether an answer is one to what is asked, and none is on its way.
+    /// Returns whether the token is the open question's, and no answer is under way.
     pub fn takes(&self, token: &str) -> bool {
         !self.token.is_empty() && self.token == token && self.sending.is_none()
     }
 
-    /// Takes note that an answer is on its way.
+    /// Notes that an answer is under way.
     pub fn sends(&mut self, request: u64) {
         self.sending = Some(request);
     }
 
-    /// Takes what became of an answer; tells whether it was on its way from here.
+    /// Clears an answer that has arrived or failed; returns whether it was under way from here.
     pub fn went(&mut self, request: u64) -> bool {
         self.sending.take_if(|number| *number == request).is_some()
     }
 
-    /// Returns whether an answer is on its way.
+    /// Returns whether an answer is under way.
     pub fn is_sending(&self) -> bool {
         self.sending.is_some()
     }
 
-    /// Says that what is asked is over without an answer.
+    /// Reports that the open question is over without an answer.
     pub fn is_over(&self, how: Over, out: &mut Vec<Out>) {
         if !self.token.is_empty() {
             let token = self.token.clone();
@@ -158,7 +158,7 @@ impl Aside {
         }
     }
 
-    /// Leaves what is asked: it is over also for whoever reads a recording.
+    /// Leaves the open question, so that it is over in a recording, too.
     fn close(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         if !self.token.is_empty() {
             self.token.clear();
@@ -166,12 +166,12 @@ impl Aside {
         }
     }
 
-    /// Ends it.
+    /// Ends the session.
     pub fn end(self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         self.end_with(Map::new(), teller, now, out);
     }
 
-    /// Ends it with something to be told.
+    /// Ends the session with something to announce.
     pub fn end_with(
         mut self,
         told: Map<String, Value>,
@@ -183,7 +183,7 @@ impl Aside {
         self.event("session.completed", Value::Object(told), teller, now, out);
     }
 
-    /// Ends it because its agent is gone.
+    /// Ends the session because its agent is gone.
     pub fn lose(mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         self.close(teller, now, out);
         let mut fields = sentence(&teller.words, "acp.end.gone", &[]);
@@ -211,7 +211,7 @@ impl Aside {
     }
 }
 
-/// Reads an answer as the place of a choice, from 0.
+/// Returns the index of the choice that an answer names, from 0.
 pub fn place(answer: &Answer) -> Option<usize> {
     match answer {
         Answer::Response(Response::Text(value)) => value.parse::<usize>().ok()?.checked_sub(1),

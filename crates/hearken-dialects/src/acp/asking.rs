@@ -1,7 +1,7 @@
-//! What a turn asks: one request after the other, and what becomes of each.
+//! The questions of a turn: one request after the other, and the outcome of each.
 //!
-//! Responsibilities: asking, the person's answer and whether it arrived, requests that are decided by somebody else, taken
-//! back or stopped. Not here: what a question says (`permission`), what else a turn tells (`turn`).
+//! Responsibilities: asking, the person's answer and whether it arrived, requests that are decided elsewhere, withdrawn
+//! or stopped. Not here: the wording of a question (`permission`), the other events of a turn (`turn`).
 
 use serde_json::Value;
 
@@ -14,10 +14,10 @@ use super::permission::Permission;
 use super::read::{CallNews, Status};
 use super::turn::{MOST_PERMISSIONS, Teller, Turn};
 
-/// The longest part of what is written to a question, in characters: what a field of AAEP takes.
+/// The longest part of the text that accompanies a question, in characters: the limit of an AAEP field.
 const LONGEST_PART: usize = 4000;
 
-/// Returns what is written to a question as fields of it, and how much of it is missing.
+/// Splits the text that accompanies a question into fields, with the number of lines left out.
 fn parts(written: Brought) -> Vec<(String, String)> {
     let left_out = written.count.saturating_sub(written.lines.len() as u64);
     let text: Vec<char> = written.lines.join("\n").chars().collect();
@@ -38,7 +38,7 @@ fn parts(written: Brought) -> Vec<(String, String)> {
 }
 
 impl Turn {
-    /// Takes a request for a permission; it is asked when none before it is open. False where there is no room.
+    /// Queues a request for a permission, to be asked when no earlier one is open. Returns false if there is no room.
     pub fn request(
         &mut self,
         mut permission: Permission,
@@ -53,12 +53,12 @@ impl Turn {
         }
         let key = permission.call.clone();
         let has_twin = self.requests().any(|id| *id == permission.id);
-        // What is written to a question is no output of its call, which has not run.
+        // Text that comes with a question is not the output of its call, which has not run.
         let written = news.output.take().filter(|it| it.count > 0);
         permission
             .context
             .extend(written.into_iter().flat_map(parts));
-        // What was over is asked about: then it is another call.
+        // A question about a call that was over means another call.
         let again = self.over.contains(&key);
         self.over.retain(|over| *over != key);
         if !self.know(&key, news, &teller.folder) {
@@ -91,7 +91,7 @@ impl Turn {
         true
     }
 
-    /// Returns what the open requests of an id ask.
+    /// Returns the actions that the open requests with an id ask about.
     pub fn actions_of(&self, id: &Id, words: &Words) -> String {
         let all = self.asking.iter().chain(&self.waiting).chain(&self.passed);
         let calls = all
@@ -101,7 +101,7 @@ impl Turn {
         actions.join("; ")
     }
 
-    /// Takes the word that another open request has the id of this one: it can only be rejected, and is asked again.
+    /// Marks a request whose id another open request shares: it can only be rejected, and is asked again.
     pub fn share_id(
         &mut self,
         id: &Id,
@@ -124,7 +124,7 @@ impl Turn {
         }
     }
 
-    /// Asks again where what is asked has changed while it is open. The answer that is on its way is for what was asked.
+    /// Asks again if an open question has changed. An answer under way belongs to the question as it was asked.
     pub(super) fn ask_if_changed(
         &mut self,
         key: &str,
@@ -154,7 +154,7 @@ impl Turn {
         }
     }
 
-    /// Asks under another token what has changed: whoever answers the old one answers nothing.
+    /// Asks a changed question under a new token, so that an answer to the old one counts for nothing.
     fn ask_changed(
         &mut self,
         mut asking: Permission,
@@ -203,15 +203,15 @@ impl Turn {
         });
     }
 
-    /// Asks once more, under the token that it has, what is asked: it was asked of us once more.
+    /// Repeats the open question under its present token, because the agent repeated the request.
     pub fn ask_again(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         if let Some(asking) = self.asking.take() {
             self.put_question(asking, teller, now, out);
         }
     }
 
-    /// Asks once more, under another token, what was answered in vain: whoever hears it takes the answer for given, and the
-    /// token for used.
+    /// Repeats a question whose answer did not arrive, under a new token: to listeners the question seems answered, and
+    /// the old token used.
     pub fn ask_anew(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         if let Some(asking) = self.asking.take() {
             self.enter("thinking", teller, now, out);
@@ -220,8 +220,8 @@ impl Turn {
         }
     }
 
-    /// Takes a request for an answer in words; it is asked when none before it is open, `next` where it goes on with what
-    /// is asked now. False where there is no room.
+    /// Queues a request for an answer in words, to be asked when no earlier one is open, or `next` if it continues the
+    /// open question. Returns false if there is no room.
     pub fn clarify(
         &mut self,
         request: Permission,
@@ -240,12 +240,12 @@ impl Turn {
         true
     }
 
-    /// Returns the permission that is asked under a token.
+    /// Returns the open permission with this token.
     pub fn asked_under(&mut self, token: &str) -> Option<&mut Permission> {
         self.asking.as_mut().filter(|it| it.token == token)
     }
 
-    /// Takes the word that an answer went out; gives why the person rejected, where they said so.
+    /// Notes that an answer was delivered; returns the person's reason for a rejection, if they gave one.
     pub fn answered(
         &mut self,
         request: u64,
@@ -283,8 +283,8 @@ impl Turn {
         sending.reason
     }
 
-    /// Takes the word that an answer did not go out: it can be given again. In a turn that is being stopped it is
-    /// too late for that; then the permission is given back, which is over.
+    /// Notes that an answer was not delivered, so that it can be given again. In a turn that is being stopped, it is
+    /// too late for that: the permission is then over, and is returned.
     pub fn unanswered(
         &mut self,
         request: u64,
@@ -300,7 +300,7 @@ impl Turn {
         Some(over)
     }
 
-    /// Takes back a permission that the agent withdraws; tells whether it was open and nothing was answered.
+    /// Removes a permission that the agent withdraws; returns it if it was open and not answered.
     pub fn withdrawn(
         &mut self,
         id: &Value,
@@ -321,8 +321,8 @@ impl Turn {
         Some(permission)
     }
 
-    /// Takes the word that somebody else decided a request: whether they allowed it, where that was said. Tells whether it
-    /// was open; one of which the person's own answer is on its way stays open until it is known what became of that.
+    /// Removes a request that was decided elsewhere; `allowed` is `None` if the decision is unknown. Returns whether it
+    /// was open. A request with the person's own answer under way stays open until the outcome of that is known.
     pub fn decided_elsewhere(
         &mut self,
         name: &str,
@@ -360,7 +360,7 @@ impl Turn {
         true
     }
 
-    /// Takes note of how a call was decided by somebody else: it is told when it runs, or has failed.
+    /// Notes how a call was decided elsewhere: it is announced when it runs, or has failed.
     fn let_go(&mut self, key: &str, allowed: Option<bool>) {
         self.rejected = allowed == Some(false);
         if let Some(call) = self
@@ -375,7 +375,7 @@ impl Turn {
         }
     }
 
-    /// Takes the word that a request is over on the other side although the person answered: somebody was faster.
+    /// Notes that a request was over before the person's answer arrived: another answer was faster.
     pub fn too_late(&mut self, request: u64, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         let is_it = |it: &Permission| it.sending.as_ref().is_some_and(|it| it.request == request);
         let Some(call) = self
@@ -390,23 +390,23 @@ impl Turn {
         self.leave_question("thinking", teller, now, out);
     }
 
-    /// Returns the names of all that is open.
+    /// Returns the ids of all open requests.
     pub fn requests(&self) -> impl Iterator<Item = &Id> {
         let all = self.asking.iter().chain(&self.waiting).chain(&self.passed);
         all.map(|permission| &permission.id)
     }
 
-    /// Returns whether it is this request that the person is asked.
+    /// Returns whether this request is the open question.
     pub fn is_asked(&self, name: &str) -> bool {
         self.asking.as_ref().is_some_and(|it| it.id.is_name(name))
     }
 
-    /// Returns whether something is asked, and can be answered.
+    /// Returns whether a question is open and can be answered.
     pub fn asks(&self) -> bool {
         self.asking.is_some()
     }
 
-    /// Takes the word that nothing of what is open can be answered any more, and gives the names of it.
+    /// Closes all open requests, which can't be answered any more, and returns their names.
     pub fn close(
         &mut self,
         how: Over,
@@ -426,12 +426,12 @@ impl Turn {
         names
     }
 
-    /// Takes the wish that it ends, and gives the permissions that are open: they are answered as cancelled.
+    /// Begins to stop the turn; returns the open permissions, which are to be answered as cancelled.
     pub fn stop(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) -> Vec<Permission> {
         self.stopping = true;
         let mut open: Vec<Permission> = self.waiting.drain(..).collect();
         open.append(&mut self.passed);
-        // An answer that is on its way is the person's, and stays it.
+        // An answer under way is the person's, and remains valid.
         if let Some(asking) = self.asking.as_ref().filter(|it| it.sending.is_none()) {
             out.push(asking.over(Over::Stopped));
             open.insert(0, asking.clone());
@@ -443,7 +443,7 @@ impl Turn {
         open
     }
 
-    /// Takes note that a call was cancelled before anybody allowed it: it is told only if it is made all the same.
+    /// Notes that a call was cancelled before it was allowed: it is announced only if it runs all the same.
     pub fn was_cancelled(&mut self, key: &str) {
         if let Some(call) = self.calls.get_mut(key) {
             call.stage = match call.stage {
@@ -456,7 +456,7 @@ impl Turn {
         }
     }
 
-    /// Leaves the question that is asked, and asks the next one.
+    /// Leaves the open question, and asks the next one.
     pub fn leave_question(&mut self, to: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         self.asking = None;
         self.enter(to, teller, now, out);

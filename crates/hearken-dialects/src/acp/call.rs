@@ -1,10 +1,10 @@
-//! One call of a tool: what is known of it, how far it is, and how it is put into words for whoever allows it.
+//! One tool call: what is known of it, how far it has got, and its wording for the person who allows it.
 //!
-//! Responsibilities: gathering what messages say of a call, putting it into words. Not here: what it does, to the letter
-//! (`call::deed`), when it is announced (`turn`).
+//! Responsibilities: gathering what messages say about a call, and putting it into words. Not here: what exactly it
+//! does (`call::deed`), when it is announced (`turn`).
 //!
-//! Mental model: agents report a call as running before they ask for the permission to make it. So a call that is said to
-//! run is told only after [`GRACE`], or once it was allowed, or when it is over.
+//! Mental model: agents report a call as running before they ask for permission to make it. So a call reported as
+//! running is announced only after [`GRACE`], once it is allowed, or when it is over.
 
 use std::time::Duration;
 
@@ -17,23 +17,23 @@ use super::read::{CallNews, Status};
 
 mod deed;
 
-/// How long a call that runs, as its agent says, is not told yet, because the permission for it may still be asked for.
+/// How long a call reported as running waits to be announced, because a request for permission may still follow.
 pub const GRACE: Duration = Duration::from_millis(1000);
 
-/// The name of opencode's tool for lists.
+/// The name of opencode's todo-list tool.
 const LIST: &str = "todowrite";
 
 /// The longest sentence about a call, in characters.
 const LONGEST_TITLE: usize = 512;
 
-/// How far the person has heard of a call.
+/// How much the person has heard of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Nothing, and it does not run.
     Unsaid,
-    /// Nothing, and it runs, as its agent says; it is told then.
+    /// Nothing, and it runs, as its agent says; it is announced at this time.
     Waiting(Duration),
-    /// They are asked about it, or will be.
+    /// They are being asked about it, or will be.
     Asked,
     /// They allowed it.
     Allowed,
@@ -43,48 +43,48 @@ pub enum Stage {
     Told,
 }
 
-/// One call.
+/// One tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// Its name in AAEP.
+    /// Its id in AAEP.
     pub key: String,
-    /// How far it is heard.
+    /// How much the person has heard of it.
     pub stage: Stage,
-    /// Whether the person's last answer about it rejected it; it may have been told by then.
+    /// Whether the person's last answer rejected it; it may have been announced by then.
     pub rejected: bool,
-    /// Where it is, as its agent says.
+    /// How far it has got, as its agent says.
     pub status: Status,
     /// The edits that it makes.
     pub edits: Vec<FileChange>,
-    /// What it brought.
+    /// Its output.
     pub output: Brought,
     title: String,
     kind: String,
     places: Vec<String>,
     command: Option<String>,
     inputs: Option<Vec<Input>>,
-    /// The inputs that its command and its edits say, by name.
+    /// The names of the inputs that its command and edits already express.
     said: Vec<String>,
-    /// The folder in which its conversation works.
+    /// The folder of its conversation.
     folder: String,
     also: Vec<String>,
     /// The files that it deletes.
     deletes: Vec<String>,
-    /// What it edits, as it is identified: what it was called for, or what it did where that is something else.
+    /// The identities of its edits: those it was called for, or those it made if they differ.
     edited: Vec<String>,
     instead: bool,
-    /// Whether it was first called by the name of a tool for lists.
+    /// Whether its first title was the name of a todo-list tool.
     is_list: bool,
     plan: Vec<PlanStep>,
 }
 
-/// Makes AAEP's name for a call of the agent's.
+/// Returns AAEP's id for a call of the agent.
 pub fn key(id: &str) -> String {
     written::id("call_", id)
 }
 
 impl Call {
-    /// Begins to know a call.
+    /// Creates a call of which nothing is known but its id.
     pub fn new(key: &str) -> Self {
         Self {
             key: key.to_owned(),
@@ -109,12 +109,12 @@ impl Call {
         }
     }
 
-    /// Gives it another name in AAEP: what comes is a second call under the name of one that is over.
+    /// Gives it another id in AAEP: a second call follows under the name of one that is over.
     pub fn begin_again(&mut self, number: u64) {
         self.key = written::id("call_", &format!("{} {number}", self.key));
     }
 
-    /// Takes what changed.
+    /// Applies an update.
     pub fn take(&mut self, news: CallNews) {
         let CallNews {
             id: _,
@@ -138,7 +138,7 @@ impl Call {
         self.title = title.unwrap_or(std::mem::take(&mut self.title));
         self.kind = kind.unwrap_or(std::mem::take(&mut self.kind));
         self.status = status.unwrap_or(self.status);
-        // Some say at the end what they brought, and no more what they changed: it was changed all the same.
+        // Some agents end with the output and no longer name the changes, which were made all the same.
         let over = status == Some(Status::Completed);
         let kept = edits.filter(|edits| !(over && edits.is_empty()));
         if let Some(edits) = kept {
@@ -158,7 +158,7 @@ impl Call {
         }
         self.plan = plan.unwrap_or(std::mem::take(&mut self.plan));
         if let Some(inputs) = inputs {
-            // What it is called with comes as a whole: a command that is not in it any more is none.
+            // Inputs come complete: a command missing from them no longer exists.
             self.inputs = Some(inputs);
             self.command = command;
             self.said.clear();
@@ -166,7 +166,7 @@ impl Call {
         self.said.extend(said);
     }
 
-    /// Returns whether it runs, as its agent says, and the person has not heard of it yet.
+    /// Returns whether it runs, as its agent says, and is not announced yet.
     pub fn is_waiting(&self) -> bool {
         match self.stage {
             Stage::Waiting(_) => true,
@@ -174,7 +174,7 @@ impl Call {
         }
     }
 
-    /// Returns the plan that it wrote down, where that is all that it did: whatever else has such a list may do more with it.
+    /// Returns the plan that it wrote, if it did nothing else: another tool with such a list may do more with it.
     pub fn wrote_down(&self) -> Option<&[PlanStep]> {
         let has_words = |step: &PlanStep| !step.words.trim().is_empty();
         let is_plan = self.is_list && !self.plan.is_empty() && self.plan.iter().all(has_words);
@@ -183,13 +183,13 @@ impl Call {
         (is_plan && is_all).then_some(&self.plan)
     }
 
-    /// Returns the name of its tool: its kind, which is all that the protocol says of it.
+    /// Returns the name of its tool: its kind, as the protocol says no more.
     pub fn tool(&self) -> String {
         let kind = self.kind.trim();
         written::tool(if kind.is_empty() { "tool" } else { kind })
     }
 
-    /// Says in short what it does.
+    /// Describes in short what it does.
     pub fn title(&self) -> String {
         let title = [Some(&self.title), self.command.as_ref()];
         let title = title.into_iter().flatten().find(|it| !it.trim().is_empty());
@@ -197,8 +197,8 @@ impl Call {
         written::cut(&title, LONGEST_TITLE)
     }
 
-    /// Returns what is asked for. Where there is a command it is the command and nothing else, whatever the title says; where it
-    /// says which lines change, it is that. Everything else that it is given is said by its name and value.
+    /// Returns the action to ask about. If there is a command, it is exactly that, whatever the title says; if there
+    /// are edits, it is the edits. Otherwise every other input is listed with its name and value.
     pub fn action(&self, words: &Words) -> String {
         if let Some(command) = &self.command {
             return command.clone();
@@ -224,7 +224,7 @@ impl Call {
             if !unsaid.is_empty() {
                 action = format!("{action}: {}", unsaid.join(", "));
             }
-            // What a tool of its own is called with is what it does.
+            // What a custom tool does is shown by its inputs.
             let is_said = |input: &&Input| {
                 let path = inside(&input.text, &self.folder);
                 !(input.text.trim() == title || self.paths().any(|it| it == path))
@@ -241,7 +241,7 @@ impl Call {
         action
     }
 
-    /// Returns what it is given.
+    /// Returns its inputs.
     fn given(&self) -> impl Iterator<Item = &Input> {
         self.inputs.iter().flatten()
     }
@@ -251,7 +251,7 @@ impl Call {
         self.command.is_some()
     }
 
-    /// Takes the folder in which its conversation works.
+    /// Sets the folder of its conversation.
     pub fn set_folder(&mut self, folder: &str) {
         folder.trim_end_matches('/').clone_into(&mut self.folder);
     }
@@ -267,7 +267,7 @@ impl Call {
         tally(count(|edit| edit.added), count(|edit| edit.removed))
     }
 
-    /// Returns what belongs to it and is read on demand, with what it does. What it brought is no part of a question.
+    /// Returns what can be read about it on demand, with what it does. A question has no output.
     pub fn attached(&self, asked: bool) -> Attached {
         let output = (self.output.count > 0 && !asked).then(|| Brought {
             of: self.command.clone().unwrap_or_else(|| self.title()),
@@ -281,7 +281,7 @@ impl Call {
         }
     }
 
-    /// Returns the paths that it is about, each once.
+    /// Returns the paths that it concerns, each once.
     fn paths(&self) -> impl Iterator<Item = &str> {
         let edited = self.edits.iter().map(|edit| edit.path.as_str());
         let all = edited.chain(self.places.iter().map(String::as_str));
@@ -290,7 +290,7 @@ impl Call {
     }
 }
 
-/// Words what is done to a file.
+/// Words the changes to a file.
 fn edits(edit: &FileChange, words: &Words) -> String {
     let lines = tally(edit.added, edit.removed);
     let places = match edit.places {
@@ -311,8 +311,8 @@ fn edits(edit: &FileChange, words: &Words) -> String {
     first(words, key, &args)
 }
 
-/// Returns counts of lines as arguments: what is nothing is empty, and lines that go without any that come are counted
-/// under a name of their own.
+/// Returns line counts as phrase arguments: a zero is empty, and removed lines without any added ones are counted under
+/// a name of their own.
 fn tally(added: u64, removed: u64) -> [(&'static str, String); 3] {
     let count = |n: u64, said: bool| match said && n > 0 {
         true => n.to_string(),
@@ -331,8 +331,7 @@ pub fn first(words: &Words, key: &str, args: &[(&str, &str)]) -> String {
     said.map(|said| said.normal).unwrap_or_default()
 }
 
-/// Returns a title as it is called in a folder, where it is a path there and nothing else; some agents leave the first
-/// slash out.
+/// Returns a title relative to a folder, if it is a path in there and nothing else; some agents omit the leading slash.
 pub fn titled(title: &str, folder: &str) -> String {
     let whole = format!("/{}", title.trim().trim_start_matches('/'));
     match inside(&whole, folder) {
@@ -341,7 +340,7 @@ pub fn titled(title: &str, folder: &str) -> String {
     }
 }
 
-/// Returns a path in a folder as it is called from there.
+/// Returns a path relative to a folder, if it is in there.
 pub fn inside<'a>(path: &'a str, folder: &str) -> &'a str {
     let rest = path.strip_prefix(folder).filter(|_| !folder.is_empty());
     let rest = rest.and_then(|rest| rest.strip_prefix('/'));

@@ -1,17 +1,17 @@
-//! The Agent Client Protocol: an agent that runs below us and is prompted, stopped and answered. Pure.
+//! The Agent Client Protocol: an agent that hearken runs, prompts, stops and answers. Pure.
 //!
-//! Responsibilities: being the client of such an agent, telling its turns in AAEP's terms, asking the person for its
-//! permissions and giving back what they decide. Not here: AAEP itself (`protocol`), starting the agent (`transport`), what
-//! is said in the end (`announce`).
+//! Responsibilities: being the client of such an agent, turning its turns into AAEP events, asking the person for the
+//! permissions that it requests, and returning the decisions. Not here: AAEP itself (`protocol`), starting the agent
+//! (`transport`), the final wording (`announce`).
 //!
 //! # Mental model
-//! One turn (a prompt and everything until the agent is done with it) is one session of AAEP; the conversation that it
-//! belongs to is named in its events. A permission that the agent requests is a question of AAEP, asked one after the
-//! other. Nothing is ever answered in the person's name: what they did not decide stays open, but for `cancelled` after
-//! they stopped the turn, and for a refusal of what the agent itself withdrew.
+//! One turn (a prompt and everything until the agent is done with it) is one AAEP session; its events name the
+//! conversation that it belongs to. A permission that the agent requests is an AAEP question, and questions are asked
+//! one at a time. Nothing is ever answered in the person's name: what they have not decided stays open, except for
+//! `cancelled` after they stopped the turn, and a refusal of what the agent itself withdrew.
 //!
-//! A turn, its calls and its permissions are what other agents have, too, whose protocols say the same in other messages:
-//! `codex` and `opencode` tell their turns with what stands here.
+//! Other agents also have turns, calls and permissions, and report them in messages of their own: `codex` and
+//! `opencode` turn them into events with the code here.
 
 pub mod address;
 mod agent;
@@ -44,7 +44,7 @@ pub use client::Acp;
 use super::Sign;
 use super::rpc::{self, Message, Text};
 
-/// Returns whether a text is of this protocol.
+/// Returns whether a text belongs to this protocol.
 pub fn recognise(text: &str) -> Sign {
     let Text::Rpc(message) = rpc::read(text) else {
         return Sign::No;

@@ -1,10 +1,11 @@
-//! The interrupts of a run, as questions of AAEP, and the answers to them together.
+//! The interrupts of a run as AAEP questions, and their combined answer.
 //!
-//! Responsibilities: one question after the other for all interrupts, which answer each takes, the one answer that goes out
-//! with the next run. Not here: what an interrupt wants (`interrupt`), when it is asked and sent (`deciding`, `running`).
+//! Responsibilities: one question after another for all interrupts, which answers each accepts, and the single answer
+//! that goes out with the next run. Not here: what an interrupt wants (`interrupt`), when it is asked and sent
+//! (`deciding`, `running`).
 //!
-//! Mental model: a run goes on only when all of its interrupts are answered, so nothing goes out before the last one. What was
-//! answered is kept until then.
+//! Mental model: a run goes on only when all of its interrupts are answered, so nothing is sent before the last answer.
+//! Until then the answers are kept.
 
 use serde_json::{Map, Value, json};
 
@@ -24,34 +25,34 @@ use crate::written::cut;
 
 use super::interrupt::{Consent, Interrupt, LONGEST_MESSAGE, Shape, Wants, one_line};
 
-/// How many questions the interrupts of one run may come to.
+/// How many questions the interrupts of one run may produce.
 pub const MOST: usize = 64;
-/// The longest input of a call that is asked whole, in characters.
+/// The longest call argument that a question contains in full, in characters.
 const LONGEST_INPUT: usize = 4000;
-/// How many inputs of a call are asked whole.
+/// How many call arguments a question may contain.
 const MOST_INPUTS: usize = 64;
-/// The longest title of what is to be allowed, in characters.
+/// The longest title of a request for permission, in characters.
 const LONGEST_TITLE: usize = 500;
-/// What is chosen by who closes a question without an answer; nobody types that by chance.
+/// The choice that closes a question without an answer; too odd to be typed by chance.
 const CANCEL: &str = "hearken.cancel";
-/// What LangGraph's endpoint writes for an interrupt that is cancelled.
+/// What LangGraph's endpoint expects for a cancelled interrupt.
 const CANCELLED: &str = "__agui_cancelled__";
 
-/// Says in which form the interrupts came, and their answers go back.
+/// The form of the interrupts, and of the answers to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// As the protocol has it.
+    /// The form that the protocol defines.
     Typed,
-    /// As LangGraph has it by default.
+    /// LangGraph's default form.
     Older,
 }
 
-/// What is asked of the person before the run goes on.
+/// What the person is asked before the run goes on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     way: Way,
     interrupts: Vec<Interrupt>,
-    /// The questions, each with the interrupt that it is of and its answer.
+    /// The questions, each with its interrupt and its answer.
     items: Vec<Item>,
 }
 
@@ -72,20 +73,20 @@ enum Given {
 /// What follows an answer.
 #[derive(Debug)]
 pub enum Then {
-    /// It was kept; the next question is asked.
+    /// The answer was kept; the next question is asked.
     Kept,
-    /// It was the last one: they go out.
+    /// It was the last answer: all of them go out.
     Sends,
-    /// The same question asks for the next thing.
+    /// The same question asks for its next part.
     Further,
-    /// The same is asked again, because of this.
+    /// The same question is asked again, for this reason.
     Again(Phrase),
-    /// It is none that is taken.
+    /// The question does not accept this answer.
     Unfit,
 }
 
 impl Asked {
-    /// Takes the interrupts of a run; nothing where not all of them can be asked and told apart.
+    /// Collects the interrupts of a run; `None` if any cannot be asked, or not be told apart from another.
     pub fn new(way: Way, interrupts: Vec<Interrupt>) -> Option<Self> {
         let mut items = Vec::new();
         for (of, interrupt) in interrupts.iter().enumerate() {
@@ -108,12 +109,12 @@ impl Asked {
         })
     }
 
-    /// Returns until when they may be answered.
+    /// Returns the time by which they must be answered.
     pub fn expires(&self) -> Option<jiff::Timestamp> {
         self.interrupts.iter().filter_map(|it| it.expires).min()
     }
 
-    /// Returns the calls that they are for.
+    /// Returns the calls that they concern.
     pub fn calls(&self) -> impl Iterator<Item = &str> {
         self.interrupts.iter().filter_map(|it| it.call.as_deref())
     }
@@ -123,7 +124,7 @@ impl Asked {
         (0..self.items.len()).map(|at| at.to_string()).collect()
     }
 
-    /// Returns whether the person can close them without an answer, in words that the endpoint knows.
+    /// Returns whether the person can close an interrupt without an answer in a form that the endpoint understands.
     fn can_cancel(&self, of: usize) -> bool {
         match self.way {
             Way::Typed => true,
@@ -131,20 +132,20 @@ impl Asked {
         }
     }
 
-    /// Returns whether all of them can be closed without an answer.
+    /// Returns whether all interrupts can be closed without an answer.
     pub fn can_cancel_all(&self) -> bool {
         (0..self.interrupts.len()).all(|of| self.can_cancel(of))
     }
 
-    /// Closes all of them without an answer.
+    /// Closes all interrupts without an answer.
     pub fn cancel_all(&mut self) {
         for item in &mut self.items {
             item.given = Some(Given::Cancelled);
         }
     }
 
-    /// Makes the question of a name: what it becomes, and what is known of its call. `known` is what was heard of the call
-    /// that it names, where that was whole. The third value tells whether it can only be rejected, for being too long.
+    /// Builds the question of a name: the permission, and what is known of the call. `known` returns how much was heard
+    /// of a call. The third value is whether the question can only be rejected because it is too long.
     pub fn question(
         &self,
         name: &str,
@@ -186,8 +187,8 @@ impl Asked {
         }
     }
 
-    /// Offers to close a question without an answer beside what else is to choose from; one alone is no choice, and there it is
-    /// closed by stopping.
+    /// Adds the choice to close a question without an answer. A question without other choices gets none: it is closed
+    /// by stopping.
     fn cancel(&self, of: usize, asks: &mut Asks, words: &Words) {
         if self.can_cancel(of) && !asks.choices.is_empty() {
             asks.choices
@@ -234,7 +235,8 @@ impl Asked {
         asks
     }
 
-    /// Finds what an answer to a question does. What allows is told apart by the second value.
+    /// Applies the answer to a question, and returns what follows. The second value is whether the answer allows
+    /// something.
     pub fn answer(&mut self, name: &str, choice: Option<&Choice>, answer: &Answer) -> (Then, bool) {
         let Some(item) = name
             .parse::<usize>()
@@ -290,7 +292,7 @@ impl Asked {
         }
     }
 
-    /// Returns whether a reason for a rejection has a place in its answer.
+    /// Returns whether the answer has room for the reason of a rejection.
     pub fn takes_reason(&self, name: &str) -> bool {
         let item = name.parse::<usize>().ok().and_then(|at| self.items.get(at));
         match item.map(|item| &item.wants) {
@@ -299,7 +301,7 @@ impl Asked {
         }
     }
 
-    /// Takes an answer back that did not go out.
+    /// Removes an answer that was not sent.
     pub fn unanswered(&mut self, name: &str) {
         if let Some(item) = name
             .parse::<usize>()
@@ -310,8 +312,8 @@ impl Asked {
         }
     }
 
-    /// Returns the answer of an interrupt: its payload, or nothing where it was closed without one. The outer nothing is one of
-    /// which something is not answered yet.
+    /// Returns the answer of an interrupt: its payload, or `Some(None)` if it was closed without one. The outer `None`
+    /// means that part of it is not answered yet.
     fn payload(&self, of: usize) -> Option<Option<Value>> {
         let items = self.items.iter().filter(|it| it.of == of);
         let given: Option<Vec<&Given>> = items.map(|it| it.given.as_ref()).collect();
@@ -329,7 +331,7 @@ impl Asked {
         }
     }
 
-    /// Writes the members of the next run that carry the answers; nothing while one is missing.
+    /// Returns the members of the next run that carry the answers; `None` while one is missing.
     pub fn resume(&self) -> Option<Map<String, Value>> {
         let mut members = Map::new();
         let mut answers = Vec::new();
@@ -367,7 +369,7 @@ impl Asked {
     }
 }
 
-/// Writes a text so that it is read as that text: the endpoint reads what looks like JSON as such.
+/// Encodes a text that looks like JSON, because the endpoint would parse it as such.
 fn as_read(value: Value) -> Value {
     match &value {
         Value::String(text) if serde_json::from_str::<Value>(text).is_ok() => {
@@ -377,18 +379,18 @@ fn as_read(value: Value) -> Value {
     }
 }
 
-/// What was heard of a call.
+/// How much was heard of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
     /// Nothing.
     No,
-    /// All of it, as it is called with.
+    /// Everything, including all arguments.
     Whole,
-    /// Not all.
+    /// Only part of it.
     Cut,
 }
 
-/// Returns what is known of what a consent is for, and whether all of it will be said.
+/// Returns what is known about the subject of a consent, and whether all of it will be announced.
 fn news(
     interrupt: &Interrupt,
     consent: &Consent,
@@ -436,7 +438,7 @@ fn news(
     }
 }
 
-/// Takes what a call is called with; tells whether all of it will be said.
+/// Adds the arguments of a call; returns whether all of them will be announced.
 pub fn inputs(given: &Value, news: &mut CallNews) -> bool {
     let form = json!({"toolCallId": news.id, "rawInput": given});
     if let Some(read) = form.as_object().and_then(acp::call) {
@@ -449,7 +451,7 @@ pub fn inputs(given: &Value, news: &mut CallNews) -> bool {
     }
 }
 
-/// Returns what can be answered: what nobody hears whole can only be rejected.
+/// Returns the possible answers: a call that the person cannot hear in full can only be rejected.
 fn choices(consent: &Consent, is_whole: bool) -> Vec<Choice> {
     let choice = |decision: &str, allows| Choice {
         decision: decision.to_owned(),

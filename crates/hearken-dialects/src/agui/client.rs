@@ -1,7 +1,7 @@
-//! The machine: what the link says and what the person wants, handed to whoever it is about.
+//! The machine: routes what the link reports and what the person wants.
 //!
-//! Responsibilities: what is held for one endpoint, the names of its runs and messages. Not here: runs (`running`), what
-//! comes in them (`hearing`), answers (`deciding`).
+//! Responsibilities: the state kept for one endpoint, and the names of its runs and messages. Not here: runs
+//! (`running`), the events in them (`hearing`), answers (`deciding`).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -20,86 +20,86 @@ use super::shared::Shared;
 
 /// The name of this dialect.
 const NAME: &str = "agui";
-/// The name of an agent whose address says nothing of it.
+/// The name of an agent whose address suggests none.
 const AGENT: &str = "AG-UI";
 /// The longest name of an agent, in characters.
 const LONGEST_AGENT: usize = 64;
 
-/// What is to be posted, or was.
+/// What is about to be posted, or was posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Going {
-    /// A run for these words of the person.
+    /// A run for this prompt of the person.
     Prompt(String),
-    /// The run that goes on with the answers; with the number of the person's last one and the question that it answers,
-    /// where they were not all closed at once.
+    /// The run that resumes with the answers; with the number of the person's last answer and the name of its question,
+    /// unless all questions were closed together.
     Answers(Option<(u64, String)>),
 }
 
-/// Where the connection is.
+/// The state of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
-    /// There is none, and it will soon be asked what to follow.
+    /// No connection; the transport will soon ask what to follow.
     Soon,
-    /// It is asked what to follow.
+    /// The transport waits for something to follow.
     Waits,
-    /// A run was posted, and nothing of its answer is there.
+    /// A run was posted, and its response has not begun.
     Posted,
     /// A run is under way.
     Open,
-    /// A run is over, and its stream is not.
+    /// A run is over, but its stream is still open.
     Spent,
-    /// There is none, and it is waited before there is another attempt.
+    /// No connection; the transport is waiting before the next attempt.
     Lost,
 }
 
-/// What a call is called with, as it comes.
+/// The arguments of a call, as they arrive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Gathered {
     pub(super) given: String,
-    /// Whether all of it came.
+    /// Whether all of them arrived.
     pub(super) is_whole: bool,
-    /// Whether it is more than can be said.
+    /// Whether they are too long to be announced in full.
     pub(super) is_cut: bool,
 }
 
-/// Speaks with one endpoint.
+/// The connection to one endpoint.
 #[derive(Debug)]
 pub struct Agui {
     pub(super) teller: Teller,
     pub(super) listens: bool,
     pub(super) is_over: bool,
-    /// Whether a run was ever taken there.
+    /// Whether the endpoint ever accepted a run.
     pub(super) was_met: bool,
-    /// Whether it was told that it waits for what it is to do.
+    /// Whether it was announced that the endpoint is ready.
     pub(super) was_ready: bool,
     pub(super) thread: String,
     pub(super) history: History,
     pub(super) shared: Shared,
     pub(super) turn: Option<Turn>,
     pub(super) line: Line,
-    /// Until when the stream of a run that is over is waited for.
+    /// When to stop waiting for the stream of a finished run to end.
     pub(super) closes: Option<Duration>,
     pub(super) going: Option<Going>,
     pub(super) sent: Option<Going>,
-    /// The name of the message that was sent last.
+    /// The name of the last message sent.
     pub(super) asked_as: String,
     pub(super) held: VecDeque<String>,
     pub(super) asked: Option<Asked>,
-    /// Until when what is asked can be answered.
+    /// When the open questions expire.
     pub(super) expires: Option<Duration>,
-    /// The interrupts of this run in their older form.
+    /// The interrupts of this run in LangGraph's form.
     pub(super) older: Vec<Interrupt>,
-    /// The message that is being written, and whether it is the agent's.
+    /// The message being written, and whether it is the agent's.
     pub(super) message: Option<(String, bool)>,
     pub(super) call: Option<String>,
     pub(super) calls: BTreeMap<String, Gathered>,
     pub(super) unknown: BTreeSet<String>,
-    /// Draws the names of messages and runs.
+    /// The generator of names for messages and runs.
     names: Writer,
 }
 
 impl Agui {
-    /// Makes the machine.
+    /// Creates the machine.
     pub fn new(start: Start) -> Self {
         let listens = start.carrier != Carrier::EventStream;
         let called = start.path.trim_end_matches('/').rsplit('/').next();
@@ -144,7 +144,7 @@ impl Agui {
         agui
     }
 
-    /// Makes a name in the form of a UUID, which some endpoints want.
+    /// Creates a name in the form of a UUID, which some endpoints require.
     pub(super) fn fresh(&mut self) -> String {
         let token = self.names.token();
         let hex: Vec<char> = token.chars().filter(char::is_ascii_hexdigit).collect();
@@ -164,7 +164,7 @@ impl Agui {
         )
     }
 
-    /// Takes the end of the link: nothing more can be posted.
+    /// Handles the end of the link: nothing more can be posted.
     fn gone(&mut self, fault: &Fault, now: Now, out: &mut Vec<Out>) {
         self.is_over = true;
         let unsent = self.held.len() + usize::from(matches!(self.going, Some(Going::Prompt(_))));
@@ -213,7 +213,7 @@ impl Dialect for Agui {
             Wish::Stop => self.stop(now, out),
             Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
             Wish::Of(_, wish) => self.wish(wish, now, out),
-            // It has no words for how somebody wants to hear it.
+            // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}
         }
     }

@@ -1,7 +1,7 @@
-//! What a run was interrupted for, asked of the person, and their answers.
+//! Asking the person about interrupts, and handling the answers.
 //!
-//! Responsibilities: asking for all interrupts, an answer that is kept, one with which the run goes on, what became of it. Not
-//! here: what an interrupt becomes (`asking`), posting the run (`running`).
+//! Responsibilities: asking about all interrupts, keeping answers, resuming the run with the last one, and the outcome.
+//! Not here: building the questions (`asking`), posting the run (`running`).
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use super::client::{Agui, Going};
 use super::interrupt::Interrupt;
 
 impl Agui {
-    /// Takes the interrupts with which a run ended, and asks for them.
+    /// Handles the interrupts that ended a run, and asks about them.
     pub(super) fn interrupted(
         &mut self,
         way: Way,
@@ -46,11 +46,11 @@ impl Agui {
         for name in names {
             self.ask(&name, false, now, out);
         }
-        // What is asked is asked now, and nothing that comes could answer it.
+        // The question is due now, and nothing later in the stream can answer it.
         out.push(Out::Release);
     }
 
-    /// Asks the question of a name.
+    /// Asks the question with this name.
     fn ask(&mut self, name: &str, next: bool, now: Now, out: &mut Vec<Out>) {
         let question = self.asked.as_ref().and_then(|asked| {
             let known = |call: &str| self.known(call);
@@ -73,7 +73,7 @@ impl Agui {
         }
     }
 
-    /// Takes an answer of the person.
+    /// Handles an answer of the person.
     pub(super) fn answer(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
         let kept = |fault| Out::Settled {
             request,
@@ -158,7 +158,7 @@ impl Agui {
         }
     }
 
-    /// Takes the word that the endpoint took the answers: the run goes on.
+    /// Handles that the endpoint accepted the answers: the run goes on.
     pub(super) fn answers_went(&mut self, request: Option<u64>, now: Now, out: &mut Vec<Out>) {
         let asked = self.asked.take();
         self.expires = None;
@@ -178,7 +178,7 @@ impl Agui {
                 return;
             };
             let known = turn.calls.get(&call::key(&id));
-            // What was allowed runs now.
+            // A call that was allowed runs now.
             if known.is_some_and(|it| it.stage == call::Stage::Allowed) {
                 let news = CallNews {
                     id,
@@ -190,7 +190,7 @@ impl Agui {
         }
     }
 
-    /// Takes the word that the answers did not arrive, or that nobody knows.
+    /// Handles that the answers did not arrive, or may not have.
     pub(super) fn answers_stayed(
         &mut self,
         answer: Option<(u64, String)>,
@@ -222,12 +222,12 @@ impl Agui {
                 Phrase::new("agui.uncancelled").with("reason", reason),
             ));
         }
-        // A run that may have begun is not begun once more.
+        // A run that may have begun is not posted again.
         self.history.breaks_off();
         self.end(End::Lost("agui.end.lost"), now, out);
     }
 
-    /// Takes the time at which nothing can be answered any more.
+    /// Ends the turn when its open questions have expired.
     pub(super) fn lapse(&mut self, now: Now, out: &mut Vec<Out>) {
         let is_due = self.expires.is_some_and(|at| at <= now.monotonic);
         let on_its_way = matches!(self.sent, Some(Going::Answers(_)));
@@ -252,7 +252,7 @@ impl Agui {
         self.end(End::Lost("agui.end.lapsed"), now, out);
     }
 
-    /// Takes back whatever is asked.
+    /// Withdraws all open questions.
     pub(super) fn close(&mut self, how: Over, now: Now, out: &mut Vec<Out>) {
         if let Some((turn, teller)) = self.told() {
             turn.close(how, teller, now, out);

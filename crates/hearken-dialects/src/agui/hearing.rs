@@ -1,11 +1,11 @@
-//! What comes in a run: told in its turn, kept for the next one.
+//! The events of a run: announced in its turn, and kept for the next run.
 //!
-//! Responsibilities: what each event does to the turn and to the conversation, what is told once. Not here: how a run begins
-//! and what follows its end (`running`), what it asks (`deciding`).
+//! Responsibilities: what each event does to the turn and to the conversation, and what is announced only once. Not
+//! here: how a run starts and what follows its end (`running`), its questions (`deciding`).
 //!
-//! Mental model: text is said as it comes, and what was not streamed when the agent's own word of the conversation has it.
-//! What works for the agent is told by its calls; its words are for the agent. What an agent thinks, and what state it shares,
-//! is told to nobody.
+//! Mental model: text is announced as it streams; text that was not streamed is announced when the agent's own copy of
+//! the conversation contains it. Of a subagent, only the calls are announced; its words are for the agent. Thoughts and
+//! shared state are not announced.
 
 use std::collections::BTreeSet;
 
@@ -24,26 +24,26 @@ use super::client::{Agui, Gathered, Line};
 use super::interrupt;
 use super::read::{self, News, Outcome};
 
-/// How many kinds of events that are not known are told, each once.
+/// How many unknown kinds of events are reported, each once.
 const MOST_UNKNOWN: usize = 64;
-/// How many calls of a turn are known with what they are called with.
+/// How many calls of a turn are kept with their arguments.
 const MOST_CALLS: usize = 256;
-/// The most that is kept of what one call is called with, in bytes: more of it could not be asked whole.
+/// The most that is kept of one call's arguments, in bytes: a question could not contain more in full.
 const LONGEST_GIVEN: usize = 64 * 1024;
-/// How many interrupts of the older form are kept of a run.
+/// How many interrupts in LangGraph's form are kept per run.
 const MOST_OLDER: usize = asking::MOST + 1;
 
 impl Agui {
-    /// Takes an event.
+    /// Handles an event.
     pub(super) fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
         let Some((news, by)) = read::event(frame) else {
             return out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
         };
         match self.line {
             Line::Open => {}
-            // Behind the end of a run there is nothing that belongs to it.
+            // Nothing after the end of a run belongs to it.
             Line::Spent if !self.listens => return,
-            // It speaks without being asked: then it is heard, and there is nobody whom a run could be asked of here.
+            // The peer sends events without a request: they are heard, but no run can be posted here.
             Line::Soon | Line::Waits | Line::Posted | Line::Lost | Line::Spent => {
                 self.listens = true;
                 self.teller.answerable = false;
@@ -100,7 +100,7 @@ impl Agui {
         self.hears(news, by.as_deref(), now, out);
     }
 
-    /// Tells once in detail that something of this kind came.
+    /// Reports an event of this kind in detail, once.
     fn told_once(&mut self, key: &'static str, kind: String, out: &mut Vec<Out>) {
         let known = format!("{key} {kind}");
         if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(known) {
@@ -115,7 +115,7 @@ impl Agui {
         }
     }
 
-    /// Returns the turn and what it is told with.
+    /// Returns the turn and its teller.
     pub(super) fn told(&mut self) -> Option<(&mut Turn, &mut Teller)> {
         Some((self.turn.as_mut()?, &mut self.teller))
     }
@@ -138,7 +138,7 @@ impl Agui {
                 }
                 self.update(Update::Thinks, now, out);
             }
-            // Their words and thoughts are for the agent.
+            // A subagent's words and thoughts are for the agent.
             News::Says { .. } | News::Thinks(_) => {}
             News::Calls {
                 call,
@@ -231,7 +231,7 @@ impl Agui {
         self.update(Update::Says { message, text }, now, out);
     }
 
-    /// Takes a call, or more of one.
+    /// Applies a call, or more of one.
     fn calls(
         &mut self,
         call: &str,
@@ -267,7 +267,7 @@ impl Agui {
         }
     }
 
-    /// Takes the word that a call is whole: it runs now, as far as anybody knows.
+    /// Handles that a call is complete: as far as known, it runs now.
     fn called(&mut self, call: &str, now: Now, out: &mut Vec<Out>) {
         let Some(known) = self.calls.get_mut(call).filter(|it| !it.is_whole) else {
             return;
@@ -292,7 +292,7 @@ impl Agui {
         self.called(call, now, out);
         let news = CallNews {
             id: call.to_owned(),
-            // The protocol does not say whether it worked.
+            // The protocol does not report whether the call succeeded.
             status: Some(Status::Ended),
             output: Some(Brought::of(read::plain(content).trim()).unwrap_or_default()),
             ..CallNews::default()
@@ -300,7 +300,7 @@ impl Agui {
         self.update(Update::Calls(Box::new(news)), now, out);
     }
 
-    /// Takes the agent's own word of the conversation, and tells what of it was not heard.
+    /// Adopts the agent's own copy of the conversation, and announces what was not heard yet.
     fn messages(&mut self, messages: Vec<Value>, now: Now, out: &mut Vec<Out>) {
         let heard: BTreeSet<String> = self
             .history
@@ -350,7 +350,7 @@ impl Agui {
         }
     }
 
-    /// Returns what was heard of a call of this turn.
+    /// Returns how much was heard of a call of this turn.
     pub(super) fn known(&self, call: &str) -> Known {
         let told = self.turn.as_ref();
         let told = told.is_some_and(|turn| turn.calls.contains_key(&call::key(call)));
@@ -361,7 +361,7 @@ impl Agui {
         }
     }
 
-    /// Takes the end of a run.
+    /// Handles the end of a run.
     fn ended(&mut self, outcome: Outcome, now: Now, out: &mut Vec<Out>) {
         self.run_is_over();
         let older = std::mem::take(&mut self.older);
@@ -393,7 +393,7 @@ impl Agui {
     }
 }
 
-/// Returns whether the name of a step is one for people; those of a framework's own begin with two lines.
+/// Returns whether a step's name is meant for people; frameworks start internal names with two underscores.
 fn is_named(step: &str) -> bool {
     !step.trim().is_empty() && !step.starts_with("__")
 }

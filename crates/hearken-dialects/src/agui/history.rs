@@ -1,11 +1,11 @@
-//! The conversation as it is given back with the next run.
+//! The conversation that is sent back with the next run.
 //!
-//! Responsibilities: the messages that the events of a run make, the agent's own word of them, their bound. Not here: what of
-//! them is told (`hearing`).
+//! Responsibilities: building the messages from a run's events, adopting the agent's own copy of them, and bounding
+//! their size. Not here: which of them are announced (`hearing`).
 //!
-//! Mental model: an endpoint may remember nothing, so every run carries all messages. They grow as events come; where the
-//! agent says what they are (MESSAGES_SNAPSHOT), that counts. Of a run that broke off, calls without a result are taken out,
-//! because most models refuse a conversation in which one is missing.
+//! Mental model: an endpoint may remember nothing, so every run carries all messages. They grow as events arrive; a
+//! MESSAGES_SNAPSHOT from the agent replaces them. When a run breaks off, its calls without a result are removed,
+//! because most models refuse a conversation in which a result is missing.
 
 use std::collections::BTreeSet;
 
@@ -13,22 +13,22 @@ use serde_json::{Map, Value, json};
 
 use crate::acp::read::text;
 
-/// How many messages are kept, and how many bytes of them: a conversation of a day, and a fraction of what a request may
-/// hold. Whoever remembers nothing forgets what falls out.
+/// How many messages are kept, and how many bytes: a day's conversation, and a fraction of what a request may contain.
+/// An endpoint that remembers nothing forgets what is dropped.
 const MOST: usize = 512;
 const MOST_BYTES: usize = 1024 * 1024;
-/// To which part of that it is brought down, so that something falls out now and then and not with every run.
+/// How far to reduce beyond the bounds, as 1/`PART` of them, so that messages are not dropped with every run.
 const PART: usize = 4;
 /// The longest text of one message, in bytes.
 const LONGEST: usize = 256 * 1024;
 
-/// The messages.
+/// The messages of a conversation.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     messages: Vec<Value>,
-    /// How large they are, nearly, in bytes.
+    /// Their approximate size, in bytes.
     bytes: usize,
-    /// Whether a text was too long to be kept whole.
+    /// Whether a text was too long to be kept in full.
     is_cut: bool,
 }
 
@@ -38,7 +38,7 @@ impl History {
         &self.messages
     }
 
-    /// Returns whether there is room for more, and takes it: a run that never ends grows no further than twice the bounds.
+    /// Reserves room, and returns whether there was enough: an endless run grows to at most twice the bounds.
     fn has_room(&mut self, more: usize) -> bool {
         let room = self.messages.len() < 2 * MOST && self.bytes + more <= 2 * MOST_BYTES;
         match room {
@@ -58,7 +58,7 @@ impl History {
             .find(|it| text(it, "id") == Some(name))
     }
 
-    /// Returns whether there is a message of this name.
+    /// Returns whether a message has this name.
     pub fn has(&self, name: &str) -> bool {
         let names = self
             .messages
@@ -67,19 +67,19 @@ impl History {
         names.into_iter().any(|id| id == name)
     }
 
-    /// Takes what the person writes.
+    /// Adds a message of the person.
     pub fn asks(&mut self, name: &str, words: &str) {
         self.messages
             .push(json!({"id": name, "role": "user", "content": words}));
     }
 
-    /// Takes back what the person wrote last and nobody got.
+    /// Removes a message of the person that was not delivered.
     pub fn takes_back(&mut self, name: &str) {
         self.messages
             .retain(|it| it.get("id").and_then(Value::as_str) != Some(name));
     }
 
-    /// Takes more of what the agent writes, or thinks.
+    /// Appends to a message or a thought of the agent.
     pub fn says(&mut self, name: &str, role: &str, more: &str) {
         if !self.has_room(more.len()) {
             return;
@@ -105,7 +105,7 @@ impl History {
         self.is_cut |= cut;
     }
 
-    /// Takes a call of a tool.
+    /// Adds a tool call.
     pub fn calls(&mut self, call: &str, tool: &str, message: Option<&str>) {
         if self.call(call).is_some() || !self.has_room(call.len() + tool.len()) {
             return;
@@ -137,7 +137,7 @@ impl History {
         all.flatten().find(is)
     }
 
-    /// Takes more of what a call is called with.
+    /// Appends to the arguments of a call.
     pub fn called_with(&mut self, call: &str, more: &str) {
         if !self.has_room(more.len()) {
             return;
@@ -155,7 +155,7 @@ impl History {
         self.is_cut |= cut;
     }
 
-    /// Takes what a call brought.
+    /// Adds the result of a call.
     pub fn brought(&mut self, name: &str, call: &str, content: &Value) {
         let has = |it: &Value| it.get("toolCallId").and_then(Value::as_str) == Some(call);
         let bytes = content.to_string().len();
@@ -170,7 +170,7 @@ impl History {
         self.messages.push(message);
     }
 
-    /// Takes what a provider wants back with a message or a call.
+    /// Keeps what a provider wants returned with a message or a call.
     pub fn sealed(&mut self, of: &str, value: &str) {
         if value.len() > LONGEST || !self.has_room(value.len()) {
             self.is_cut = true;
@@ -184,7 +184,7 @@ impl History {
         }
     }
 
-    /// Takes the agent's own word of the conversation; what is no message is left out.
+    /// Adopts the agent's own copy of the conversation; anything that is not a message is left out.
     pub fn is(&mut self, messages: Vec<Value>) {
         let named = |it: &Value| it.get("id").is_some_and(Value::is_string);
         let role = |it: &Value| it.get("role").is_some_and(Value::is_string);
@@ -193,7 +193,7 @@ impl History {
         self.measure();
     }
 
-    /// Takes out the calls that will never have a result.
+    /// Removes the calls that will never have a result.
     pub fn breaks_off(&mut self) {
         let results = self
             .messages
@@ -223,7 +223,7 @@ impl History {
         self.messages.retain(|it| !empty(it));
     }
 
-    /// Brings it within its bounds, the oldest first and no answer without what it answers; counts what falls out.
+    /// Drops the oldest messages to fit the bounds, never keeping an answer without its prompt; returns how many.
     pub fn bound(&mut self) -> usize {
         let bytes = |it: &Value| it.to_string().len();
         self.measure();
@@ -237,7 +237,7 @@ impl History {
         let mut out = 0;
         for (at, message) in self.messages.iter().enumerate().take(last) {
             let fits = self.messages.len() - at <= most && all <= most_bytes;
-            // It begins with a person's words.
+            // The conversation must begin with a message of the person.
             if fits && is_persons(message) {
                 break;
             }
@@ -249,7 +249,7 @@ impl History {
         out
     }
 
-    /// Tells, once, whether something was too long to be kept whole.
+    /// Returns, once, whether something was too long to be kept in full.
     pub fn was_cut(&mut self) -> bool {
         std::mem::take(&mut self.is_cut)
     }

@@ -1,10 +1,11 @@
-//! What a run was interrupted for: what it wants of the person, read from its shape.
+//! What an interrupt wants from the person, read from its shape.
 //!
-//! Responsibilities: which kind of question an interrupt is, and what answers it. Not here: asking (`asking`), when (`deciding`).
+//! Responsibilities: which kind of question an interrupt is, and how its answer is written. Not here: asking
+//! (`asking`), when to ask (`deciding`).
 //!
-//! Mental model: the answer goes back in the form that the interrupt states: its schema, or, without one, what the protocol
-//! says of its reason. LangGraph's own interrupts state no schema; those of its approval middleware are known by their shape.
-//! What allows something is a permission, with `y` and `n`; everything else is a question in words.
+//! Mental model: the answer has the form that the interrupt states: its schema, or, without one, the protocol's default
+//! for its reason. LangGraph's own interrupts state no schema; those of its approval middleware are recognised by their
+//! shape. Whatever allows something is a permission, with `y` and `n`; everything else is a question in words.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -16,64 +17,64 @@ use crate::written::cut;
 
 use super::read::plain;
 
-/// How many things one interrupt may ask permission for.
+/// How many actions one interrupt may ask permission for.
 const MOST_ACTIONS: usize = 32;
-/// The longest text of a question, in characters: what a field of AAEP takes, with room for ours.
+/// The longest text of a question, in characters: the limit of an AAEP field, less room for our own words.
 pub const LONGEST_MESSAGE: usize = 3500;
-/// The name of the one part of an answer that is no form.
+/// The name of the only part of an answer that is not a form.
 const ANSWER: &str = "answer";
 
-/// One interrupt.
+/// An interrupt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interrupt {
-    /// Its name; empty where it has none.
+    /// Its name; empty if it has none.
     pub id: String,
-    /// The call that it is for.
+    /// The call that it concerns.
     pub call: Option<String>,
-    /// What it says.
+    /// Its text.
     pub message: String,
-    /// Until when it may be answered.
+    /// The time by which it must be answered.
     pub expires: Option<Timestamp>,
-    /// What it wants, one thing after the other.
+    /// What it wants, in order.
     pub wants: Vec<Wants>,
-    /// How its answers are put together.
+    /// How its answers are combined.
     pub shape: Shape,
 }
 
-/// How the answers of an interrupt are put together.
+/// How the answers of an interrupt are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// There is one.
+    /// A single answer.
     One,
-    /// They are the decisions of LangGraph's approval middleware.
+    /// The decisions of LangGraph's approval middleware.
     Decisions,
 }
 
-/// One thing that is wanted.
+/// One thing that an interrupt wants.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wants {
-    /// That something be allowed or not.
+    /// Permission for something.
     Consent(Consent),
     /// One value.
     Value(Box<Part>),
     /// A form.
     Form(Box<Filling>),
-    /// Any words.
+    /// Free text.
     Words,
-    /// An answer of a form that can't be asked part by part: in JSON.
+    /// A form that cannot be asked part by part: an answer in JSON.
     Json,
 }
 
-/// What is to be allowed, and how the answer is written.
+/// A request for permission, and how its answer is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Consent {
-    /// How.
+    /// The form of the answer.
     pub writes: Writes,
-    /// The tool, where the interrupt names it.
+    /// The tool, if the interrupt names it.
     pub tool: Option<String>,
-    /// What the tool is to be called with.
+    /// The arguments for the tool.
     pub given: Option<Value>,
-    /// What is said of it.
+    /// The description of the request.
     pub about: String,
     /// Whether it can be allowed.
     pub allows: bool,
@@ -86,9 +87,9 @@ pub struct Consent {
 pub enum Writes {
     /// `true` or `false`.
     Plain,
-    /// `{"approved": …}`; with a reason where that is taken.
+    /// `{"approved": …}`, with a reason if accepted.
     Approved {
-        /// Whether a reason is taken.
+        /// Whether a reason is accepted.
         reason: bool,
     },
     /// `{"type": "approve"}` or `{"type": "reject", "message": …}`.
@@ -96,7 +97,7 @@ pub enum Writes {
 }
 
 impl Writes {
-    /// Writes a decision.
+    /// Encodes a decision.
     pub fn write(self, allows: bool, reason: Option<&str>) -> Value {
         let reason = reason.filter(|reason| !reason.trim().is_empty() && !allows);
         match self {
@@ -113,7 +114,7 @@ impl Writes {
         }
     }
 
-    /// Returns whether a reason has a place in it.
+    /// Returns whether the form has room for a reason.
     pub fn takes_reason(self) -> bool {
         match self {
             Self::Plain | Self::Approved { reason: false } => false,
@@ -122,7 +123,7 @@ impl Writes {
     }
 }
 
-/// Reads an interrupt as the protocol has it; nothing where it has no name, because then nothing could answer it.
+/// Reads an interrupt in the protocol's form; `None` if it has no name, because it could not be answered.
 pub fn typed(value: &Value) -> Option<Interrupt> {
     let map = value.as_object()?;
     let id = text(map, "id").filter(|id| !id.is_empty() && id.len() <= 1024)?;
@@ -153,7 +154,7 @@ pub fn typed(value: &Value) -> Option<Interrupt> {
     })
 }
 
-/// Reads an interrupt in LangGraph's older form.
+/// Reads an interrupt in LangGraph's form.
 pub fn older(value: &Value, id: Option<String>) -> Interrupt {
     let schema = ["responseSchema", "response_schema"].iter();
     let schema = schema.filter_map(|key| value.get(*key)?.as_object()).next();
@@ -179,14 +180,14 @@ pub fn older(value: &Value, id: Option<String>) -> Interrupt {
     }
 }
 
-/// Finds what an interrupt without a message says: its text, the member that is one for people, else all of it.
+/// Returns the text of an interrupt without a message: the text itself, its member meant for people, else everything.
 fn said_of(value: &Value) -> String {
     let named = ["message", "question", "prompt", "text", "description"].iter();
     let mut named = named.filter_map(|key| value.get(*key)?.as_str());
     let named = named.find(|text| !text.trim().is_empty());
     match (value, named) {
         (Value::Null, _) => String::new(),
-        // What each of these is for is said with it.
+        // Each action is described with its own question.
         (Value::Object(map), None) if map.contains_key("action_requests") => String::new(),
         (Value::String(text), _) => text.clone(),
         (_, Some(text)) => text.to_owned(),
@@ -245,7 +246,7 @@ fn by_schema(schema: &Map<String, Value>, reason: &str, message: &str) -> Wants 
         .and_then(form::read)
         .and_then(|parts| parts.into_iter().next());
     match part {
-        // A text without any bounds is a text.
+        // A text without bounds is free text.
         Some(Part {
             kind:
                 Kind::Text {
@@ -259,7 +260,7 @@ fn by_schema(schema: &Map<String, Value>, reason: &str, message: &str) -> Wants 
     }
 }
 
-/// Finds the form that the protocol recommends for approving a call: `approved` must be there, and nothing else must.
+/// Recognises the form that the protocol recommends for approving a call: `approved` is required, and nothing else is.
 fn approval(schema: &Map<String, Value>) -> Option<Writes> {
     let properties = schema.get("properties")?.as_object()?;
     let is = |name: &str, kind: &str| {
@@ -275,7 +276,7 @@ fn approval(schema: &Map<String, Value>) -> Option<Writes> {
     })
 }
 
-/// Reads what LangGraph's approval middleware asks for; nothing where it is anything else, or not all of it can be asked.
+/// Reads the requests of LangGraph's approval middleware; `None` if it is anything else, or not all of it can be asked.
 fn decisions(value: &Value) -> Option<Vec<Wants>> {
     let actions = value.get("action_requests")?.as_array()?;
     if actions.is_empty() || actions.len() > MOST_ACTIONS {

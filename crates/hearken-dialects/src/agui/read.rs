@@ -1,6 +1,6 @@
-//! What the events of a run say, read leniently: what is missing or of another kind is as if it were not there.
+//! The events of a run, read leniently: a member that is missing or of the wrong type counts as absent.
 //!
-//! Responsibilities: the events, within bounds. Not here: what becomes of them (`hearing`), what an interrupt wants
+//! Responsibilities: reading the events, within bounds. Not here: what they do (`hearing`), what an interrupt wants
 //! (`interrupt`).
 
 use serde_json::{Map, Value};
@@ -9,108 +9,108 @@ use crate::acp::read::text;
 use crate::protocol::object;
 use crate::written::cut;
 
-/// The longest name that is kept, in characters: theirs are UUIDs and names of functions.
+/// The longest name that is kept, in characters: names are UUIDs or function names.
 const LONGEST_NAME: usize = 256;
 /// The longest text of a failure, in characters.
 const LONGEST_WORDS: usize = 4000;
 
-/// One event.
+/// An event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
-    /// A run begins, for these words where it repeats them.
+    /// A run begins; with its prompt, if the event repeats it.
     Begins(Option<String>),
-    /// A run has ended; where it was interrupted, with what it wants.
+    /// A run has ended.
     Ended(Outcome),
-    /// A run has failed, in these words.
+    /// A run has failed, with this error text.
     Failed(String),
-    /// A step of this name begins.
+    /// A step with this name begins.
     Step(String),
     /// A message begins.
     Opens {
-        /// Its name.
+        /// The message's name.
         message: String,
         /// Whether it is the agent's.
         is_agents: bool,
     },
-    /// More text of a message, the one before where none is named.
+    /// More text of a message.
     Says {
-        /// Which.
+        /// The message; the one before if `None`.
         message: Option<String>,
-        /// Whether it is the agent's, where that is said.
+        /// Whether it is the agent's, if the event states it.
         is_agents: Option<bool>,
         /// The text.
         text: String,
     },
-    /// A call of a tool, or more of what it is called with; of the one before where none is named.
+    /// A tool call, or more of its arguments.
     Calls {
-        /// The call's name.
+        /// The call; the one before if `None`.
         call: Option<String>,
-        /// The tool.
+        /// The name of the tool.
         tool: Option<String>,
         /// The message that it belongs to.
         message: Option<String>,
-        /// A piece of what it is called with.
+        /// A piece of the arguments.
         piece: String,
     },
-    /// What a call is called with is whole.
+    /// The arguments of this call are complete.
     Called(String),
-    /// What a call brought.
+    /// The result of a call.
     Brought {
         /// The call.
         call: String,
-        /// The name of the message that says it.
+        /// The name of the message that carries the result.
         message: String,
-        /// What it brought, a text or a list of parts.
+        /// The result, a text or a list of parts.
         content: Value,
     },
-    /// The agent thinks; its words stand in the message of this name, where it has one.
+    /// The agent thinks; with the message's name and the text, if the event has them.
     Thinks(Option<(String, String)>),
-    /// What a provider wants back with a message or a call, and nobody else reads.
+    /// An opaque value that a provider wants returned with a message or a call.
     Sealed {
         /// The message or the call.
         of: String,
-        /// What it is.
+        /// The value.
         value: String,
     },
-    /// The conversation as the agent has it.
+    /// The agent's copy of the conversation.
     Messages(Vec<Value>),
     /// The shared state.
     State(Value),
-    /// What changed in the shared state.
+    /// Changes to the shared state.
     Changes(Vec<Value>),
-    /// Something of its own that the agent shows, of this kind.
+    /// Something of the agent's own, of this kind, that it displays.
     Shows(String),
-    /// An interrupt in LangGraph's older form: what it says, and its name where that is known.
+    /// An interrupt in LangGraph's form.
     Interrupts {
-        /// What it says.
+        /// Its content.
         value: Value,
-        /// Its name.
+        /// Its name, if known.
         id: Option<String>,
     },
-    /// An event that its agent made up, by its name.
+    /// A custom event of the agent, by name.
     Custom(String),
-    /// Somebody begins to work for the agent, by this name.
+    /// A subagent with this name begins.
     Helper(String),
-    /// Somebody who works for it has failed, in these words.
+    /// A subagent has failed, with this error text.
     HelperFailed(String),
-    /// Nothing that anybody needs to hear.
+    /// Nothing worth announcing.
     Quiet,
-    /// An event of a kind that is not known here.
+    /// An event of an unknown kind.
     Unknown(String),
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// As it should.
+    /// Normally.
     Done,
-    /// Somebody stopped it.
+    /// It was stopped.
     Cancelled,
-    /// It wants something before it goes on.
+    /// It wants answers before it goes on.
     Interrupted(Vec<Value>),
 }
 
-/// Returns whether a text has the form of these events, and of no other's.
+/// Returns whether a text has the form of these events, which no other protocol shares.
 pub fn is_event(text: &str) -> bool {
     object(text).is_some_and(|map| {
         let kind = self::text(&map, "type").unwrap_or_default();
@@ -129,7 +129,7 @@ pub fn is_event(text: &str) -> bool {
     })
 }
 
-/// Reads an event, and who works for the agent and said it; nothing where it is none.
+/// Reads an event, with the subagent that it is from, if any; `None` if it is not an event.
 pub fn event(frame: &str) -> Option<(News, Option<String>)> {
     let map = object(frame)?;
     let kind = text(&map, "type")?;
@@ -139,7 +139,7 @@ pub fn event(frame: &str) -> Option<(News, Option<String>)> {
 
 fn name(map: &Map<String, Value>, key: &str) -> Option<String> {
     let name = text(map, key).filter(|name| !name.is_empty())?;
-    // A name that is cut would be another one.
+    // A truncated name would be a different name.
     (name.chars().count() <= LONGEST_NAME).then(|| name.to_owned())
 }
 
@@ -233,7 +233,7 @@ fn news(kind: &str, map: &Map<String, Value>) -> News {
     }
 }
 
-/// Reads the words that a run was asked with: its last message, where that is a person's.
+/// Returns the prompt of a run: its last message, if it is the person's.
 fn asked(input: &Value) -> Option<String> {
     let messages = input.get("messages").and_then(Value::as_array)?;
     let last = messages.last()?.as_object()?;
@@ -253,7 +253,7 @@ fn outcome(map: &Map<String, Value>) -> Outcome {
     }
 }
 
-/// Reads a value that may be JSON within a text.
+/// Parses a value that may be JSON within a text.
 fn opened(value: &Value) -> Value {
     let inner = value.as_str().and_then(|text| {
         let begins = text.trim_start().starts_with(['{', '[', '\u{22}']);
@@ -262,13 +262,13 @@ fn opened(value: &Value) -> Value {
     inner.unwrap_or_else(|| value.clone())
 }
 
-/// Finds the name of an interrupt in the event that it was made of.
+/// Returns the name of an interrupt from the raw event behind it.
 fn interrupt_id(raw: Option<&Value>) -> Option<String> {
     let raw = raw?.as_object()?;
     name(raw, "id").or_else(|| name(raw, "interrupt_id"))
 }
 
-/// Returns what of a content is text.
+/// Returns the text of a content.
 pub fn plain(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -1,13 +1,13 @@
-//! Runs: when one is posted, what became of that, how one ends, and how the person leaves one.
+//! Runs: when one is posted, what becomes of it, how it ends, and how the person leaves it.
 //!
-//! Responsibilities: the connection of each run, its body, prompts that wait, stopping. Not here: what comes in a run
-//! (`hearing`), what it asks (`deciding`).
+//! Responsibilities: the connection of each run, its body, held prompts, stopping. Not here: the events of a run
+//! (`hearing`), its questions (`deciding`).
 //!
 //! # Mental model
-//! The transport asks what to follow next (`Connecting`), and waits for that as long as nobody wants anything. A run that is
-//! wanted is given to it then; where it waits before another attempt, or an endpoint keeps the stream of a run open behind its
-//! end, another connection is asked for. A run that was posted is posted no second time: what did not leave can be asked for
-//! again by the person, and what may have left is told as such.
+//! The transport asks what to follow next (`Connecting`), and waits as long as the person wants nothing. The next run
+//! is given to it then. If the transport is waiting before another attempt, or an endpoint keeps a run's stream open
+//! after the run's end, a new connection is requested. A posted run is never posted again: if it was not sent, the
+//! person can ask again, and if it may have been sent, that is announced.
 
 use std::time::Duration;
 
@@ -21,9 +21,9 @@ use crate::{Out, Over};
 
 use super::client::{Agui, Going, Line};
 
-/// How many prompts wait; a person who writes ahead writes a few.
+/// How many prompts may wait; a person writing ahead writes a few.
 const MOST_HELD: usize = 16;
-/// How long an endpoint may keep a run's stream open behind its end while the next run waits.
+/// How long an endpoint may keep a run's stream open after its end while the next run waits.
 const CLOSES: Duration = Duration::from_secs(1);
 
 impl Agui {
@@ -36,7 +36,7 @@ impl Agui {
         self.turn = Some(turn);
     }
 
-    /// Ends the turn, and goes on with what waits.
+    /// Ends the turn, and goes on with the held prompts.
     pub(super) fn end(&mut self, end: End, now: Now, out: &mut Vec<Out>) {
         (self.asked, self.expires) = (None, None);
         if let Some(mut turn) = self.turn.take() {
@@ -45,7 +45,7 @@ impl Agui {
                 false => Over::TakenBack,
             };
             turn.close(how, &mut self.teller, now, out);
-            // What was called behind the last moment is told all the same.
+            // Calls that came in the last moment are announced all the same.
             let untold = turn.calls.iter().filter(|(_, call)| call.is_waiting());
             let untold: Vec<String> = untold.map(|(key, _)| key.clone()).collect();
             for key in untold {
@@ -60,14 +60,14 @@ impl Agui {
         self.send_held(now, out);
     }
 
-    /// Takes the end of a run, behind which its stream ends, too.
+    /// Handles the end of a run, which its stream's end should follow.
     pub(super) fn run_is_over(&mut self) {
         if self.line == Line::Open {
             self.line = Line::Spent;
         }
     }
 
-    /// Takes a prompt.
+    /// Handles a prompt.
     pub(super) fn prompt(&mut self, words: &str, now: Now, out: &mut Vec<Out>) {
         if self.listens || self.is_over {
             return out.push(Out::Tell(Phrase::new("prompt.nobody")));
@@ -85,7 +85,7 @@ impl Agui {
         self.go(now, out);
     }
 
-    /// Keeps a prompt until the turn is over.
+    /// Holds a prompt until the turn is over.
     pub(super) fn hold(&mut self, words: String, out: &mut Vec<Out>) {
         if self.held.len() >= MOST_HELD {
             return out.push(Out::Tell(Phrase::new("prompt.too_many")));
@@ -93,7 +93,7 @@ impl Agui {
         self.held.push_back(words);
     }
 
-    /// Sends what waits for the turn to be over.
+    /// Sends the next held prompt when the turn is over.
     fn send_held(&mut self, now: Now, out: &mut Vec<Out>) {
         let is_free = self.turn.is_none() && self.going.is_none() && self.sent.is_none();
         if !is_free || self.listens || self.is_over {
@@ -105,7 +105,7 @@ impl Agui {
         }
     }
 
-    /// Posts what is to be posted, as soon as there is an attempt that waits for it.
+    /// Posts the next run as soon as the transport is ready for it.
     pub(super) fn go(&mut self, now: Now, out: &mut Vec<Out>) {
         if self.going.is_none() || self.listens || self.is_over {
             return;
@@ -114,21 +114,21 @@ impl Agui {
             Line::Waits => self.post(out),
             // The next attempt is under way.
             Line::Soon => {}
-            // It waits for a time that nobody need wait for.
+            // There is no need to sit out the delay before the next attempt.
             Line::Lost => self.anew(out),
             Line::Spent => self.closes = Some(now.monotonic + CLOSES),
             Line::Posted | Line::Open => {}
         }
     }
 
-    /// Leaves the connection that is there, and asks for another one.
+    /// Abandons the current connection, and requests a new one.
     fn anew(&mut self, out: &mut Vec<Out>) {
         self.line = Line::Soon;
         self.closes = None;
         out.push(Out::ChangeWay(Way::AsGiven));
     }
 
-    /// Takes the word that an endpoint keeps the stream of a run that is over open for too long.
+    /// Handles that an endpoint has kept the stream of a finished run open for too long.
     pub(super) fn is_kept_open(&mut self, out: &mut Vec<Out>) {
         self.closes = None;
         if self.line == Line::Spent {
@@ -149,7 +149,7 @@ impl Agui {
             }
             Going::Answers(_) => {
                 let answers = self.asked.as_ref().and_then(|asked| asked.resume());
-                // Without all of them nothing goes out.
+                // Nothing is sent unless all of them are there.
                 let Some(answers) = answers else {
                     return;
                 };
@@ -171,13 +171,13 @@ impl Agui {
         self.line = Line::Posted;
         out.push(Out::Follow(Stream {
             opened_by: Some(Body::json(Value::to_string(&body))),
-            // Who was there once and refuses one run may take the next.
+            // An endpoint that was there once and refuses one run may accept the next.
             may_be_forgotten: self.was_met,
             ..Stream::at(Address::Given)
         }));
     }
 
-    /// Takes the word that the transport waits for what it is to follow.
+    /// Handles that the transport waits for something to follow.
     pub(super) fn is_asked(&mut self, now: Now, out: &mut Vec<Out>) {
         self.line = Line::Waits;
         self.closes = None;
@@ -187,7 +187,7 @@ impl Agui {
         self.go(now, out);
     }
 
-    /// Takes the begin of an answer: the run was taken.
+    /// Handles the start of a response: the run was accepted.
     pub(super) fn is_taken(&mut self, now: Now, out: &mut Vec<Out>) {
         if self.line != Line::Posted {
             return;
@@ -203,7 +203,7 @@ impl Agui {
         }
     }
 
-    /// Takes the end of an answer.
+    /// Handles the end of a response.
     pub(super) fn is_whole(&mut self, now: Now, out: &mut Vec<Out>) {
         let was_open = self.line == Line::Open;
         self.line = Line::Soon;
@@ -214,7 +214,7 @@ impl Agui {
         }
     }
 
-    /// Takes the loss of a connection, or that none could be made; for good where nothing more can be asked.
+    /// Handles a connection that was lost or could not be established; with `is_over` set, it is final.
     pub(super) fn is_lost(&mut self, fault: &Fault, now: Now, out: &mut Vec<Out>) {
         let line = std::mem::replace(&mut self.line, Line::Lost);
         self.closes = None;
@@ -248,7 +248,7 @@ impl Agui {
         }
     }
 
-    /// Stops what is under way: what is asked is closed without an answer, and a run is left.
+    /// Stops the current work: open questions are closed without an answer, and a run is abandoned.
     pub(super) fn stop(&mut self, now: Now, out: &mut Vec<Out>) {
         if self.listens || self.is_over {
             return out.push(Out::Tell(Phrase::new("stop_turn.none")));
@@ -284,7 +284,7 @@ impl Agui {
         }
     }
 
-    /// Closes what is asked without an answer, and lets the agent know.
+    /// Closes the open questions without an answer, and notifies the agent.
     fn cancel(&mut self, now: Now, out: &mut Vec<Out>) {
         if let Some(turn) = &mut self.turn {
             turn.stopping = true;
@@ -307,8 +307,8 @@ impl Agui {
     }
 }
 
-/// Reads what a run that was posted and not answered means for what it carried: where nobody was there nothing of it has
-/// left, and else nobody knows.
+/// Returns what a run without a response means for its content: if the endpoint was unreachable, nothing was sent;
+/// otherwise it is unknown.
 fn undelivered(fault: &Fault) -> Undelivered {
     match fault {
         Fault::Status { status, .. } => Undelivered::by_status(*status, fault.clone()),

@@ -1,22 +1,23 @@
-//! The state that an agent shares: kept as it says, given back with the next run, told to nobody.
+//! The state that an agent shares: kept as sent, returned with the next run, never announced.
 //!
-//! Responsibilities: taking it whole, changing it as a JSON Patch (RFC 6902) says, its bound. Not here: what stands in it,
-//! which is the agent's business.
+//! Responsibilities: setting the state as a whole, changing it by JSON Patch (RFC 6902), and bounding it. Not here: its
+//! content, which is the agent's business.
 
 use serde_json::{Map, Value};
 
 use crate::acp::read::text;
 
-/// The largest state that is kept, in bytes of JSON: it goes out with every run, and a whole one comes as one frame.
+/// The largest state that is kept, in bytes of JSON: it goes out with every run, and a whole state arrives as one
+/// frame.
 const MOST_BYTES: usize = 512 * 1024;
-/// How many changes of one message are made.
+/// How many changes one message may make.
 const MOST_CHANGES: usize = 4096;
 
-/// The state.
+/// The shared state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shared {
     value: Value,
-    /// Whether it is not known any more.
+    /// Whether the state is no longer known.
     is_lost: bool,
 }
 
@@ -30,12 +31,12 @@ impl Default for Shared {
 }
 
 impl Shared {
-    /// Returns it.
+    /// Returns the state.
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// Takes it whole; tells whether it was lost by that.
+    /// Replaces the state; returns whether it was lost just now.
     pub fn set(&mut self, value: Value) -> bool {
         let before = self.is_lost;
         *self = Self::default();
@@ -46,7 +47,7 @@ impl Shared {
         self.is_lost && !before
     }
 
-    /// Takes changes; tells whether it was lost by that. All of them are made, or it is not known any more.
+    /// Applies changes to the state; returns whether it was lost by them. If one fails, the state is lost.
     pub fn change(&mut self, changes: &[Value]) -> bool {
         if self.is_lost {
             return false;
@@ -60,7 +61,7 @@ impl Shared {
                     .as_object()
                     .and_then(|it| apply(&mut value, it))
                     .is_some();
-            // It could grow by copies of itself.
+            // A state can grow by copying parts of itself.
             made = made && (text_of_copy(change).is_none() || fits(&value));
             if !made {
                 break;
@@ -85,7 +86,7 @@ fn fits(value: &Value) -> bool {
     value.to_string().len() <= MOST_BYTES
 }
 
-/// Makes one change; nothing where it can't be made.
+/// Applies one change; `None` if it is impossible.
 fn apply(value: &mut Value, change: &Map<String, Value>) -> Option<()> {
     let path = text(change, "path")?;
     let given = || change.get("value").cloned();
@@ -109,7 +110,7 @@ fn apply(value: &mut Value, change: &Map<String, Value>) -> Option<()> {
     }
 }
 
-/// Parts the last step of a path from the others.
+/// Splits the last step off a path.
 fn last(path: &str) -> Option<(&str, String)> {
     let (parent, last) = path.rsplit_once('/')?;
     Some((parent, last.replace("~1", "/").replace("~0", "~")))
@@ -164,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    /// The examples of RFC 6902, appendix A, as far as they can be kept in a row.
+    /// The examples of RFC 6902, appendix A, as far as they can run in sequence.
     #[test]
     fn changes_are_made_as_json_patch_has_them() {
         for (before, changes, after) in [

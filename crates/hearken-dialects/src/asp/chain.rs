@@ -1,7 +1,7 @@
-//! The chain of a session's messages: which came before, and whether each names the one before it.
+//! The chain of a session's messages: their order, and whether each names its predecessor.
 //!
 //! Responsibilities: repeated messages, each sender's numbers, and the linkage of the hashes. Not here: the hashes
-//! themselves. Nothing is computed and no signature is tested: a chain that holds says only that each message names the
+//! themselves. No hash is computed and no signature is verified: an intact chain shows only that each message names the
 //! one before it.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -9,42 +9,42 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::message::Message;
 
-/// How many messages are remembered to know a repeated one: what a server sends again after a lost connection is recent.
+/// How many messages are remembered to detect repeats: a server resends only recent ones after a lost connection.
 const MOST_REMEMBERED: usize = 512;
-/// How many senders of a session are numbered: a session has two, and watchers.
+/// How many senders of a session are tracked: a session has two, plus watchers.
 const MOST_SENDERS: usize = 16;
 
-/// What is wrong with a message's place.
+/// A fault in a message's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Break {
-    /// It does not name the hash of the message before it.
+    /// It does not name the hash of the previous message.
     Link,
-    /// Numbers of its sender are left out.
+    /// Numbers of its sender are missing.
     Gap,
-    /// Its number is not higher than the one before of its sender.
+    /// Its number is not higher than its sender's previous one.
     Back,
-    /// Another message had its id.
+    /// Another message has used its id.
     Reused,
 }
 
 /// Whether a message is new.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placed {
-    /// It came before, the same in all that is read of it.
+    /// It is a repeat, identical in everything that is read of it.
     Again,
-    /// It is new; this is wrong with its place.
+    /// It is new, with these faults in its position.
     New(Vec<Break>),
 }
 
-/// Remembers a message by digests: names are as long as a stranger likes, and there are many.
+/// A message remembered by digests: a stranger's names can be long, and there are many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Remembered {
     id: u64,
-    /// All that was read of it: what is sent again is the same to the last word, or it is something new.
+    /// The digest of everything read: a true repeat is identical; anything else is new.
     whole: u64,
 }
 
-/// Follows one session's chain.
+/// The chain of one session.
 #[derive(Debug, Clone, Default)]
 pub struct Chain {
     seen: VecDeque<Remembered>,
@@ -53,13 +53,13 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Takes the next message.
+    /// Checks the position of the next message.
     pub fn place(&mut self, message: &Message) -> Placed {
         let mut breaks = Vec::new();
         if let Some(id) = &message.id {
             let this = Remembered {
                 id: digest(id),
-                // When it was sent does not make it another: who sends it again may stamp it again.
+                // The time stamp is left out: a sender may stamp a repeat anew.
                 whole: digest(&Message {
                     stamp: None,
                     ..message.clone()
@@ -88,7 +88,7 @@ impl Chain {
                 self.numbers.insert(message.sender.clone(), number);
             }
         }
-        // A message without the one before it is judged by nothing: we may have come in the middle.
+        // A link is judged only if both ends are known: we may have joined in the middle.
         if let (Some(last), Some(previous)) = (&self.last, &message.integrity.previous)
             && last != previous
         {
@@ -98,7 +98,7 @@ impl Chain {
         Placed::New(breaks)
     }
 
-    /// Returns the number that a sender's next message has.
+    /// Returns the number for a sender's next message.
     pub fn next_number(&self, sender: &str) -> u64 {
         self.numbers
             .get(sender)
@@ -181,7 +181,7 @@ mod tests {
             chain.place(&message("1", "b", 0, "h-1")),
             Placed::New(vec![Break::Reused])
         );
-        // Without a hash it is known by what it says.
+        // Without a hash, a message is identified by its content.
         let says = |reason: &str| {
             let value = json!({"performative": "ESCALATE", "sender": "a", "messageId": "9", "content": {"reason": reason}});
             Message::read(value.as_object().unwrap()).unwrap()

@@ -1,12 +1,12 @@
-//! One session on its way into AAEP.
+//! One session, translated into AAEP.
 //!
-//! Responsibilities: the AAEP events that a session's messages become, and the question that an escalation asks. Not here:
-//! frames and answers (`translate`), what messages mean (`session`), the words (`told`, the phrase files).
+//! Responsibilities: turning a session's messages into AAEP events, and an escalation into a question. Not here: frames
+//! and answers (`translate`), what messages mean (`session`), the words (`told`, the phrase files).
 //!
-//! Mental model: a session of this protocol is one session of AAEP. What is said in it are changes of its state, each with
-//! a sentence: the state's own name where the document has one, `awaiting_input` while somebody is asked to resolve an
-//! escalation. A COMMIT and what makes it binding are critical; nobody who only listens can answer them, so they ask
-//! nothing. After the end nothing of a session is told as an event any more, only as a departure.
+//! Mental model: one session of this protocol is one AAEP session. Its messages become state changes, each with a
+//! sentence. The states have the document's names, except `awaiting_input` while a person is asked to resolve an
+//! escalation. A COMMIT and its acceptance are critical; but a listener cannot answer them, so they ask no question.
+//! After the end of a session, nothing in it becomes an event; only departures are reported.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -28,40 +28,40 @@ use super::words::Performative;
 
 /// The name of this dialect.
 const NAME: &str = "asp";
-/// How far AAEP has heard of a session.
+/// How much AAEP has heard of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Heard {
     /// Nothing yet.
     Nothing,
-    /// It runs.
+    /// The session is running.
     Running,
-    /// It ended.
+    /// The session has ended.
     Over,
 }
 
-/// Tells one session.
+/// The translation of one session.
 #[derive(Debug)]
 pub struct Conversation {
-    /// What it is to the document.
+    /// The session in terms of the document.
     pub negotiation: Negotiation,
-    /// The question that is open, of an escalation.
+    /// The open question of an escalation.
     pub question: Option<Question>,
     pub(super) name: String,
     pub(super) writer: Writer,
     pub(super) session: written::Session,
     pub(super) words: Words,
-    /// Whether a person can resolve an escalation from here.
+    /// Whether the person can resolve an escalation from here.
     pub(super) answerable: bool,
     pub(super) heard: Heard,
-    /// The state that AAEP was told last.
+    /// The state last reported to AAEP.
     pub(super) said: String,
-    /// What it is about, by the last message that said so.
+    /// The subject, from the last message that stated one.
     pub(super) about: String,
     pub(super) departed: BTreeSet<Departure>,
 }
 
 impl Conversation {
-    /// Begins to tell a session.
+    /// Starts the translation of a session.
     pub fn new(
         name: &str,
         agent: &str,
@@ -92,12 +92,12 @@ impl Conversation {
         }
     }
 
-    /// Returns whether it ended, so that it need not be remembered.
+    /// Returns whether the session has ended and can be forgotten.
     pub fn is_over(&self) -> bool {
         self.heard == Heard::Over
     }
 
-    /// Returns an id for a message of ours: a UUID of version 7, of the time and the seed.
+    /// Returns an id for one of our messages: a UUID of version 7, built from the time and the seed.
     pub fn message_id(&mut self, now: Now) -> String {
         let token = self.writer.token();
         let random = token.trim_start_matches("rpl_");
@@ -114,7 +114,7 @@ impl Conversation {
         )
     }
 
-    /// Takes the next message of the session.
+    /// Handles the next message of the session.
     pub fn message(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
         let mut notes = Notes {
             conversation: &self.name,
@@ -149,14 +149,14 @@ impl Conversation {
         self.depart(&taken.departures, &args.sender, &args.performative, out);
     }
 
-    /// Takes what whoever runs the session says of its state.
+    /// Handles the server's report of the session's state.
     pub fn told(&mut self, state: State, now: Now, out: &mut Vec<Out>) {
         let mut notes = Notes {
             conversation: &self.name,
             out,
         };
         let Some(taken) = self.negotiation.told(state, now, &mut notes) else {
-            // What is heard first is that it waits.
+            // The first thing heard may be that the session is escalated.
             if self.heard == Heard::Nothing && state == State::Escalated {
                 self.escalate(None, now, out);
             }
@@ -169,7 +169,7 @@ impl Conversation {
         self.depart(&taken.departures, "", "", out);
     }
 
-    /// Returns when time does something.
+    /// Returns when the next timer is due.
     pub fn deadline(&self) -> Option<Duration> {
         let again = self
             .question
@@ -184,7 +184,7 @@ impl Conversation {
             .min()
     }
 
-    /// Takes the passing of time.
+    /// Handles the timers that are due.
     pub fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
         for expired in self.negotiation.tick(now) {
             self.expired(&expired, now, out);
@@ -210,7 +210,7 @@ impl Conversation {
             named,
             to: Some("probably FAILED"),
         }));
-        // A question counts its own time, and says itself that it is probably over.
+        // A question has its own countdown and reports itself that it is probably over.
         if self.heard == Heard::Running && self.question.is_none() {
             let fields = self.sentence(told::expired(expired.timeout), &[]);
             let said = self.said.clone();
@@ -219,7 +219,7 @@ impl Conversation {
         self.depart(expired.departure.as_slice(), "", "", out);
     }
 
-    /// Tells what came of a message, or of the server's word.
+    /// Reports the effect of a message, or of a server's report.
     fn tell(
         &mut self,
         key: &'static str,
@@ -257,7 +257,7 @@ impl Conversation {
                     && taken.step.is_some_and(|step| step.from != State::Escalated);
                 let waits = self.question.is_some() && state == State::Escalated;
                 if waits {
-                    // Leaving `awaiting_input` would say that the question is decided.
+                    // Leaving `awaiting_input` would mean that the question was decided.
                     self.progress(fields, now, out);
                 } else {
                     self.question = None;
@@ -277,7 +277,7 @@ impl Conversation {
         out: &mut Vec<Out>,
     ) {
         if self.said == "awaiting_input" {
-            // The question is over before its session is.
+            // The question ends before its session does.
             self.change("handing_off", Map::new(), false, now, out);
         }
         self.question = None;
@@ -349,7 +349,7 @@ impl Conversation {
             .event(&mut self.session, kind, now.wall, Value::Object(fields))
     }
 
-    /// Tells what departs from the document, each kind once.
+    /// Reports departures from the document, each kind once.
     fn depart(
         &mut self,
         departures: &[Departure],
@@ -372,7 +372,7 @@ impl Conversation {
         }
     }
 
-    /// Notes for a trace that a state does not take a performative.
+    /// Records in the trace that a state does not accept a performative.
     fn note_refused(&self, performative: Performative, taken: &Taken, out: &mut Vec<Out>) {
         for departure in &taken.departures {
             let state = match departure {
@@ -400,7 +400,7 @@ impl Conversation {
     }
 }
 
-/// Makes wishes of the steps of a session's machine.
+/// Turns the steps of a session's machine into wishes.
 struct Notes<'a> {
     conversation: &'a str,
     out: &'a mut Vec<Out>,
@@ -439,7 +439,7 @@ fn rule_event(expired: &Expired) -> &'static str {
     super::rules::wait(expired.timeout).trigger.name()
 }
 
-/// Returns AAEP's name for a state: the document's own, which 4.2.1 allows.
+/// Returns AAEP's name for a state: the document's own, which AAEP 4.2.1 allows.
 fn aaep_state(state: State) -> String {
     match state {
         State::Escalated => "handing_off".to_owned(),

@@ -1,7 +1,7 @@
-//! The tables of this dialect as the documentation shows them.
+//! The tables of this dialect for the documentation.
 //!
-//! Responsibilities: writing the rows, the cells, the waits and what messages become, from the tables and the running
-//! translator. Not here: the prose around them (docs/dialects.md).
+//! Responsibilities: generating the rows, the cells, the timeouts and the events of each message from the tables and
+//! the running translator. Not here: the prose around them (docs/dialects.md).
 
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ use super::words::{Performative, names};
 const ONE: &str = "agent://a.example/one";
 const OTHER: &str = "agent://b.example/other";
 
-/// Returns each table under the name that it has in docs/dialects.md.
+/// Returns each table with its name in docs/dialects.md.
 pub fn tables() -> Vec<(&'static str, String)> {
     vec![
         ("asp transitions", transitions()),
@@ -65,15 +65,15 @@ fn transitions() -> String {
 }
 
 names!(
-    /// Says what comes of a performative in a state, in a word.
+    /// The effect of a performative in a state.
     Came {
-        /// It is allowed and moves nothing.
+        /// Allowed, without a step.
         Stays = "stays",
-        /// It is allowed and moves the session.
+        /// Allowed, and moves the session.
         Moves = "moves",
-        /// Only one of the tables allows it: it counts, and that is told.
+        /// Allowed by only one of the tables: it counts, and the disagreement is reported.
         Disagree = "moves, tables disagree",
-        /// Neither table allows it.
+        /// Allowed by neither table.
         Illegal = "illegal",
         /// The session is over.
         Over = "over",
@@ -121,7 +121,7 @@ fn came(state: State, performative: Performative) -> Option<Came> {
             | Departure::ResponseLate
             | Departure::ToldOtherwise(_) => None,
         });
-    // The other half of a mutual close.
+    // The second half of a mutual close.
     let over = state.is_terminal().then_some(Came::Over);
     let plain = if taken.step.is_some() {
         Came::Moves
@@ -159,7 +159,7 @@ fn timeouts() -> String {
     text
 }
 
-/// Returns what each message becomes, by sending it through the translator.
+/// Returns what each message becomes, determined by sending it through the translator.
 fn events() -> String {
     let informs = |kind: &str| message(OTHER, "INFORM", json!({"informType": kind}));
     let plain = |performative: &str| message(OTHER, performative, json!({}));
@@ -299,7 +299,7 @@ fn invitation() -> Value {
     message(ONE, "PROPOSE", json!({"type": "session-invitation"}))
 }
 
-/// The messages that lead to a state, each ordinary.
+/// The ordinary messages that lead to a state.
 fn way_to(state: State) -> Vec<Value> {
     let identity = |sender: &str| message(sender, "INFORM", json!({"informType": "identity"}));
     let mut way = vec![

@@ -1,7 +1,7 @@
 //! The question that an escalation asks.
 //!
-//! Responsibilities: telling the handoff, asking what is to become of the session, asking again later. Not here: sending the
-//! decision (`translate`).
+//! Responsibilities: announcing the handoff, asking how the session should go on, and asking again later. Not here:
+//! sending the decision (`translate`).
 
 use std::time::Duration;
 
@@ -17,26 +17,26 @@ use super::told;
 
 /// The longest wait that AAEP can state, in seconds: a day. A longer one is not stated.
 const LONGEST_WAIT: u64 = 86_400;
-/// How much of the time that is left a person who decides later is left alone for: half of it, and at most this.
+/// The longest pause after the choice to decide later; otherwise the pause is half of the remaining time.
 const LONGEST_LATER: Duration = Duration::from_secs(600);
-/// And how long at least, so that it is no bother.
+/// The shortest such pause, so that the question is no nuisance; but never more than half of the remaining time.
 const SHORTEST_LATER: Duration = Duration::from_secs(60);
 
-/// The answers that a person may give to an escalation.
+/// The possible answers to an escalation.
 pub const CHOICES: [(&str, &str); 3] = [
     ("resume", "asp.choice.resume"),
     ("close", "asp.choice.close"),
     ("later", "asp.choice.later"),
 ];
 
-/// Where a question is.
+/// The phase of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// It waits for the person.
     Asked,
-    /// The person decides later; then it is asked again.
+    /// The person decides later; then the question is asked again.
     Later {
-        /// When.
+        /// The time to ask again.
         again: Duration,
     },
 }
@@ -44,22 +44,22 @@ pub enum Phase {
 /// The question that an escalation asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The token of its last asking.
+    /// The token under which it was last asked.
     pub token: String,
-    /// Where it is.
+    /// Its phase.
     pub phase: Phase,
-    /// Who escalated, by address; empty where that was not heard.
+    /// The address of the agent that escalated; empty if it was not heard.
     pub by: String,
-    /// Why, as it was said.
+    /// The reason, as given.
     pub(super) reason: String,
     /// When its time is over.
     pub(super) until: Option<Duration>,
-    /// The event that asked it last: shown again, it is the same event and no other question.
+    /// The event that asked it last: it is repeated unchanged, so that it does not count as a new question.
     pub(super) asked: Option<String>,
 }
 
 impl Conversation {
-    /// Puts a question off, as the person wants it.
+    /// Postpones a question at the person's wish.
     pub fn later(&mut self, now: Now, out: &mut Vec<Out>) {
         let Some(question) = &mut self.question else {
             return;
@@ -77,11 +77,12 @@ impl Conversation {
         self.change("handing_off", fields, false, now, out);
     }
 
-    /// Tells an escalation, and asks what is to become of it.
+    /// Announces an escalation, and asks how the session should go on.
     pub(super) fn escalate(&mut self, message: Option<&Message>, now: Now, out: &mut Vec<Out>) {
         self.heard = Heard::Running;
         if self.said == "awaiting_input" {
-            // What the server only told is told in its sender's words now; anything else is a second escalation.
+            // If only the server had reported it, this is the sender's own message; otherwise it is a second
+            // escalation.
             let is_second = self
                 .question
                 .as_ref()
@@ -102,7 +103,7 @@ impl Conversation {
         let mut reason = reason.unwrap_or(none).to_owned();
         let left_out = body.map_or(0, |body| body.left_out);
         if left_out > 0 {
-            // The question stands for itself, so that it says so too.
+            // The question is announced on its own, so it mentions the cut too.
             let cut = self
                 .words
                 .say("asp.cut.here", &[("n", &left_out.to_string())]);
@@ -117,7 +118,7 @@ impl Conversation {
         } else {
             "asp.escalated"
         };
-        // Why is said with the question, which comes before whatever else is heard.
+        // The question states the reason, and comes before anything else.
         let said = self.sentence(key, &args.pairs());
         let called = said
             .get("summary_normal")
@@ -152,14 +153,14 @@ impl Conversation {
                 .map(|message| message.sender.clone())
                 .unwrap_or_default(),
             reason,
-            // The server told only that it waits, not since when.
+            // The server reported only that the session is escalated, not since when.
             until: until.filter(|_| message.is_some()),
             asked: None,
         });
         self.ask(now, out);
     }
 
-    /// Asks, for the first time or again.
+    /// Asks the question, for the first time or again.
     pub(super) fn ask(&mut self, now: Now, out: &mut Vec<Out>) {
         let token = self.writer.token();
         let Some(question) = &mut self.question else {
@@ -172,7 +173,7 @@ impl Conversation {
         self.show(now, out);
     }
 
-    /// Shows the question that is open, as it was asked.
+    /// Shows the open question as it was asked.
     pub(super) fn show(&mut self, now: Now, out: &mut Vec<Out>) {
         let before = self.word(told::state(self.negotiation.before()));
         let Some(question) = &self.question else {
@@ -238,7 +239,7 @@ impl Conversation {
         }
     }
 
-    /// Words a choice. AAEP has no labels in several languages, so it is in the person's.
+    /// Words a choice. AAEP labels have one language, so the person's is used.
     fn choice(&self, value: &str, key: &str, before: &[(String, String)]) -> Value {
         let state = before.first().map_or("", |(_, word)| word.as_str());
         let label = self.words.say(key, &[("state", state)]).into_iter().next();
@@ -246,7 +247,7 @@ impl Conversation {
     }
 }
 
-/// Reads how urgent an escalation is, in AAEP's three words.
+/// Returns the urgency of an escalation in AAEP's terms.
 fn urgency(word: &str) -> Option<&'static str> {
     let is = |words: &[&str]| words.iter().any(|it| word.eq_ignore_ascii_case(it));
     if is(&["high", "critical", "urgent", "immediate"]) {

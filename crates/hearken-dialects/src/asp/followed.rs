@@ -1,7 +1,7 @@
-//! One session that is followed, and what a lost connection leaves of its question.
+//! One followed session, and its question after a lost connection.
 //!
-//! Responsibilities: showing a question again that still waits when the connection is back. Not here: the session itself
-//! (`conversation`), which frames are whose (`translate`).
+//! Responsibilities: showing a question again that is still open when the connection is back. Not here: the session
+//! itself (`conversation`), matching frames to sessions (`translate`).
 
 use crate::Out;
 use crate::protocol::Now;
@@ -11,19 +11,19 @@ use super::escalation::Phase;
 use super::naming::Names;
 use super::states::State;
 
-/// A session, and when something of it was heard last.
+/// A followed session, and when it was last heard of.
 #[derive(Debug)]
 pub(super) struct Followed {
     pub(super) told: Conversation,
     pub(super) heard: u64,
-    /// By which names it is answered.
+    /// The names used in answers to it.
     pub(super) names: Names,
-    /// The token of a question during which the connection was lost, until it is heard that it still waits.
+    /// The token of a question that was open when the connection was lost, until the session is known to wait still.
     lost: Option<String>,
 }
 
 impl Followed {
-    /// Begins to follow a session, heard now.
+    /// Starts following a session that was heard of now.
     pub(super) fn new(told: Conversation, heard: u64) -> Self {
         Self {
             told,
@@ -33,7 +33,7 @@ impl Followed {
         }
     }
 
-    /// Remembers what is asked while the connection is lost.
+    /// Remembers the open question while the connection is lost.
     pub(super) fn lose(&mut self) {
         let question = self.told.question.as_ref();
         self.lost = question
@@ -41,8 +41,8 @@ impl Followed {
             .map(|question| question.token.clone());
     }
 
-    /// Shows the question again that was open when the connection was lost, where the session waits for its resolution
-    /// over the next one: without that nobody could answer it.
+    /// Shows the question again that was open when the connection was lost, if the session still waits for its
+    /// resolution: otherwise the person could not answer it.
     pub(super) fn still_waits(&mut self, now: Now, out: &mut Vec<Out>) {
         let waits = self.told.negotiation.standing().state() == State::Escalated;
         let question = self.told.question.as_ref();

@@ -1,7 +1,7 @@
-//! What comes over a link of this protocol: bare messages, and the frames of its WebSocket binding.
+//! The input of a link of this protocol: bare messages, and the frames of its WebSocket binding.
 //!
-//! Responsibilities: telling the frames apart, and whether a text is of this protocol at all. Not here: what a message
-//! says (`message`), what follows from a frame (`translate`).
+//! Responsibilities: telling the frames apart, and recognising the protocol. Not here: the content of a message
+//! (`message`), the effect of a frame (`translate`).
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -13,60 +13,60 @@ use super::message::{self, Message, tame};
 use super::naming;
 use super::states::State;
 
-/// The longest text of an error frame that is told, in characters: a sentence or two.
+/// The longest announced text of an error frame, in characters: a sentence or two.
 const LONGEST_ERROR: usize = 500;
 
-/// What one frame holds.
+/// The content of one frame.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incoming {
     /// A message of the session.
     Message(Box<Message>),
-    /// The server lets us in, and says where the session is.
+    /// The server lets us in, and reports the session's state.
     Let {
         /// The session.
         session: String,
-        /// Its state, where it is one of the nine.
+        /// Its state, if it is one of the nine.
         state: Option<State>,
-        /// Who takes part.
+        /// The participants.
         participants: Vec<String>,
     },
-    /// The server took a message of ours.
+    /// The server accepted one of our messages.
     Taken {
-        /// Which.
+        /// The id of the message.
         message: String,
     },
-    /// The server says where the session is.
+    /// The server reports the session's state.
     At {
-        /// The session, where the frame names one.
+        /// The session, if the frame names one.
         session: Option<String>,
         /// Its state.
         state: State,
-        /// When.
+        /// The time of the report.
         stamp: Option<Timestamp>,
-        /// Whether it is only a sign of life.
+        /// Whether it is only a heartbeat.
         heartbeat: bool,
     },
-    /// A sign of life without a state.
+    /// A heartbeat without a state.
     Alive,
-    /// How far somebody is trusted.
+    /// How far a participant is trusted.
     Trust {
-        /// Who.
+        /// The participant.
         agent: String,
-        /// The score, as it is written.
+        /// The score, as written.
         score: String,
     },
-    /// The server has a complaint.
+    /// The server reports an error.
     Complaint {
-        /// Its short code.
+        /// The short code.
         code: String,
-        /// Its words.
+        /// The text.
         words: String,
     },
-    /// What a client sends, which stands in captures of both ways.
+    /// A client's frame, which captures of both directions contain.
     FromClient,
 }
 
-/// The types of the binding's frames, and a field that each of them has: types alone are words that others use, too.
+/// The types of the binding's frames, each with the fields that it must have: other protocols use the same type names.
 const FRAMES: [(&str, &[&str]); 10] = [
     ("auth_ok", &["sessionId", "state", "participants"]),
     ("message", &["envelope"]),
@@ -80,7 +80,7 @@ const FRAMES: [(&str, &[&str]); 10] = [
     ("pong", &[]),
 ];
 
-/// The frames that nothing but this protocol sends in this form.
+/// The frames that only this protocol sends in this form.
 const SURE: [&str; 5] = [
     "auth_ok",
     "message",
@@ -94,7 +94,7 @@ pub fn recognise(text: &str) -> Sign {
     object(text).map_or(Sign::No, |map| looks(&map))
 }
 
-/// Judges an object.
+/// Judges whether an object is of this protocol.
 fn looks(map: &Map<String, Value>) -> Sign {
     if map.contains_key("@context") || map.contains_key("jsonrpc") {
         return Sign::No;
@@ -122,7 +122,7 @@ fn looks(map: &Map<String, Value>) -> Sign {
     }
 }
 
-/// Reads a frame; nothing where it is none of this protocol.
+/// Reads a frame; `None` if it is not of this protocol.
 pub fn read(map: &Map<String, Value>) -> Option<Incoming> {
     let text = |key: &str, most: usize| {
         map.get(key)
@@ -183,7 +183,7 @@ pub fn read(map: &Map<String, Value>) -> Option<Incoming> {
     })
 }
 
-/// Reads the state of a frame; the outer absence is that there is no such field.
+/// Reads the state of a frame; the outer `None` means that the field is missing.
 fn state(map: &Map<String, Value>) -> Option<Option<State>> {
     let text = map.get("state")?.as_str()?;
     Some(State::read(text))

@@ -1,12 +1,12 @@
-//! Who resolves an escalation from here: an identity that numbers, links and signs its messages, or a handler that does
-//! so in its own name.
+//! Who resolves an escalation from here: an identity that numbers, links and signs its messages, or a handler that acts
+//! in its own name.
 //!
-//! Responsibilities: the message that a person's decision becomes, and as much of it as a handler is told. Not here: when
-//! it is sent (`translate`), where the key and the handler are (`config`).
+//! Responsibilities: the message for a person's decision, and the part of it that a handler receives. Not here: when it
+//! is sent (`translate`), where the key and the handler are configured (`config`).
 //!
-//! The document wants a hash, the one before it and a signature, and does not say of which bytes. Here the hash is
-//! SHA-256 over the message without `integrity`, as JSON with sorted names and without spaces; the signature is Ed25519
-//! over the text of that hash.
+//! The document requires a hash, the previous hash and a signature, but does not say over which bytes. Here the hash is
+//! SHA-256 over the message without `integrity`, as JSON with sorted names and no spaces; the signature is Ed25519 over
+//! the text of that hash.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use jiff::Timestamp;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Map, Value, json};
 
-/// The reason of a CLOSE by which a person ends a session that was escalated.
+/// The reason in a CLOSE by which a person ends an escalated session.
 pub const CLOSE_REASON: &str = "closed by the person it was escalated to";
 
-/// What a person decides about an escalation.
+/// A person's decision about an escalation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// The session goes on where it was.
+    /// The session resumes where it was.
     Resume,
-    /// It ends.
+    /// The session ends.
     Close,
 }
 
-/// Why a key can't be used; it never holds the key.
+/// The error for an unusable key; it never contains the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it is no private Ed25519 key in PKCS #8, as PEM")]
 pub struct BadKey;
 
-/// An identity that sessions know.
+/// An identity known to the sessions.
 #[derive(Clone)]
 pub struct Identity {
     agent: String,
@@ -40,7 +40,7 @@ pub struct Identity {
 
 impl std::fmt::Debug for Identity {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Its key is nobody's business.
+        // The key must not be printed.
         to.debug_struct("Identity")
             .field("agent", &self.agent)
             .finish_non_exhaustive()
@@ -54,10 +54,10 @@ impl PartialEq for Identity {
 }
 
 impl Identity {
-    /// Makes an identity of an agent's address and its private key, in PKCS #8 as PEM.
+    /// Creates an identity from an agent's address and its private key, in PKCS #8 as PEM.
     ///
     /// # Errors
-    /// When the text is no such key.
+    /// If the text is not such a key.
     pub fn new(agent: &str, pem: &str) -> Result<Self, BadKey> {
         use base64::Engine as _;
         let inner = pem
@@ -69,7 +69,7 @@ impl Identity {
         let der = base64::engine::general_purpose::STANDARD
             .decode(plain)
             .map_err(|_| BadKey)?;
-        // Keys of common tools do not carry the public half.
+        // Keys from common tools lack the public half.
         let key = Ed25519KeyPair::from_pkcs8_maybe_unchecked(&der).map_err(|_| BadKey)?;
         Ok(Self {
             agent: agent.to_owned(),
@@ -77,21 +77,21 @@ impl Identity {
         })
     }
 
-    /// Returns the address under which it speaks.
+    /// Returns the address of the identity.
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// Returns its public key, in hexadecimal.
+    /// Returns the public key, in hexadecimal.
     pub fn public(&self) -> String {
         hex(self.key.public_key().as_ref())
     }
 }
 
-/// Where a message goes and stands.
+/// The address and position of a message.
 #[derive(Debug, Clone)]
 pub struct Header<'a> {
-    /// The version that the session speaks.
+    /// The protocol version of the session.
     pub version: &'a str,
     /// The message's own id.
     pub id: String,
@@ -99,18 +99,18 @@ pub struct Header<'a> {
     pub session: &'a str,
     /// When the person decided.
     pub stamp: Timestamp,
-    /// Who escalated.
+    /// The agent that escalated.
     pub recipient: &'a str,
-    /// The hash of the message before it.
+    /// The hash of the previous message.
     pub previous: Option<&'a str>,
 }
 
-/// Makes the message that a decision becomes, in the name of an identity.
+/// Builds the message for a decision, in the name of an identity.
 pub fn message(identity: &Identity, number: u64, place: &Header<'_>, decision: Decision) -> Value {
     let mut message = draft(place, decision);
     message.insert("sequenceNumber".to_owned(), number.into());
     message.insert("sender".to_owned(), json!({"agentId": identity.agent}));
-    // In the order in which the documents write them.
+    // In the order of the documents.
     let mut message = Value::Object(
         NAMES
             .iter()
@@ -131,7 +131,7 @@ pub fn message(identity: &Identity, number: u64, place: &Header<'_>, decision: D
     message
 }
 
-/// The names of a message, in the order in which the documents write them.
+/// The names in a message, in the order of the documents.
 const NAMES: [&str; 9] = [
     "version",
     "messageId",
@@ -144,7 +144,7 @@ const NAMES: [&str; 9] = [
     "content",
 ];
 
-/// Makes what a decision is by itself: whoever carries it out gives it a sender, a number, a hash and a signature.
+/// Builds the bare decision: its sender adds a sender, a number, a hash and a signature.
 pub fn draft(place: &Header<'_>, decision: Decision) -> Map<String, Value> {
     let (performative, body) = match decision {
         Decision::Resume => (
@@ -171,7 +171,7 @@ pub fn draft(place: &Header<'_>, decision: Decision) -> Map<String, Value> {
         .collect()
 }
 
-/// Returns the same value with the names of every object in order.
+/// Returns the same value with the names of every object sorted.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

@@ -1,23 +1,23 @@
-//! What a message means in the state that its session is in.
+//! What a message means in the current state of its session.
 //!
-//! Responsibilities: the trigger that a message is, or none; whether what a step wants is in its message. Not here: which
-//! trigger leads where (`rules`), the step (`session`).
+//! Responsibilities: the trigger that a message is, if any; whether a message contains what its step requires. Not
+//! here: where a trigger leads (`rules`), the step itself (`session`).
 
 use super::message::Message;
 use super::session::{Commitment, Departure, Meaning, Move, Negotiation, remember};
 use super::states::{Happens, State, Trigger};
 use super::words::{Informs, Performative};
 
-/// What a message means.
+/// The meaning of a message.
 pub(super) struct Read {
     pub(super) meaning: Meaning,
     pub(super) happens: Option<Happens>,
-    /// Whether it is one of several that make a step together.
+    /// Whether several such messages together make one step.
     pub(super) is_part: bool,
 }
 
 impl Negotiation {
-    /// Returns what a message means in the state that the session is in.
+    /// Returns what a message means in the current state.
     pub(super) fn read(
         &mut self,
         message: &Message,
@@ -95,7 +95,7 @@ impl Negotiation {
                     is_part: false,
                 }
             }
-            // What the table allows moves nothing here, and what it does not is judged by that.
+            // If the table allows these, nothing moves; if it does not, the table's verdict decides.
             (
                 State::Idle
                 | State::Invited
@@ -120,7 +120,7 @@ impl Negotiation {
         })
     }
 
-    /// Returns what ACCEPT or an identity brings: the step once both are there from both sides.
+    /// Returns the effect of an ACCEPT or an identity: the step once there are an ACCEPT and both identities.
     fn introduction(&self, meaning: Meaning) -> Read {
         let whole = self.accepted && self.introduced.len() >= 2;
         Read {
@@ -162,13 +162,13 @@ impl Negotiation {
 }
 
 impl Commitment {
-    /// Returns whether an answer with these names means it: one that names nothing, or that names it.
+    /// Returns whether an answer with these ids refers to this commitment: it names no id, or one of the commitment's.
     fn is_meant_by(&self, ids: &[String]) -> bool {
         ids.is_empty() || self.ids.is_empty() || ids.iter().any(|id| self.ids.contains(id))
     }
 }
 
-/// Returns whether what the document wants for a step is in its message, as far as it can be seen there.
+/// Returns whether a message contains what the document requires for a step, as far as that can be seen.
 pub(super) fn is_met(step: &Move, message: &Message) -> bool {
     let Happens::By(trigger) = step.by else {
         return true;

@@ -1,12 +1,12 @@
-//! One message, read as far as it can be understood and made harmless.
+//! One message, read as far as possible and made harmless.
 //!
-//! Responsibilities: the fields of a message in every spelling that its documents have, each with a bound; what is no
+//! Responsibilities: the fields of a message in every documented spelling, each with a bound; recognising what is not a
 //! message. Not here: what it means for its session (`session`), the frames around it (`frames`).
 //!
-//! Mental model: reading never fails over a detail. Only what names no performative and no sender is no message at all.
-//! Texts come from strangers: their signs that no text has become spaces, and what is longer than its bound is cut. The
-//! public documents contradict each other, so both of their spellings are read: a party is an object or its bare name, a
-//! body stands in `content.body` or is the content itself, a number may be written as a text.
+//! Mental model: reading never fails over a detail. Only a text without a performative or a sender is not a message.
+//! Texts come from strangers: control characters become spaces, and what exceeds its bound is cut. The public documents
+//! contradict each other, so both spellings are read: a party is an object or a bare name, a body is in `content.body`
+//! or is the content itself, a number may be written as text.
 
 use std::time::Duration;
 
@@ -18,32 +18,32 @@ use super::words::{Informs, Performative};
 
 /// The longest name that is kept, in characters: agent addresses are shorter, and ids much shorter.
 pub const LONGEST_NAME: usize = 256;
-/// The longest text of a body that is kept, in characters: a page, which is more than anybody listens to unasked.
+/// The longest body text that is kept, in characters: a page, more than a person listens to unasked.
 pub const LONGEST_TEXT: usize = 2048;
-/// How many terms of a body are told, each with its name: what is more is counted.
+/// How many terms of a body are announced, each with its name; the rest are only counted.
 pub const MOST_TERMS: usize = 24;
-/// How deep terms are looked into: obligations of a party stand on the third level.
+/// How deep terms are read: the obligations of a party are on the third level.
 const DEEPEST_TERM: usize = 4;
 /// The longest value of one term, in characters.
 const LONGEST_TERM: usize = 256;
-/// The longest time that a message is believed to set: a year, as for questions.
+/// The longest time that a message may set: a year, as for questions.
 const LONGEST_WAIT: Duration = Duration::from_secs(31_536_000);
 
-/// What a message says of its own place in the chain.
+/// A message's own statement of its position in the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Integrity {
-    /// The hash that it says it has.
+    /// The hash that it claims.
     pub hash: Option<String>,
-    /// The hash of the message before it.
+    /// The hash of the previous message.
     pub previous: Option<String>,
 }
 
-/// The body of a message, as far as anything is told or decided by it.
+/// The body of a message, limited to what is announced or decides anything.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Body {
     /// `type`.
     pub kind: Option<String>,
-    /// What it is about, by the first of its fields that says so.
+    /// The subject, from the best of its fields that has one.
     pub about: Option<String>,
     /// `reason`.
     pub reason: Option<String>,
@@ -51,21 +51,21 @@ pub struct Body {
     pub urgency: Option<String>,
     /// `code`.
     pub code: Option<String>,
-    /// Which commitment or proposal it answers or makes.
+    /// The ids of the commitments or proposals that it makes or answers.
     pub subject_ids: Vec<String>,
-    /// `terms` and what stands beside them, each with its name.
+    /// `terms` and the fields beside them, each with its name.
     pub terms: Vec<(String, String)>,
-    /// How many terms more there are.
+    /// How many more terms there are.
     pub more_terms: usize,
     /// `validUntil`.
     pub valid_until: Option<Timestamp>,
     /// `timeout` of an ESCALATE.
     pub timeout: Option<Duration>,
-    /// How long the session is to last, in an invitation.
+    /// The proposed length of the session, in an invitation.
     pub lasts: Option<Duration>,
-    /// Whether an error is said to be beyond repair.
+    /// Whether an error is declared unrecoverable.
     pub is_final: bool,
-    /// How many characters of what it is about and of its reason are left out, because they are too long.
+    /// How many characters of the subject and the reason were cut.
     pub left_out: usize,
 }
 
@@ -74,32 +74,32 @@ pub struct Body {
 pub struct Message {
     /// `messageId`.
     pub id: Option<String>,
-    /// `sessionId`; empty where there is none: such messages share one session.
+    /// `sessionId`; empty if missing: all messages without one share a session.
     pub session: String,
-    /// `sequenceNumber`: counted for each sender.
+    /// `sequenceNumber`, counted per sender.
     pub sequence: Option<u64>,
     /// `timestamp`.
     pub stamp: Option<Timestamp>,
-    /// Who sent it.
+    /// The sender.
     pub sender: String,
-    /// To whom.
+    /// The recipient.
     pub recipient: Option<String>,
-    /// What is done by it; absent where its name is none of the thirteen.
+    /// The performative; absent if the name is not one of the thirteen.
     pub performative: Option<Performative>,
-    /// The performative's name as it was written.
+    /// The performative's name as written.
     pub performative_name: String,
-    /// What an INFORM informs of.
+    /// The kind of an INFORM.
     pub informs: Informs,
-    /// What it says.
+    /// The body.
     pub body: Body,
-    /// Its place in the chain.
+    /// Its position in the chain.
     pub integrity: Integrity,
     /// `constraints.maxResponseTimeMs`.
     pub respond_within: Option<Duration>,
 }
 
 impl Message {
-    /// Reads a message; nothing where it is none.
+    /// Reads a message; `None` if it is not one.
     pub fn read(map: &Map<String, Value>) -> Option<Self> {
         let performative_name = name(map.get("performative"))?;
         let sender = party(map.get("sender"))?;
@@ -138,7 +138,7 @@ impl Message {
         })
     }
 
-    /// Returns whether it invites into a session.
+    /// Returns whether it invites to a session.
     pub fn invites(&self) -> bool {
         self.performative == Some(Performative::Propose)
             && self
@@ -148,14 +148,14 @@ impl Message {
                 .is_some_and(|kind| kind.eq_ignore_ascii_case("session-invitation"))
     }
 
-    /// Returns whether it says that another message was out of order, which moves nothing.
+    /// Returns whether it reports that another message was out of order; that moves nothing.
     pub fn refuses_order(&self) -> bool {
         self.performative == Some(Performative::Reject)
             && self.body.code.as_deref() == Some("invalid_state_transition")
     }
 }
 
-/// Returns whether an object looks like a message: nothing else has a performative and an id or a number beside it.
+/// Returns whether an object looks like a message: only messages have a performative with an id or a number.
 pub fn looks_like_one(map: &Map<String, Value>) -> bool {
     let version = map.get("version").and_then(Value::as_str);
     let is_text = |key: &str| matches!(map.get(key), Some(Value::String(_)));
@@ -165,8 +165,8 @@ pub fn looks_like_one(map: &Map<String, Value>) -> bool {
             || map.contains_key("sequenceNumber"))
 }
 
-/// Makes a text of a stranger harmless: signs that no text has and breaks become spaces, runs of them one, and the end of
-/// what is too long is left out.
+/// Makes a stranger's text harmless: control characters and line breaks become spaces, runs of spaces become one, and
+/// anything beyond the bound is cut.
 pub fn tame(text: &str, most: usize) -> String {
     let mut tamed = String::new();
     let mut kept = 0;
@@ -186,7 +186,7 @@ pub fn tame(text: &str, most: usize) -> String {
     tamed
 }
 
-/// Counts what is too long of a text that is told.
+/// Counts the characters of an announced text that were cut.
 fn left_out(value: Option<&Value>) -> usize {
     beyond(
         value.and_then(Value::as_str).unwrap_or_default(),
@@ -194,7 +194,7 @@ fn left_out(value: Option<&Value>) -> usize {
     )
 }
 
-/// Counts the characters of a text beyond those that are told.
+/// Counts the characters of a text beyond a bound.
 fn beyond(text: &str, most: usize) -> usize {
     if text.len() <= most {
         return 0;
@@ -216,7 +216,7 @@ fn name(value: Option<&Value>) -> Option<String> {
     text(value, LONGEST_NAME)
 }
 
-/// Reads who sends or receives: an object with an `agentId`, or the bare name.
+/// Reads a sender or recipient: an object with an `agentId`, or a bare name.
 fn party(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::Object(map) => name(map.get("agentId")),
@@ -232,7 +232,7 @@ fn whole(value: &Value) -> Option<u64> {
     }
 }
 
-/// Reads a moment: as RFC 3339, or in milliseconds.
+/// Reads a moment: RFC 3339, or milliseconds.
 fn stamp(value: &Value) -> Option<Timestamp> {
     match value {
         Value::String(text) => text.trim().parse().ok(),
@@ -241,7 +241,7 @@ fn stamp(value: &Value) -> Option<Timestamp> {
     }
 }
 
-/// Reads a length of time: a number of the unit, or a duration in words of ISO 8601 ("PT30M") or its friendly form ("30m").
+/// Reads a duration: a number in the unit, ISO 8601 ("PT30M"), or the friendly form ("30m").
 fn length(value: &Value, unit: Duration) -> Option<Duration> {
     let read = match value {
         Value::Number(number) => number
@@ -263,7 +263,7 @@ fn length(value: &Value, unit: Duration) -> Option<Duration> {
         .map(|length| length.min(LONGEST_WAIT))
 }
 
-/// Finds the body: `content.body`, or the content itself; a body that is a text is what it says, or JSON in it.
+/// Finds the body: `content.body`, or the content itself; a body that is a text is JSON or a bare statement.
 fn body_of(content: Option<&Value>) -> Map<String, Value> {
     let body = match content {
         Some(Value::Object(map)) => map.get("body").or(content),
@@ -282,7 +282,7 @@ fn body_of(content: Option<&Value>) -> Map<String, Value> {
     }
 }
 
-/// The fields that may say what a body is about, the best first.
+/// The fields that may contain the subject of a body, the best first.
 const ABOUT: [&str; 14] = [
     "subject",
     "question",
@@ -299,7 +299,7 @@ const ABOUT: [&str; 14] = [
     "resolution",
     "title",
 ];
-/// The fields that name what a message makes or answers.
+/// The fields that identify what a message makes or answers.
 const IDS: [&str; 5] = [
     "commitmentId",
     "proposalId",
@@ -361,8 +361,8 @@ fn read_body(body: &Map<String, Value>) -> Body {
             .or_else(|| body.get("timeoutSeconds"))
             .and_then(|value| length(value, second))
             .or_else(|| body.get("timeoutMs").and_then(|value| length(value, milli))),
-        // The table writes it with an underscore and gives its default in seconds; the examples write it together and in
-        // milliseconds.
+        // The table writes it with an underscore and gives its default in seconds; the examples write it in camel case
+        // and in milliseconds.
         lasts: term("proposed_duration")
             .and_then(|value| length(value, second))
             .or_else(|| term("proposedDuration").and_then(|value| length(value, milli))),
@@ -378,7 +378,7 @@ fn read_body(body: &Map<String, Value>) -> Body {
     }
 }
 
-/// What an invitation asks of the session itself, which is no term that anybody negotiates.
+/// The parts of an invitation that concern the session itself and are not negotiated.
 const OF_SESSION: [&str; 4] = [
     "proposed_duration",
     "proposedDuration",
@@ -386,12 +386,12 @@ const OF_SESSION: [&str; 4] = [
     "maxResponseTimeMs",
 ];
 
-/// Gathers the terms of a body, each with the names on the way to it.
+/// Collects the terms of a body, each with the path of names to it.
 #[derive(Debug, Default)]
 struct Terms {
     told: Vec<(String, String)>,
     more: usize,
-    /// How many characters of them are too long to be told.
+    /// How many characters of them were cut.
     left_out: usize,
 }
 

@@ -1,8 +1,8 @@
-//! The Agent Session Protocol: sessions of agents that negotiate, as AAEP events. Pure.
+//! The Agent Session Protocol: sessions of negotiating agents, as AAEP events. Pure.
 //!
-//! Responsibilities: reading messages and frames, following each session by the document's tables, telling in AAEP's terms
-//! what happens, and sending a person's resolution of an escalation. Not here: AAEP itself (`protocol`), what is said in
-//! the end (`announce`).
+//! Responsibilities: reading messages and frames, following each session by the document's tables, translating what
+//! happens into AAEP, and sending a person's resolution of an escalation. Not here: AAEP itself (`protocol`), the final
+//! wording of announcements (`announce`).
 
 mod chain;
 mod conversation;

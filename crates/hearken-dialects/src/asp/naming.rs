@@ -1,25 +1,25 @@
-//! Names that are too long to be kept as they are: by which of them a session is known here, and by which it is answered.
+//! Names too long to keep: the name under which a session is followed here, and the one used in an answer.
 //!
-//! Responsibilities: the name under which a session is followed, its own name and that of who escalated for an answer.
-//! Not here: texts that are told (`message`), the answer itself (`handler`).
+//! Responsibilities: the key of a session, and for answers its own name and that of the agent that escalated. Not here:
+//! announced texts (`message`), the answer itself (`handler`).
 
 use serde_json::{Map, Value};
 
 use super::message::{LONGEST_NAME, tame};
 
-/// The longest name that is kept for an answer, in bytes: many times what an id or an address comes to, and little
-/// beside a session's other texts.
+/// The longest name kept for an answer, in bytes: many times the length of an id or an address, and little compared to
+/// a session's other texts.
 const LONGEST_REAL: usize = 4096;
 
-/// Says by which name something is answered.
+/// The name to use in an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum Real {
-    /// By the one that is kept here.
+    /// The name that is kept here.
     #[default]
     AsKept,
-    /// By this one.
+    /// This name.
     Other(String),
-    /// By none: it is too long to be kept.
+    /// None: the name is too long to keep.
     TooLong,
 }
 
@@ -34,7 +34,7 @@ impl Real {
         }
     }
 
-    /// Returns the name for an answer, by the one that is kept.
+    /// Returns the name to use in an answer, given the kept one.
     pub(super) fn name(&self, kept: &str) -> Option<String> {
         match self {
             Self::AsKept => Some(kept.to_owned()),
@@ -44,16 +44,16 @@ impl Real {
     }
 }
 
-/// The names of a session for an answer to it.
+/// The names used to answer a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Names {
     pub(super) session: Real,
-    /// Who escalated.
+    /// The agent that escalated.
     pub(super) by: Real,
 }
 
 impl Names {
-    /// Takes note of a message or a frame of the session.
+    /// Records the names in a message or a frame of the session.
     pub(super) fn note(&mut self, map: &Map<String, Value>) {
         let message = inner(map);
         if let (Some(raw), Some(kept)) = (raw(message), session(message)) {
@@ -67,7 +67,7 @@ impl Names {
     }
 }
 
-/// Returns the message in a frame, or what stands bare.
+/// Returns the message inside a frame, or the map itself if it is a bare message.
 fn inner(map: &Map<String, Value>) -> &Map<String, Value> {
     map.get("envelope")
         .and_then(Value::as_object)
@@ -78,13 +78,13 @@ fn raw(map: &Map<String, Value>) -> Option<&str> {
     map.get("sessionId").and_then(Value::as_str)
 }
 
-/// Returns the name under which the session of a frame is followed, where it names one.
+/// Returns the name under which the session of a frame is followed, if it names one.
 pub(super) fn of_frame(map: &Map<String, Value>) -> Option<String> {
     session(inner(map))
 }
 
-/// Returns the name under which a session is followed. One that can't be kept as it is gets a mark of its whole, so that
-/// two long ones that only end differently stay two.
+/// Returns the name under which a session is followed. A name that cannot be kept as it is gets a mark of the whole
+/// name, so that two long names differing only at the end stay distinct.
 pub(super) fn session(map: &Map<String, Value>) -> Option<String> {
     let raw = match map.get("sessionId")? {
         Value::String(raw) => raw,
@@ -102,8 +102,8 @@ pub(super) fn session(map: &Map<String, Value>) -> Option<String> {
     ))
 }
 
-/// Makes a number of a text (FNV-1a): enough to tell names apart that nobody chose to look alike; those who did are
-/// answered by the name that was heard last.
+/// Returns a number for a text (FNV-1a): enough to distinguish names that are not deliberately alike; for those that
+/// are, answers use the name heard last.
 fn mark(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |mark, byte| {
         (mark ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,62 +1,62 @@
-//! What the document says about sessions, as data: its rows, the performatives of each state, its four timeouts, and
-//! where its tables disagree.
+//! The document's rules for sessions, as data: its rows, the performatives of each state, its four timeouts, and where
+//! its tables disagree.
 //!
-//! Responsibilities: the four tables, and the questions that the machine, the tests and the documentation ask them. Not
-//! here: single steps (`states`), which message means what (`session`).
+//! Responsibilities: the four tables, and lookups for the machine, the tests and the documentation. Not here: single
+//! steps (`states`), which message means what (`session`).
 
 use super::states::{State, Trigger};
 use super::words::{Informs, Performative};
 
-/// Which states a row leaves.
+/// The states that a row leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum From {
-    /// This one.
+    /// This state.
     State(State),
-    /// Any; none that is over, because the document lets nothing leave those.
+    /// Any state that is not over: the document lets nothing leave those.
     Any,
 }
 
-/// Which state a row enters.
+/// The state that a row enters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To {
-    /// This one.
+    /// This state.
     State(State),
-    /// The one before the escalation.
+    /// The state before the escalation.
     Previous,
 }
 
-/// Where in the document a row stands.
+/// The place of a row in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
-    /// In the transition table, with this number.
+    /// The transition table, with the row's number.
     Table(u8),
-    /// In the transition details, with this number, and in the state diagram; not in the table.
+    /// The transition details, with the row's number, and the state diagram; not the table.
     Details(u8),
 }
 
-/// How much of a row's preconditions somebody who only listens can see.
+/// How much of a row's preconditions a listener can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
     /// All of them.
     All,
-    /// Some; this is what is not seen.
+    /// All but this.
     Without(&'static str),
 }
 
-/// One row.
+/// A row of the transition table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Where it stands.
+    /// Its place in the document.
     pub place: Section,
     /// What it leaves.
     pub from: From,
     /// What it enters.
     pub to: To,
-    /// What moves the session.
+    /// The triggers that move the session.
     pub on: &'static [Trigger],
-    /// What must be true, in the document's words or fewer.
+    /// The precondition, in the document's words or fewer.
     pub precondition: &'static str,
-    /// How much of that is seen.
+    /// How much of the precondition can be seen.
     pub seen: Seen,
 }
 
@@ -86,7 +86,7 @@ const fn to(state: State) -> To {
     To::State(state)
 }
 
-/// The transition table, and what only the details have.
+/// The transition table, and the rows that only the details have.
 pub const ROWS: &[Row] = &[
     row(
         1,
@@ -249,7 +249,7 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-/// Returns the row that moves a session, the more special one first.
+/// Returns the row that moves a session, preferring the more specific one.
 pub fn row_for(from: State, trigger: Trigger) -> Option<&'static Row> {
     if from.is_terminal() {
         return None;
@@ -263,7 +263,7 @@ pub fn row_for(from: State, trigger: Trigger) -> Option<&'static Row> {
     })
 }
 
-/// What a state lets somebody send.
+/// What a state allows to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
     /// This performative.
@@ -280,7 +280,7 @@ use Performative::{
     Reject, Withdraw,
 };
 
-/// The allowed performatives of each state.
+/// The performatives that each state allows.
 pub const ALLOWED: &[(State, &[Allowed])] = &[
     (State::Idle, &[Allowed::Invitation]),
     (State::Invited, &[Any(Accept), Any(Reject)]),
@@ -334,14 +334,14 @@ pub const ALLOWED: &[(State, &[Allowed])] = &[
     (State::Failed, &[]),
 ];
 
-/// What a message is to the table of allowed performatives.
+/// A message as the table of allowed performatives sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Act {
     /// Its performative.
     pub performative: Performative,
-    /// What it informs of; `Other` for any performative but INFORM.
+    /// The kind of an INFORM; `Other` for any other performative.
     pub informs: Informs,
-    /// Whether it invites into a session.
+    /// Whether it invites to a session.
     pub invites: bool,
 }
 
@@ -356,14 +356,14 @@ pub fn is_allowed(state: State, act: Act) -> bool {
     })
 }
 
-/// Returns whether a message that the table does not allow is needed all the same by the table of transitions: both sides
-/// say who they are while the session is INVITED (row 2).
+/// Returns whether the transitions need a message that the table does not allow: both sides send their identity while
+/// the session is INVITED (row 2).
 pub fn is_needed(state: State, act: Act) -> bool {
     state == State::Invited && act.performative == Inform && act.informs == Informs::Identity
 }
 
 super::words::names!(
-    /// Names a time that a session waits.
+    /// A timeout of a session.
     Timeout {
         /// For the answer to an invitation.
         Invitation = "invitation",
@@ -376,18 +376,18 @@ super::words::names!(
     }
 );
 
-/// What the document says of a timeout.
+/// The document's definition of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
-    /// Which.
+    /// The timeout.
     pub timeout: Timeout,
-    /// How long, in seconds, where nothing says otherwise.
+    /// The default, in seconds.
     pub default_seconds: Option<u64>,
-    /// Which field says otherwise.
+    /// The field that overrides the default.
     pub field: &'static str,
-    /// The state in which it is waited for; absent is any that is not over.
+    /// The state in which it runs; `None` means any state that is not over.
     pub within: Option<State>,
-    /// What its end is to the table of transitions.
+    /// The trigger of its expiry in the table of transitions.
     pub trigger: Trigger,
 }
 
@@ -423,8 +423,8 @@ pub const WAITS: &[Wait] = &[
     },
 ];
 
-/// Returns what the document says of a timeout.
+/// Returns the document's definition of a timeout.
 pub fn wait(timeout: Timeout) -> &'static Wait {
-    // A test holds that each stands in the table, in the order of its names.
+    // A test ensures that the table has every timeout, in the order of the enum.
     &WAITS[timeout as usize]
 }

@@ -1,6 +1,7 @@
 //! The sentences of a session's events, in every language and at each verbosity.
 //!
-//! Responsibilities: the arguments of a phrase, and its words in the fields of an event. Not here: which phrase (`told`).
+//! Responsibilities: the arguments of a phrase, and putting its words into the fields of an event. Not here: choosing
+//! the phrase (`told`).
 
 use serde_json::{Map, Value};
 
@@ -10,7 +11,7 @@ use super::conversation::Conversation;
 use super::message::Message;
 use super::told;
 
-/// What the sentences of a message are made from.
+/// The arguments for the sentences of a message.
 pub(super) struct Args {
     pub(super) sender: String,
     recipient: String,
@@ -76,7 +77,7 @@ impl Conversation {
         }
     }
 
-    /// Words a sentence into the fields of its event. An argument `state` is the key of its name.
+    /// Puts a sentence into the fields of its event. The argument `state` is the phrase key of the state's name.
     pub(super) fn sentence(&self, key: &str, args: &[(&str, &str)]) -> Map<String, Value> {
         let mut fields = Map::new();
         let state = args

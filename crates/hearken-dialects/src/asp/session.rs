@@ -1,12 +1,12 @@
-//! One session as somebody sees it who only listens.
+//! One session as a listener sees it.
 //!
-//! Responsibilities: what each message means in its state, the step that follows, what departs from the document, and the
-//! four waits. Not here: the tables (`rules`, `states`), how anything is told (`translate`).
+//! Responsibilities: what each message means in its state, the step that follows, departures from the document, and the
+//! four timeouts. Not here: the tables (`rules`, `states`), announcing anything (`translate`).
 //!
-//! Mental model: two of the document's tables judge every message. The table of transitions moves the session; the table
-//! of allowed performatives only forbids. Where one allows what the other does not, the session moves and the
-//! disagreement is told. What neither allows moves nothing. Nothing ever leaves CLOSED or FAILED. A wait whose end is only
-//! counted here makes the session *probably* FAILED: the next message proves that it lives.
+//! Mental model: two of the document's tables judge every message. The table of transitions moves the session; the
+//! table of allowed performatives only forbids. If one allows what the other does not, the session moves and the
+//! disagreement is reported. What neither allows moves nothing. Nothing ever leaves CLOSED or FAILED. A timeout that is
+//! only counted here makes the session *probably* FAILED: the next message proves that it is alive.
 
 use std::time::Duration;
 
@@ -20,25 +20,25 @@ use super::states::{Happens, State, Trigger};
 use super::waits::{Due, default_of};
 use super::words::{Informs, Performative};
 
-/// How many parties of a session are known by name: two negotiate, others watch.
+/// How many parties of a session are remembered by name: two negotiate, others watch.
 const MOST_PARTIES: usize = 8;
 
-/// Where a session is believed to be.
+/// The presumed state of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Messages say so.
+    /// The state according to the messages.
     At(State),
-    /// A wait ended by our own count, so it has probably failed.
+    /// A timeout expired by our own count, so the session has probably failed.
     ProbablyFailed {
-        /// The state that messages left it in.
+        /// The state according to the messages.
         was: State,
-        /// Which wait.
+        /// The timeout.
         by: Timeout,
     },
 }
 
 impl Standing {
-    /// Returns the state that messages left the session in.
+    /// Returns the state according to the messages.
     pub const fn state(self) -> State {
         match self {
             Self::At(state) | Self::ProbablyFailed { was: state, .. } => state,
@@ -46,88 +46,88 @@ impl Standing {
     }
 }
 
-/// Names a departure from the document.
+/// A departure from the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Departure {
-    /// The state allows no such message, and it moves nothing.
+    /// The state does not allow the message, which moves nothing.
     Illegal(State),
-    /// The session moves by one table, and the other does not allow the message.
+    /// One table moves the session, and the other does not allow the message.
     TablesDisagree(State),
-    /// A message comes after the end.
+    /// A message came after the end.
     AfterEnd(State),
-    /// It answers what its own sender offered.
+    /// It answers its sender's own offer.
     AnswersItself,
-    /// It accepts another commitment than the one that waits.
+    /// It accepts another commitment than the pending one.
     OtherCommitment,
-    /// What must be true for its step is not.
+    /// The precondition of its step is not met.
     Unmet,
-    /// The performative is none of the thirteen.
+    /// The performative is not one of the thirteen.
     UnknownPerformative,
-    /// Its place in the chain is wrong.
+    /// Its position in the chain is wrong.
     Chain(Break),
-    /// The response is late: by one table it fails the session, by another the waiting side may go on.
+    /// The response is late: one table fails the session, the other lets the waiting side go on.
     ResponseLate,
-    /// Whoever runs the session names another state than its messages do.
+    /// The session's server reports another state than the messages imply.
     ToldOtherwise(State),
 }
 
-/// One step that was made.
+/// A completed step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
     /// The state that was left.
     pub from: State,
-    /// What moved it.
+    /// What moved the session.
     pub by: Happens,
     /// The state that was entered.
     pub to: State,
-    /// The row that says so; absent where only the session's server does.
+    /// The row behind it; `None` if only the session's server reported the step.
     pub row: Option<&'static Row>,
 }
 
-/// What a message is to its session beyond a step.
+/// What a message means beyond its step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// What its performative says.
+    /// Only what its performative says.
     Plain,
     /// It invites.
     Invites,
-    /// One side says who it is; the session waits for the other, or for the ACCEPT.
+    /// One side states its identity; the session waits for the other, or for the ACCEPT.
     Introduces,
     /// It refuses a message that was out of order.
     RefusesOrder,
-    /// It accepts the commitment, which binds from now on.
+    /// It accepts the commitment, which is binding from now on.
     Binds,
-    /// It closes before the result was told, alone: perhaps a breach.
+    /// It closes unilaterally, before the result was reported: perhaps a breach.
     PerhapsBreach,
     /// It is the other side's CLOSE of a mutual close.
     ConfirmsClose,
 }
 
-/// What came of a message.
+/// The effect of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
-    /// What it is.
+    /// What the message means.
     pub meaning: Meaning,
-    /// The step, where it made one.
+    /// The step, if it caused one.
     pub step: Option<Move>,
-    /// What departs from the document, in the order in which it is found.
+    /// The departures from the document, in the order found.
     pub departures: Vec<Departure>,
 }
 
-/// What came of the end of a wait, by our own count.
+/// The effect of a timeout that expired by our own count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expired {
-    /// Which wait.
+    /// The timeout.
     pub timeout: Timeout,
-    /// The state that it was waited in.
+    /// The state in which it ran.
     pub state: State,
-    /// The step that the document says follows.
+    /// The step that the document prescribes.
     pub row: &'static Row,
-    /// What departs from the document by that.
+    /// The departure from the document, if any.
     pub departure: Option<Departure>,
 }
 
-/// Follows one session.
+/// The course of one session.
 #[derive(Debug, Clone)]
 pub struct Negotiation {
     pub(super) standing: Standing,
@@ -142,7 +142,7 @@ pub struct Negotiation {
     pub(super) lasts: Option<Duration>,
     pub(super) waits: [Option<Due>; WAITS.len()],
     pub(super) chain: Chain,
-    /// The state that the server's word left, until the message comes that it may have run ahead of.
+    /// The state before a step that the server reported, until the message behind that step arrives.
     pub(super) told_from: Option<State>,
 }
 
@@ -172,8 +172,8 @@ impl Default for Negotiation {
 }
 
 impl Negotiation {
-    /// Begins with a session in its middle, of which the first message that is heard is this one: in the state that allows
-    /// it, which is CONVERSING for all that says nothing else.
+    /// Joins a session in its middle, with its first message heard, in the state that allows the message; CONVERSING if
+    /// the message does not show the state.
     pub fn joined(first: &Message) -> Self {
         let state = match first.informs {
             Informs::Identity => State::Invited,
@@ -184,7 +184,7 @@ impl Negotiation {
         Self::joined_in(state)
     }
 
-    /// Begins with a session in its middle, in the state that whoever runs it says.
+    /// Joins a session in its middle, in the state that its server reports.
     pub fn joined_in(state: State) -> Self {
         Self {
             standing: Standing::At(state),
@@ -192,17 +192,17 @@ impl Negotiation {
         }
     }
 
-    /// Returns where the session is believed to be.
+    /// Returns the presumed state of the session.
     pub fn standing(&self) -> Standing {
         self.standing
     }
 
-    /// Returns the state that an escalation returns to.
+    /// Returns the state to which an escalation returns.
     pub fn before(&self) -> State {
         self.before
     }
 
-    /// Returns the number that a sender's next message has.
+    /// Returns the number for a sender's next message.
     pub fn next_number(&self, sender: &str) -> u64 {
         self.chain.next_number(sender)
     }
@@ -212,7 +212,7 @@ impl Negotiation {
         self.chain.last()
     }
 
-    /// Takes the next message; nothing where it came before.
+    /// Handles the next message; `None` if it is a repeat.
     pub fn take(
         &mut self,
         message: &Message,
@@ -224,7 +224,7 @@ impl Negotiation {
             Placed::New(breaks) => breaks.into_iter().map(Departure::Chain).collect(),
         };
         let state = self.standing.state();
-        // Whatever a wait made of it, it lives.
+        // Whatever a timeout made of the session, it is alive.
         self.standing = Standing::At(state);
         self.answered(&message.sender);
         let (meaning, step) = match self.judge_behind(message, now) {
@@ -243,8 +243,8 @@ impl Negotiation {
         })
     }
 
-    /// Judges a message whose step the server told before it: from the state before, where it then leads to the one that
-    /// the session is in. The step itself was observed when it was told.
+    /// Judges a message whose step the server reported first: from the state before, if the message then leads to the
+    /// current state. The step itself was observed when it was reported.
     fn judge_behind(&mut self, message: &Message, now: Now) -> Option<(Meaning, Option<Move>)> {
         let from = self.told_from.take()?;
         let mut behind = self.clone();
@@ -319,11 +319,11 @@ impl Negotiation {
         (read.meaning, step)
     }
 
-    /// Makes a step where the table has it.
+    /// Makes a step if the table has it.
     fn step(&mut self, happens: Happens, observer: &mut dyn StateObserver<State>) -> Option<Move> {
         let from = self.standing.state();
         let to = from.observed(happens, observer).ok()?;
-        // A second escalation leaves the way back as it is.
+        // A second escalation does not change the way back.
         if to == State::Escalated && from != State::Escalated {
             self.before = from;
         }
@@ -344,7 +344,7 @@ impl Negotiation {
         })
     }
 
-    /// Remembers what later messages are judged by, and begins and ends waits.
+    /// Records what later messages are judged by, and starts and ends timeouts.
     fn note(
         &mut self,
         message: &Message,
@@ -410,7 +410,7 @@ impl Negotiation {
         }
     }
 
-    /// Takes what whoever runs the session says of its state; nothing where that is no news.
+    /// Applies the state that the session's server reports; `None` if it is not news.
     pub fn told(
         &mut self,
         state: State,
@@ -422,7 +422,7 @@ impl Negotiation {
             self.standing = Standing::At(from);
             return None;
         }
-        // The server may tell of its step before or after the message that made it.
+        // The server may report a step before or after the message behind it.
         let Some(step) = self.step(Happens::Told(state), observer) else {
             return Some(Taken {
                 meaning: Meaning::Plain,

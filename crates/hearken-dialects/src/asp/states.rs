@@ -1,10 +1,10 @@
-//! The nine states of a session and every step between them, made out of the rows of the document.
+//! The nine states of a session and every step between them, derived from the rows of the document.
 //!
-//! Responsibilities: the states, what may happen to them, and the table of single steps that the rows of `rules` mean.
-//! Not here: the rows themselves (`rules`), which message means which step (`session`).
+//! Responsibilities: the states, the events, and the table of single steps that follows from the rows of `rules`. Not
+//! here: the rows themselves (`rules`), which message means which step (`session`).
 //!
-//! Mental model: the document's rows say "any" and "the previous state"; a machine wants single steps. They are worked
-//! out once, when the program is built, with the document's two reservations: a row for one state comes before a row for
+//! Mental model: the document's rows say "any" and "the previous state"; a machine needs single steps. They are
+//! expanded at compile time, with the document's two reservations: a row for one state takes precedence over a row for
 //! any, and nothing ever leaves CLOSED or FAILED.
 
 use crate::protocol::{Machine, Transition};
@@ -13,25 +13,25 @@ use super::rules::{From, ROWS, To};
 use super::words::names;
 
 names!(
-    /// Says where a session is.
+    /// The state of a session.
     State {
         /// No session exists.
         Idle = "IDLE",
-        /// An invitation is out.
+        /// An invitation was sent.
         Invited = "INVITED",
-        /// Both sides have said who they are.
+        /// Both sides have stated their identity.
         Introduced = "INTRODUCED",
-        /// They negotiate.
+        /// The sides negotiate.
         Conversing = "CONVERSING",
-        /// One has committed itself, and the other has not answered yet.
+        /// One side has committed itself, and the other has not answered yet.
         Agreeing = "AGREEING",
         /// A binding agreement is being fulfilled.
         Executing = "EXECUTING",
         /// The session waits for a human or a higher authority.
         Escalated = "ESCALATED",
-        /// It ended normally.
+        /// The session ended normally.
         Closed = "CLOSED",
-        /// It ended abnormally.
+        /// The session ended abnormally.
         Failed = "FAILED",
     }
 );
@@ -44,15 +44,15 @@ impl State {
 }
 
 names!(
-    /// Says what moves a session, as the document's rows name it.
+    /// The triggers of the document's rows.
     Trigger {
         /// PROPOSE with the type `session-invitation`.
         Invitation = "invitation",
-        /// ACCEPT of the invitation, and an identity of both sides.
+        /// ACCEPT of the invitation, and an identity from both sides.
         Introduction = "introduction",
         /// REJECT of the invitation.
         InvitationRejected = "invitation rejected",
-        /// The time of the invitation is over.
+        /// The invitation has expired.
         InvitationExpired = "invitation expired",
         /// PROPOSE, QUERY, INFORM or OBSERVE.
         Conversation = "conversation",
@@ -64,7 +64,7 @@ names!(
         CommitmentRejected = "commitment rejected",
         /// COUNTER of the commitment.
         CommitmentCountered = "commitment countered",
-        /// CLOSE after the result was told.
+        /// CLOSE after the result was reported.
         Fulfilled = "CLOSE after the result",
         /// CLOSE.
         Close = "CLOSE",
@@ -74,33 +74,33 @@ names!(
         Resolution = "resolution",
         /// WITHDRAW.
         Withdrawal = "WITHDRAW",
-        /// The time of the session is over.
+        /// The session's time is over.
         SessionExpired = "session expired",
-        /// The time of the escalation is over.
+        /// The escalation's time is over.
         EscalationExpired = "escalation expired",
         /// The time for a response is over.
         ResponseExpired = "response expired",
-        /// INFORM of an error that nothing mends.
+        /// INFORM of an unrecoverable error.
         UnrecoverableError = "unrecoverable error",
-        /// Whoever runs the session says that the protocol was broken.
+        /// The session's server reports a breach of the protocol.
         Violation = "protocol violation",
     }
 );
 
-/// What happens to a session.
+/// An event in the life of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Happens {
-    /// What a row names.
+    /// A row's trigger.
     By(Trigger),
-    /// A resolution comes, which leads back to the state before the escalation.
+    /// A resolution, which leads back to the state before the escalation.
     Back(State),
-    /// Whoever runs the session says in which state it is.
+    /// The session's server reports this state.
     Told(State),
 }
 
 type Step = Transition<State, Happens>;
 
-/// The states that a session can still leave.
+/// The states that a session can leave.
 const ALIVE: [State; 7] = [
     State::Idle,
     State::Invited,
@@ -121,7 +121,7 @@ const BEFORE: [State; 6] = [
     State::Executing,
 ];
 
-/// More steps than the rows mean; the build fails where it is too few.
+/// An upper bound on the number of steps; the build fails if it is too low.
 const ROOM: usize = 256;
 
 struct Steps {
@@ -130,7 +130,7 @@ struct Steps {
 }
 
 impl Steps {
-    /// Adds a step, unless the state already takes the event.
+    /// Adds a step, unless the state already handles the event.
     const fn add(mut self, from: State, event: Happens, to: State) -> Self {
         let mut at = 0;
         while at < self.len {
@@ -203,7 +203,7 @@ const fn back(mut steps: Steps, from: State) -> Steps {
     steps
 }
 
-/// Lets whoever runs the session say where it is; that is in no row, and ends where a session ends.
+/// Adds the reports of the session's server, which are in no row; they cannot leave a final state either.
 const fn told(mut steps: Steps) -> Steps {
     let mut from = 0;
     while from < ALIVE.len() {
@@ -219,7 +219,7 @@ const fn told(mut steps: Steps) -> Steps {
 
 static STEPS: Steps = expand();
 
-/// Everything that may happen.
+/// Every possible event.
 const EVENTS: [Happens; Trigger::ALL.len() + BEFORE.len() + State::ALL.len()] = {
     let mut events =
         [Happens::Told(State::Idle); Trigger::ALL.len() + BEFORE.len() + State::ALL.len()];

@@ -1,7 +1,7 @@
-//! Which phrase tells what, and the names and terms that stand in it.
+//! Which phrase reports what, and the names and terms in it.
 //!
-//! Responsibilities: the keys of the phrases, one for each thing that a message can mean; making addresses and terms short
-//! enough to be heard. Not here: the words themselves (the phrase files), which event carries them (`translate`).
+//! Responsibilities: the phrase keys, one for each thing that a message can mean; shortening addresses and terms for
+//! listening. Not here: the words themselves (the phrase files), which event carries them (`translate`).
 
 use super::chain::Break;
 use super::message::Message;
@@ -10,7 +10,7 @@ use super::session::{Departure, Meaning, Taken};
 use super::states::{Happens, State, Trigger};
 use super::words::{Informs, Performative};
 
-/// Returns the phrase for a performative where nothing more special is to be said.
+/// Returns the phrase for a performative, unless a more specific one applies.
 pub const fn plain(performative: Performative) -> &'static str {
     match performative {
         Performative::Propose => "asp.propose",
@@ -29,7 +29,7 @@ pub const fn plain(performative: Performative) -> &'static str {
     }
 }
 
-/// Returns the phrase for a message and what came of it.
+/// Returns the phrase for a message and its effect.
 pub fn key(message: &Message, taken: &Taken) -> &'static str {
     let Some(performative) = message.performative else {
         return "asp.unknown";
@@ -57,7 +57,7 @@ pub fn key(message: &Message, taken: &Taken) -> &'static str {
     }
 }
 
-/// Returns the phrase for a wait whose end was counted here.
+/// Returns the phrase for a timeout that expired by our own count.
 pub const fn expired(timeout: Timeout) -> &'static str {
     match timeout {
         Timeout::Invitation => "asp.expired.invitation",
@@ -82,7 +82,7 @@ pub const fn state(state: State) -> &'static str {
     }
 }
 
-/// Returns the phrase for a departure, and the state that it was in, where that matters.
+/// Returns the phrase for a departure, and its state if that matters.
 pub const fn departure(departure: Departure) -> (&'static str, Option<State>) {
     match departure {
         Departure::Illegal(state) => ("asp.departure.illegal", Some(state)),
@@ -118,7 +118,8 @@ pub const DEPARTURES: [&str; 13] = [
     "asp.departure.told",
 ];
 
-/// Says in a sentence what a departure is, by its phrase; for the documentation and reports, which hold no payload.
+/// Returns a sentence that explains a departure, by its phrase key; for the documentation and reports, which contain no
+/// payload.
 pub fn about(key: &str) -> Option<&'static str> {
     Some(match key {
         "asp.departure.illegal" => "the state allows no such performative; it moves nothing",
@@ -144,7 +145,7 @@ pub fn about(key: &str) -> Option<&'static str> {
     })
 }
 
-/// Makes an agent's address a name that can be heard: its host, and the last part of its path.
+/// Shortens an agent's address for listening: its host, and the last part of its path.
 pub fn name(address: &str) -> String {
     let bare = address.strip_prefix("agent://").unwrap_or(address);
     let mut parts = bare.split('/').filter(|part| !part.is_empty());
@@ -155,7 +156,7 @@ pub fn name(address: &str) -> String {
     }
 }
 
-/// Makes one text of terms.
+/// Joins the terms into one text.
 pub fn terms(message: &Message) -> String {
     let mut told: Vec<String> = message
         .body

@@ -1,12 +1,13 @@
 //! The translator of a link: frames in, AAEP events out, and a person's decision back.
 //!
-//! Responsibilities: which session a frame belongs to, how many are followed, sending a resolution and learning what
-//! became of it. Not here: what a session's messages become (`conversation`), what is sent (`handler`).
+//! Responsibilities: matching frames to sessions, bounding how many are followed, sending a resolution and learning its
+//! outcome. Not here: what a session's messages become (`conversation`), what is sent (`handler`).
 //!
-//! Mental model: hearken only listens to sessions of others. The one thing that it sends is what a person decides about an
-//! escalation, and only in the name of an identity that was configured for it, or to a handler. What was sent in the name
-//! of an identity is applied to the session once the server took it, or where nobody acknowledges anything, once it was
-//! written. What a handler took is the handler's to say in the session, where it is heard like anybody's.
+//! Mental model: hearken only listens to other agents' sessions. It sends nothing but a person's decision about an
+//! escalation, and only in the name of an identity configured for it, or to a handler. A decision sent in the name of
+//! an identity is applied to the session once the server has accepted it, or, without acknowledgements, once it was
+//! written. A decision that a handler took is reported by the handler in the session, and heard there like any other
+//! message.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,26 +30,26 @@ use super::states::State;
 use super::unread::{count, other};
 use super::words::Performative;
 
-/// How many sessions of one link are followed: whoever relays more is not listened to by one person.
+/// How many sessions of one link are followed: more is beyond what one person can listen to.
 const MOST_SESSIONS: usize = 64;
-/// How long the server's word about a message of ours is waited for, before it counts as written.
+/// How long to wait for the server's acknowledgement before a message counts as written.
 const ACK_WAIT: Duration = Duration::from_secs(10);
-/// What a session speaks where nothing of it says so.
+/// The version assumed for a session that states none.
 const VERSION: &str = "asp/0.1";
 
-/// A message of ours that is on its way.
+/// One of our messages on its way.
 #[derive(Debug, Clone)]
 struct Sending {
     /// The number of the person's answer.
     request: u64,
-    /// Whose session.
+    /// The session.
     session: String,
-    /// Its own id.
+    /// The message's own id.
     id: String,
-    /// What was decided, under which token, to send the very same again.
+    /// The decision and its token, kept so that the identical message can be sent again.
     token: String,
     decision: Decision,
-    /// As it is said in the session; absent where a handler says it.
+    /// The message as it appears in the session; `None` if a handler sends it.
     message: Option<Message>,
     text: String,
     stage: Stage,
@@ -58,20 +59,20 @@ struct Sending {
 enum Stage {
     /// Nothing is known of it yet.
     Leaving,
-    /// It was written; the server's word is waited for until then.
+    /// It was written; the server's acknowledgement is awaited until then.
     Written(Duration),
-    /// It did not arrive; the person, or the app, may send it again.
+    /// It did not arrive; the person or the app may send it again.
     Kept,
 }
 
-/// Translates the frames of one link.
+/// The translator for the frames of one link.
 #[derive(Debug)]
 pub struct Asp {
     start: Start,
     sessions: BTreeMap<String, Followed>,
-    /// The session that a frame without one means.
+    /// The session of frames that name none.
     current: String,
-    /// Whether the frames of the WebSocket binding are around the messages.
+    /// Whether messages come in frames of the WebSocket binding.
     framed: bool,
     version: String,
     greeted: bool,
@@ -80,7 +81,7 @@ pub struct Asp {
 }
 
 impl Asp {
-    /// Makes the translator of a link.
+    /// Creates the translator of a link.
     pub fn new(start: Start) -> Self {
         Self {
             start,
@@ -94,7 +95,7 @@ impl Asp {
         }
     }
 
-    /// Tells of each session that is not over whether it waits for a person, and whether one is asked or will be.
+    /// Returns, for each running session, whether it waits for a person, and whether one is or will be asked.
     #[cfg(test)]
     pub fn waiting(&self) -> Vec<(bool, bool)> {
         let running = self
@@ -132,7 +133,7 @@ impl Asp {
         }
     }
 
-    /// Remembers by which names a session is answered.
+    /// Records the names used to answer a session.
     fn note_names(&mut self, map: &Map<String, Value>) {
         let session = naming::of_frame(map).unwrap_or_default();
         if let Some(followed) = self.sessions.get_mut(&session) {
@@ -140,7 +141,7 @@ impl Asp {
         }
     }
 
-    /// Says at the start what a person can't do.
+    /// Announces at the start what the person cannot do.
     fn greet(&mut self, out: &mut Vec<Out>) {
         if std::mem::replace(&mut self.greeted, true) {
             return;
@@ -198,7 +199,7 @@ impl Asp {
                         .with("code", Word::Name(code))
                         .with("words", Word::Agent(words)),
                 ));
-                // It names no message, so it proves nothing about one of ours, which was written.
+                // It names no message, so it proves nothing about a message of ours that was written.
                 let complains = Fault::Other(Cause::Complaint);
                 self.settle(
                     |sending| matches!(sending.stage, Stage::Written(_)),
@@ -220,14 +221,14 @@ impl Asp {
     }
 
     fn message(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
-        // What is told happened when its sender says; what is counted is counted from now.
+        // An event happened when its sender says; our own timers count from now.
         let here = now;
         let now = Now {
             wall: message.stamp.unwrap_or(now.wall),
             ..now
         };
         self.current.clone_from(&message.session);
-        // A first message that has a number of 0 and nothing before it is the first one; else we came in the middle.
+        // Number 0 without a predecessor is the first message; otherwise we joined in the middle.
         let is_first = message.invites()
             || message.sequence == Some(0) && message.integrity.previous.is_none();
         let begin = || match is_first {
@@ -240,7 +241,7 @@ impl Asp {
                 followed.still_waits(here, out);
             }
         }
-        // Our own message, shown to us: the server has it.
+        // Our own message came back: the server has it.
         if let Some(id) = &message.id {
             self.settle(|sending| sending.id == *id, Ok(Receipt::Taken), now, out);
         }
@@ -253,7 +254,7 @@ impl Asp {
         }
     }
 
-    /// Returns a session, and begins to follow it where it is new.
+    /// Returns a session, and starts following it if it is new.
     fn follow(
         &mut self,
         name: &str,
@@ -282,7 +283,7 @@ impl Asp {
         Some(followed)
     }
 
-    /// Makes room: what is over goes first, then what was not heard for longest; what asks something goes last.
+    /// Makes room: first sessions that are over, then the longest silent; those with an open question last.
     fn forget(&mut self) {
         let oldest = self.sessions.iter().min_by_key(|(_, followed)| {
             let asks = followed.told.question.is_some();
@@ -293,7 +294,7 @@ impl Asp {
         }
     }
 
-    /// Ends the way of messages of ours, and applies to their sessions what arrived.
+    /// Settles messages of ours, and applies those that arrived to their sessions.
     fn settle(
         &mut self,
         which: impl Fn(&Sending) -> bool,
@@ -348,7 +349,7 @@ impl Asp {
         );
     }
 
-    /// Sends a text of ours to where decisions go.
+    /// Returns the wish that sends a text to where decisions go.
     fn out(&self, request: u64, text: String) -> Out {
         if self.start.handler {
             Out::Hand {
@@ -376,7 +377,7 @@ impl Asp {
         let same = |sending: &&mut Sending| {
             sending.token == token && sending.decision == decision && sending.stage == Stage::Kept
         };
-        // The very same again, so that it can't be taken for a second decision.
+        // The identical message is sent again, so that it cannot count as a second decision.
         if let Some(sending) = self.sending.iter_mut().find(same) {
             sending.request = request;
             sending.stage = Stage::Leaving;
@@ -417,7 +418,7 @@ impl Asp {
                 None,
             ),
             (Some(identity), false) => {
-                // What is on its way has its number already.
+                // Messages on their way already have a number.
                 let sent = self.sending.iter().filter(|it| it.session == session);
                 let sent = sent.filter_map(|it| it.message.as_ref()?.sequence).max();
                 let number = followed.told.negotiation.next_number(identity.agent());
@@ -448,7 +449,7 @@ impl Asp {
         out.push(self.out(request, text));
     }
 
-    /// Ends what was on its way when the link went, and remembers what was asked then.
+    /// Settles what was on its way when the link went down, and remembers the open questions.
     fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
         for followed in self.sessions.values_mut() {
             followed.lose();
@@ -471,7 +472,7 @@ impl Dialect for Asp {
             LinkEvent::Lost { .. } | LinkEvent::Failed { .. } | LinkEvent::Ended => {
                 self.gone(now, out)
             }
-            // A server's stream is where the person says, or where it was heard first.
+            // The stream is at the address that the person gave, or where it was found first.
             LinkEvent::Connecting { .. } => {
                 out.push(Out::Follow(self.start.stream.clone()));
             }
@@ -542,8 +543,8 @@ impl Dialect for Asp {
 
     fn wish(&mut self, wish: &Wish, _: Now, _: &mut Vec<Out>) {
         match wish {
-            // Every sentence stands in the events at each verbosity and in each language already.
-            // Whoever listens to the sessions of others neither prompts nor stops them.
+            // The events already contain every sentence at each verbosity and in each language. A listener neither
+            // prompts nor stops the sessions of others.
             Wish::Terms(_) | Wish::Prompt(_) | Wish::Stop | Wish::Set(_) | Wish::Of(..) => {}
         }
     }
@@ -576,7 +577,7 @@ impl Dialect for Asp {
     }
 }
 
-/// Makes a session's own seed: so far from the others' that no two sessions draw the same ids.
+/// Derives a session's own seed, far enough from the others that no two sessions draw the same ids.
 fn seed_of(seed: u64, made: u64) -> u64 {
     let mut mixed = seed ^ made.rotate_left(32);
     for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53_u64] {
@@ -585,7 +586,7 @@ fn seed_of(seed: u64, made: u64) -> u64 {
     mixed ^ (mixed >> 33)
 }
 
-/// Reads the version that a message says it speaks.
+/// Returns the version that a message states.
 fn version(map: &Map<String, Value>) -> Option<String> {
     let envelope = map
         .get("envelope")

@@ -1,11 +1,12 @@
-//! What comes on a link of this protocol and is nothing of it.
+//! Input on a link of this protocol that is not part of it.
 //!
-//! Responsibilities: events of AAEP among it, counting the rest. Not here: what is of this protocol (`frames`).
+//! Responsibilities: recognising AAEP events in it, and counting the rest. Not here: what belongs to the protocol
+//! (`frames`).
 
 use crate::{Foreign, NoEvent, Out};
 
-/// Counts a text that means nothing with those of its kind that came directly before it: a long list of nothing takes
-/// no more room than one of each kind.
+/// Counts a meaningless text together with others of its kind directly before it, so that a long series takes no more
+/// room than one of each kind.
 pub(super) fn count(why: NoEvent, out: &mut Vec<Out>) {
     for wish in out.iter_mut().rev() {
         let Out::Unread(before, times) = wish else {
@@ -19,7 +20,7 @@ pub(super) fn count(why: NoEvent, out: &mut Vec<Out>) {
     out.push(Out::Unread(why, 1));
 }
 
-/// Takes a text that is nothing of this protocol: what says that it is AAEP is heard, and nobody here can answer it.
+/// Handles a text that is not of this protocol: AAEP events are heard, but cannot be answered here.
 pub(super) fn other(text: &str) -> Out {
     match crate::read(text) {
         Ok(decoded) if decoded.envelope.type_name.starts_with("aaep:") => {

@@ -1,6 +1,6 @@
-//! The four waits of a session, whose ends are only counted here.
+//! The four timeouts of a session, which are only counted here.
 //!
-//! Responsibilities: when each begins and ends, and what the document says follows. Not here: what messages mean
+//! Responsibilities: when each begins and ends, and what follows by the document. Not here: what messages mean
 //! (`meaning`), the step itself (`session`).
 
 use std::time::Duration;
@@ -11,11 +11,11 @@ use super::rules::{self, Timeout, WAITS};
 use super::session::{Departure, Expired, Move, Negotiation, Standing};
 use super::states::State;
 
-/// A wait that has begun.
+/// A running timeout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Due {
     at: Duration,
-    /// Who waits, where that matters: a message of anybody else ends the wait for a response.
+    /// The waiting sender, if it matters: a message of any other sender ends the wait for a response.
     waiting: String,
 }
 
@@ -26,7 +26,7 @@ impl Negotiation {
         wait.and_then(Option::as_ref).map(|wait| wait.at)
     }
 
-    /// Ends the waits of the state that was left, and begins the session's own with its conversation.
+    /// Ends the timeouts of the state that was left, and starts the session's own when the conversation begins.
     pub(super) fn waits_after(&mut self, step: &Move, here: Duration) {
         if step.to.is_terminal() {
             self.waits = [const { None }; WAITS.len()];
@@ -58,7 +58,7 @@ impl Negotiation {
         }
     }
 
-    /// Ends the wait for a response when anybody but who waits says something.
+    /// Ends the wait for a response when another sender says something.
     pub(super) fn answered(&mut self, sender: &str) {
         let wait = self.waits.get(Timeout::Response as usize);
         if let Some(Some(wait)) = wait
@@ -68,12 +68,12 @@ impl Negotiation {
         }
     }
 
-    /// Returns when the next wait ends.
+    /// Returns when the next timeout expires.
     pub fn deadline(&self) -> Option<Duration> {
         self.waits.iter().flatten().map(|wait| wait.at).min()
     }
 
-    /// Ends the waits whose time is over, by our own count.
+    /// Expires the timeouts that are due, by our own count.
     pub fn tick(&mut self, now: Now) -> Vec<Expired> {
         let mut expired = Vec::new();
         for wait in WAITS {

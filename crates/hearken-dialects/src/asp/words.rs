@@ -1,9 +1,9 @@
 //! The words of the protocol: its thirteen performatives, and the kinds of INFORM that move a session.
 //!
-//! Responsibilities: reading the names, however they are written, and giving them back as the document writes them. Not
-//! here: what a performative does in a state (`rules`), how it is told (the phrase files).
+//! Responsibilities: reading the names in any letter case, and returning them as the document writes them. Not here:
+//! what a performative does in a state (`rules`), how it is announced (the phrase files).
 
-/// Makes an enum of names, each as the document writes it.
+/// Defines an enum of names, each as the document writes it.
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident { $($(#[$case_doc:meta])* $case:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -12,7 +12,7 @@ macro_rules! names {
 
         #[allow(dead_code, reason = "some names are only ever written")]
         impl $name {
-            /// Lists all, in the document's order.
+            /// All names, in the document's order.
             pub const ALL: &'static [Self] = &[$(Self::$case),+];
 
             /// Returns the name as the document writes it.
@@ -20,7 +20,7 @@ macro_rules! names {
                 match self { $(Self::$case => $text),+ }
             }
 
-            /// Reads a name, whatever the size of its letters.
+            /// Reads a name in any letter case.
             pub fn read(text: &str) -> Option<Self> {
                 let text = text.trim();
                 Self::ALL.iter().copied().find(|it| it.name().eq_ignore_ascii_case(text))
@@ -31,7 +31,7 @@ macro_rules! names {
 pub(super) use names;
 
 names!(
-    /// Says what the sender of a message does by sending it.
+    /// What the sender of a message does by sending it.
     Performative {
         /// Offers terms, an action or a session.
         Propose = "PROPOSE",
@@ -41,19 +41,19 @@ names!(
         Reject = "REJECT",
         /// Offers other terms.
         Counter = "COUNTER",
-        /// Tells something.
+        /// States something.
         Inform = "INFORM",
         /// Asks for something.
         Query = "QUERY",
-        /// Asks what was meant, or says it.
+        /// Asks what was meant, or explains it.
         Clarify = "CLARIFY",
-        /// Binds itself to terms, once they are accepted.
+        /// Binds the sender to terms, once they are accepted.
         Commit = "COMMIT",
         /// Hands a task to another agent.
         Delegate = "DELEGATE",
-        /// Watches, or tells what it saw.
+        /// Watches, or reports what it saw.
         Observe = "OBSERVE",
-        /// Leaves, and takes back what it offered.
+        /// Leaves, and takes back the sender's offer.
         Withdraw = "WITHDRAW",
         /// Calls for a human or a higher authority.
         Escalate = "ESCALATE",
@@ -63,17 +63,17 @@ names!(
 );
 
 names!(
-    /// Says what an INFORM tells, where that matters for its session.
+    /// The kind of an INFORM, as far as it matters for the session.
     Informs {
         /// Who the sender is.
         Identity = "identity",
-        /// How far the work is.
+        /// The progress of the work.
         Progress = "progress",
-        /// That the work is done.
+        /// The completion of the work.
         Result = "result",
-        /// What went wrong.
+        /// An error.
         Error = "error",
-        /// How an escalation was decided.
+        /// The decision about an escalation.
         Resolution = "resolution",
         /// Anything else.
         Other = "other",

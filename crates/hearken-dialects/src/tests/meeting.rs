@@ -1,4 +1,4 @@
-//! Tests of where a server is met that nothing has recognised.
+//! Tests of where an unrecognised server is met.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ impl Bench {
         })
     }
 
-    /// Begins an attempt on a server that knows nothing of AAEP, and gives what is followed.
+    /// Begins an attempt on a server that has nothing of AAEP, and returns what is followed.
     fn follows(&mut self) -> Address {
         self.news(LinkEvent::Connecting { attempt: 1 });
         while !self.out.iter().any(|wish| matches!(wish, Out::Follow(_))) {
@@ -111,7 +111,7 @@ const WITHOUT: Fault = Fault::NotWebSocket(NoWebSocket::Without {
     protocol: &["aaep.v1"],
 });
 
-/// Fails a WebSocket whose server has no manifest, and gives what is wished then.
+/// Fails a WebSocket whose server has no manifest, and returns the outputs that follow.
 fn without_manifest(bench: &mut Bench, fault: Fault) -> Vec<Out> {
     bench.news(LinkEvent::Connecting { attempt: 1 });
     let out = bench.fails(fault);
@@ -140,7 +140,7 @@ fn a_stream_of_another_protocol_is_recognised_at_the_very_address() {
         let out = bench.news(LinkEvent::Connected);
         assert!(matches!(out.as_slice(), [Out::Tell(told)] if told.key == "link.as_given"));
         assert!(events(&bench.frame(text)) > 0, "{text}");
-        // It is followed there again, and nothing more is told of it.
+        // It is followed there again, and nothing more is said about it.
         bench.news(LinkEvent::Lost {
             fault: Fault::Closed,
             retry_in: Duration::ZERO,
@@ -179,7 +179,7 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
         let is_it = |wish: &Out| matches!(wish, Out::Tell(phrase) if phrase.key == key);
         out.iter().any(is_it)
     };
-    // Whatever is asked of it, it answers with its page.
+    // It answers every request with its page.
     let beside = || {
         let mut bench = Bench::at(Carrier::EventStream, "/");
         bench.follows();
@@ -200,7 +200,7 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
     assert!(out.iter().any(asks), "{out:?}");
     let out = bench.news(LinkEvent::Connecting { attempt: 2 });
     assert_eq!(followed(&out), Some(events));
-    // Nothing is there, and a card where A2A has them.
+    // There are no events either, but a card at A2A's path.
     let card = || {
         let (mut bench, _) = beside();
         assert_eq!(bench.fails(status(404)), [Out::ChangeWay(Way::AsGiven)]);
@@ -219,17 +219,17 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
     assert!(out.iter().any(asks), "{out:?}");
     let out = bench.news(LinkEvent::Connecting { attempt: 2 });
     assert_eq!(followed(&out), Some(at));
-    // Nothing is there either.
+    // No card is there either.
     let (mut bench, _) = card();
     assert_eq!(bench.fails(status(404)), [Out::Close(page())]);
     let (mut bench, _) = card();
     let none = Fault::Unusable(Cause::NoDocument);
     assert_eq!(bench.fails(none), [Out::Close(page())]);
-    // Something else is, as where every path is answered alike.
+    // Something else is there, as on a server that answers every path alike.
     let (mut bench, _) = card();
     bench.news(LinkEvent::Connected);
     assert_eq!(bench.frame(r#"{"hello":"world"}"#), [Out::Close(page())]);
-    // What wants a password says so.
+    // A server that wants a password says so.
     let (mut bench, _) = beside();
     assert_eq!(bench.fails(status(401)), []);
 }
@@ -244,13 +244,13 @@ fn what_is_not_there_either_or_is_aaeps_fails_for_the_first_reason() {
         content_type: "text/html".to_owned(),
     };
     assert_eq!(bench.fails(page), [Out::Close(status(404))]);
-    // Whoever is there and turns us away says why.
+    // A server that turns us away says why.
     let mut bench = Bench::at(Carrier::EventStream, "/live");
     bench.follows();
     bench.fails(status(404));
     bench.news(LinkEvent::Connecting { attempt: 1 });
     assert_eq!(bench.fails(status(401)), []);
-    // AAEP wants its subprotocol, on whatever address.
+    // AAEP requires its subprotocol at every address.
     let mut bench = Bench::at(Carrier::WebSocket, "/own");
     without_manifest(&mut bench, WITHOUT);
     bench.news(LinkEvent::Connecting { attempt: 1 });
@@ -261,7 +261,7 @@ fn what_is_not_there_either_or_is_aaeps_fails_for_the_first_reason() {
 
 #[test]
 fn aaeps_own_servers_are_met_as_ever() {
-    // Who names AAEP's own place, wants proof, or wants no handshake, means AAEP.
+    // An address that is AAEP's own place, a demand for proof, and plain mode all mean AAEP.
     let mut bench = Bench::at(Carrier::WebSocket, "/x/aaep/v1/ws");
     assert_eq!(without_manifest(&mut bench, WITHOUT), [Out::Close(WITHOUT)]);
     for fault in [status(404), Fault::NotWebSocket(NoWebSocket::SomethingElse)] {
@@ -284,13 +284,13 @@ fn aaeps_own_servers_are_met_as_ever() {
     let mut bench = Bench::at(Carrier::EventStream, "/live/events");
     assert_eq!(bench.follows(), Address::Given);
     assert_eq!(bench.fails(status(404)), []);
-    // Whose server wants a token, or is not there, is not gone around.
+    // A server that wants a token, or is not there, is not bypassed.
     for fault in [status(401), status(403), Fault::Refused] {
         let mut bench = Bench::at(Carrier::EventStream, "/live");
         bench.follows();
         assert_eq!(bench.fails(fault), []);
     }
-    // Who has shaken hands is AAEP's.
+    // A source that has shaken hands is AAEP.
     let mut bench = Bench::at(Carrier::EventStream, "/live");
     bench.news(LinkEvent::Connecting { attempt: 1 });
     bench.answer(404, "");
@@ -314,7 +314,7 @@ fn what_was_recognised_at_a_bare_address_is_followed_again_where_it_was() {
         });
         let out = bench.news(LinkEvent::Connecting { attempt: 1 });
         assert_eq!(followed(&out), Some(events_of_it));
-        // A named dialect is where the person says.
+        // A named dialect is at the address that the person gives.
         let mut named = Asp::new(start(Carrier::EventStream, "/"));
         let mut out = Vec::new();
         named.news(&LinkEvent::Connecting { attempt: 1 }, NOW, &mut out);

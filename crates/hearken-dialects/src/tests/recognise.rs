@@ -1,4 +1,4 @@
-//! Tests of recognising, and of what is handed on to whoever was recognised.
+//! Tests of recognising a dialect, and of the frames handed on to it.
 
 use super::*;
 use crate::Terms;
@@ -85,7 +85,7 @@ fn a_question_behind_something_else_in_a_frame_does_not_wait() {
     assert!(machine.open.is_none());
 }
 
-/// Lines for people are counted once, or a source that greets at length would be left.
+/// Lines for people are counted once; otherwise a source with a long greeting would be given up.
 #[test]
 fn what_was_judged_is_not_told_again_when_another_dialect_is_recognised() {
     let mut machine = Undecided::new(start());
@@ -118,7 +118,7 @@ fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
     assert!(machine.open.is_none());
 }
 
-/// What a source of each dialect may send: something that proves nothing, and then what surely is its own.
+/// Frames of each dialect's sources: first some that prove nothing, then one that is surely its own.
 const SPOKEN: [(Kind, &[&str]); 9] = [
     (Kind::Aaep, &[EVENT, EVENT]),
     (
@@ -177,7 +177,7 @@ const SPOKEN: [(Kind, &[&str]); 9] = [
     ),
 ];
 
-/// A program that was started, and is connected.
+/// A program that was started and is connected.
 fn program() -> (Undecided, Vec<Out>) {
     let mut machine = Undecided::new(Start {
         carrier: Carrier::Lines,
@@ -222,7 +222,7 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
                 undecided.news(&event, NOW, &mut heard);
                 alone.news(&event, NOW, &mut wanted);
             }
-            // What AAEP's machine wished to leave behind is taken back, and it wished nothing else.
+            // The last words of AAEP's machine are withdrawn, and it wanted nothing else.
             heard.retain(|out| *out != Out::LastWords(None));
             wanted.retain(|out| *out != Out::LastWords(None));
             assert_eq!(heard, wanted, "{kind:?} over {carrier:?}");
@@ -248,7 +248,7 @@ fn a_program_that_speaks_another_protocol_is_never_spoken_to_in_aaep() {
 
 #[test]
 fn a_program_that_waits_to_be_spoken_to_is_spoken_to_soon_and_once() {
-    // A greeting for people says nothing about who waits for whom.
+    // A greeting for people does not show who waits for whom.
     for greeting in [None, Some("Loading the model")] {
         let (mut machine, _) = program();
         if let Some(greeting) = greeting {

@@ -1,6 +1,6 @@
-//! Where the program's memory comes from.
+//! The program's memory allocator.
 //!
-//! Responsibilities: the allocator on Linux. Elsewhere it is the system's own.
+//! Responsibilities: the allocator on Linux. Other systems use their own.
 
 #[cfg(target_os = "linux")]
 #[global_allocator]

@@ -1,28 +1,29 @@
-//! Where programs are looked for: along `PATH`, and behind it where people's own programs are put.
+//! Where programs are looked for: along `PATH`, and then in the folders that people's own programs are installed in.
 //!
-//! Mental model: what a terminal starts has the person's whole `PATH`, but what a desktop, a dock or an editor starts has often only
-//! the system's own (on macOS `/usr/bin:/bin:/usr/sbin:/sbin`). So the folders into which installers put agents are looked through
-//! as well, behind all that `PATH` names: what it finds is never another program for that. What is started gets the same `PATH`,
-//! because an agent may be a script that calls another program beside it.
+//! Mental model: a program started from a terminal has the person's whole `PATH`, but one started from a desktop, a
+//! dock or an editor often has only the system's own (on macOS `/usr/bin:/bin:/usr/sbin:/sbin`). So the folders that
+//! installers put agents in are searched as well, after everything that `PATH` names: they never change which program a
+//! name already means. Started programs get the same extended `PATH`, because an agent may be a script that calls
+//! another program beside it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::files;
 
-/// Names a system by where programs are put there.
+/// A system, by where programs are installed on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "each system is one of them")]
 pub enum System {
-    /// With Homebrew or MacPorts, whose folders the system does not name by itself.
+    /// With Homebrew or MacPorts, whose folders are not in the system's default `PATH`.
     Mac,
-    /// Where installers see to `PATH`, but for those that put something into a person's own folder.
+    /// Installers extend `PATH` themselves, except those that install into a person's own folder.
     Windows,
-    /// Where the system names the folders that are for all.
+    /// The system's `PATH` names the folders shared by all users.
     Other,
 }
 
-/// Which one this is.
+/// The system that hearken runs on.
 const HERE: System = if cfg!(windows) {
     System::Windows
 } else if cfg!(target_os = "macos") {
@@ -31,11 +32,11 @@ const HERE: System = if cfg!(windows) {
     System::Other
 };
 
-/// Into what packages of macOS are put that are not the system's: Homebrew on its two kinds of machines, MacPorts.
+/// The folders of macOS package managers: Homebrew on its two kinds of machines, and MacPorts.
 const MAC: [&str; 3] = ["/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin"];
 
-/// Into what a person's own programs are put, below the person's folder: by installers of agents and by pip, by npm as its manual
-/// says, by Bun, Volta and Cargo.
+/// The folders below a person's home that programs are installed in: by agents' installers and pip, by npm as its
+/// manual recommends, and by Bun, Volta and Cargo.
 const OWN: [&[&str]; 6] = [
     &[".local", "bin"],
     &[".opencode", "bin"],
@@ -45,7 +46,7 @@ const OWN: [&[&str]; 6] = [
     &[".cargo", "bin"],
 ];
 
-/// Returns the folders in which programs are looked for that `PATH` does not find.
+/// Returns the folders to search for programs that `PATH` does not find.
 fn behind(system: System, home: Option<&Path>) -> Vec<PathBuf> {
     let own = home.filter(|home| home.is_absolute()).into_iter();
     let own = own.flat_map(|home| {
@@ -59,11 +60,11 @@ fn behind(system: System, home: Option<&Path>) -> Vec<PathBuf> {
     own.chain(of_all.iter().map(PathBuf::from)).collect()
 }
 
-/// Puts these folders behind a `PATH`, but for those that it names already.
+/// Returns a `PATH` extended by these folders, without repeating those that it already names.
 fn whole(path: &OsStr, system: System, home: Option<&Path>) -> OsString {
     let mut folders: Vec<PathBuf> = std::env::split_paths(path).collect();
     for folder in behind(system, home) {
-        // One with a mark in it that parts folders can't be named.
+        // A folder whose name contains the separator can't be listed.
         if !folders.contains(&folder) && std::env::join_paths([&folder]).is_ok() {
             folders.push(folder);
         }
@@ -71,7 +72,8 @@ fn whole(path: &OsStr, system: System, home: Option<&Path>) -> OsString {
     std::env::join_paths(folders).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns where programs are looked for here, as `PATH` says it; absent where there is none, and the system looks by itself.
+/// Returns the folders to search for programs here, as a `PATH`; `None` if `PATH` is not set and the system searches by
+/// itself.
 pub fn path() -> Option<OsString> {
     let path = std::env::var_os("PATH")?;
     Some(whole(&path, HERE, files::home().as_deref()))
@@ -124,7 +126,7 @@ mod tests {
             text,
             "/usr/local/bin:/usr/bin:/opt/homebrew/bin:/opt/local/bin"
         );
-        // A home that can't be named in a PATH spoils nothing.
+        // A home that can't be listed in a PATH does no harm.
         let odd = whole(short, System::Other, Some(Path::new("/Users/a:b")));
         assert_eq!(odd, short);
     }

@@ -1,5 +1,5 @@
-//! Processes that left the group of the program that started them: found by their environment or their parents, where the system
-//! shows both.
+//! Processes that left the group of the program that started them, found by their environment or their parents if the
+//! system shows both.
 
 #[cfg(target_os = "linux")]
 mod linux;

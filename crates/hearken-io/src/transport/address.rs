@@ -1,7 +1,7 @@
-//! Addresses on the network, as the person gave them.
+//! Network addresses, as the person gave them.
 //!
-//! Responsibilities: which ones are refused before anything is opened, whether one is on this machine, what of one
-//! may be shown. Not here: what else a SOURCE may be (`source`), what lies where on a server (a dialect).
+//! Responsibilities: which ones are refused before anything is opened, whether one is on this machine, how much of one
+//! may be shown. Not here: what else a SOURCE may be (`source`), which path on a server serves what (a dialect).
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -16,16 +16,16 @@ pub(super) const NAME_CHARACTERS: usize = 120;
 /// Why a SOURCE can't be used; never shows a credential.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// A kind of address that is not known.
+    /// An unknown kind of address.
     #[error("{scheme} is no kind of source; use http, https, ws, wss, unix:, a FILE or -")]
     UnknownScheme {
-        /// What stands before the colon, cleaned.
+        /// The text before the colon, cleaned.
         scheme: String,
     },
-    /// An address that can't be read.
+    /// An invalid address.
     #[error("that is not a valid address; write it as http://HOST:PORT/PATH")]
     BadAddress,
-    /// An address that holds a credential.
+    /// An address that contains a credential.
     #[error(
         "an address with a user name or a password is refused, because every program on this machine can read it; use --token-env or --token-file"
     )]
@@ -33,13 +33,13 @@ pub enum SourceError {
     /// A `unix:` without the path of a socket or the id of an agent.
     #[error("unix: wants the path of a socket or the id of an agent behind it")]
     BadSocket,
-    /// A Unix socket where there are none.
+    /// A Unix socket on a system without them.
     #[error("this system has no Unix sockets that hearken can use; use http:// or a program")]
     NoSockets,
-    /// A `pipe:` without the id of an agent or the whole name of a pipe.
+    /// A `pipe:` without the id of an agent or the full name of a pipe.
     #[error("pipe: wants the id of an agent or the whole name of a pipe behind it")]
     BadPipe,
-    /// A named pipe where there are none.
+    /// A named pipe on a system without them.
     #[error("this system has no named pipes; use unix: or a program")]
     NoPipes,
     /// Plain http to another machine.
@@ -53,37 +53,37 @@ pub enum SourceError {
     /// A base address with a query.
     #[error("a base address takes no query; leave out what follows the question mark")]
     Query,
-    /// No file, and written like an address without its beginning.
+    /// No such file, and written like an address without its scheme.
     #[error("there is no file called {name}; an address begins with its kind: {address}")]
     NoKind {
-        /// What was written, cleaned.
+        /// The text as written, cleaned.
         name: String,
-        /// What was probably meant.
+        /// The address that was probably meant.
         address: String,
     },
-    /// A socket of this machine, named as a file is.
+    /// A local socket, written like a file.
     #[error("{name} is a socket; write unix:{name}")]
     IsSocket {
-        /// What was written, cleaned.
+        /// The text as written, cleaned.
         name: String,
     },
-    /// No secret could be drawn, without which anybody could come in.
+    /// No secret could be drawn, and without one anyone could connect.
     #[error("no random number could be drawn: {why}")]
     NoSecret {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Neither an address nor a file that is there.
+    /// Neither an address nor an existing file.
     #[error(
         "there is no file called {name}; a source is http(s)://…, ws(s)://…, unix:…, a FILE, - for standard input, or -- and a program"
     )]
     NoSuchFile {
-        /// What was written, cleaned.
+        /// The text as written, cleaned.
         name: String,
     },
 }
 
-/// An address as the person gave it, and apart from it what stands behind its `#`; its debug form leaves the query out.
+/// An address as the person gave it, and separately the part after its `#`; its debug form leaves the query out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpAddress(pub(super) Url, pub(super) Option<String>);
 
@@ -95,7 +95,7 @@ impl HttpAddress {
         Ok(Self(url, part))
     }
 
-    /// Takes an address that was checked already.
+    /// Wraps an address that has already been checked.
     pub(super) fn at(url: Url) -> Self {
         Self(url, None)
     }
@@ -112,21 +112,22 @@ impl fmt::Debug for HttpAddress {
     }
 }
 
-/// Takes off what stands behind the `#` of an address: it stays here.
+/// Removes and returns the part of an address after its `#`: it is never sent.
 fn part_of(url: &mut Url) -> Option<String> {
     let part = url.fragment().map(str::to_owned);
     url.set_fragment(None);
     part.filter(|part| !part.is_empty())
 }
 
-/// Returns an address as it may be shown: without its query, which may hold what is nobody's business.
+/// Returns an address as it may be shown: without its query, which may be confidential.
 pub(super) fn shown(url: &Url) -> String {
     let mut shown = url.clone();
     shown.set_query(None);
     clean(shown.as_str(), NAME_CHARACTERS)
 }
 
-/// The address of a WebSocket; its debug form leaves the query out.
+/// The address of a WebSocket, and separately the part after its `#`; its debug form leaves the
+/// query out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebSocketAddress(pub(super) Url, pub(super) Option<String>);
 
@@ -138,7 +139,7 @@ impl WebSocketAddress {
         Ok(Self(url, part))
     }
 
-    /// Takes an address that was checked already.
+    /// Wraps an address that has already been checked.
     pub(super) fn at(url: Url) -> Self {
         Self(url, None)
     }
@@ -157,7 +158,8 @@ impl fmt::Debug for WebSocketAddress {
     }
 }
 
-/// Checks an address, given or redirected to: it has a host, no credential, and is safe on the way.
+/// Checks an address, given or redirected to: it needs a host and a safe connection, and may
+/// contain no credential.
 pub(super) fn check(url: &Url, allow_plain: bool) -> Result<(), SourceError> {
     let host = url.host_str().ok_or(SourceError::BadAddress)?;
     if !url.username().is_empty() || url.password().is_some() {
@@ -171,7 +173,7 @@ pub(super) fn check(url: &Url, allow_plain: bool) -> Result<(), SourceError> {
     Ok(())
 }
 
-/// Returns whether an address is on this machine by its name alone, without asking anybody.
+/// Returns whether an address is on this machine judging by its host name alone, without a lookup.
 pub(super) fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else {
         return false;

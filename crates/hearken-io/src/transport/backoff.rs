@@ -1,21 +1,21 @@
-//! How long a broken link waits before it is tried again.
+//! How long to wait before trying a broken link again.
 //!
-//! Responsibilities: the wait before each attempt, from the settings, the server's wishes and a seed.
-//! Not here: waiting (`sse`) and counting attempts (`sse`).
+//! Responsibilities: the wait before each attempt, from the settings, the server's wishes and a seed. Not here: waiting
+//! and counting attempts (`sse`, `duplex`).
 //!
-//! The wait doubles with each failure from `first` up to `cap`, and a random point between nothing and
-//! that ceiling is taken ("full jitter"), so that a hundred programs that lost the same server don't
-//! come back at the same instant. Example with first = 500 ms and cap = 30 s: the ceilings are 0.5, 1,
-//! 2, 4, 8, 16, 30, 30 s. A server may ask for more patience (`Retry-After`, once) or set the first
-//! wait (`retry:`, for the rest of the link); neither can ask for more than `cap`.
+//! The wait has a ceiling that doubles with each failure from `first` up to `cap`; the actual wait is a random point
+//! between zero and that ceiling ("full jitter"), so that a hundred programs that lost the same server don't all return
+//! at the same instant. Example with first = 500 ms and cap = 30 s: the ceilings are 0.5, 1, 2, 4, 8, 16, 30, 30 s. A
+//! server may ask for more patience (`Retry-After`, once) or set the first wait (`retry:`, for the rest of the link);
+//! neither can exceed `cap`.
 
 use std::time::Duration;
 
-/// The shortest wait. Full jitter may draw nearly nothing, and a server may ask for `retry: 0`; a
-/// server that takes and drops connections must still not be met with a busy loop.
+/// The shortest wait. Full jitter may draw almost zero, and a server may ask for `retry: 0`; a
+/// server that accepts and drops connections must still not cause a busy loop.
 const SHORTEST: Duration = Duration::from_millis(20);
 
-/// Computes the waits between attempts; the same seed gives the same waits.
+/// The waits between attempts; the same seed gives the same waits.
 #[derive(Debug, Clone)]
 pub struct Backoff {
     first: Duration,
@@ -26,7 +26,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Begins with no failure; `first` is the first ceiling and `cap` the longest wait.
+    /// Starts with no failures; `first` is the first ceiling and `cap` the longest wait.
     pub fn new(first: Duration, cap: Duration, seed: u64) -> Self {
         Self {
             first: first.min(cap),
@@ -37,12 +37,12 @@ impl Backoff {
         }
     }
 
-    /// Takes the stream's `retry:` as the new first wait, which is then also the shortest.
+    /// Applies the stream's `retry:` as the new first wait, which is then also the shortest.
     pub fn ask(&mut self, first: Duration) {
         self.asked = Some(first);
     }
 
-    /// Returns the wait after one more failure, at least `at_least` (a `Retry-After`), at most the cap.
+    /// Returns the wait after another failure, at least `at_least` (a `Retry-After`), at most the cap.
     pub fn next(&mut self, at_least: Option<Duration>) -> Duration {
         let first = self.asked.unwrap_or(self.first).max(SHORTEST).min(self.cap);
         let ceiling = first
@@ -57,7 +57,7 @@ impl Backoff {
             .min(self.cap)
     }
 
-    /// Starts again from the first wait, after a good connection.
+    /// Starts over from the first wait, after a good connection.
     pub fn reset(&mut self) {
         self.failures = 0;
     }
@@ -69,7 +69,7 @@ impl Backoff {
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^= z >> 31;
-        // The upper 53 bits are what a double holds exactly.
+        // A double holds the upper 53 bits exactly.
         (z >> 11) as f64 / (1_u64 << 53) as f64
     }
 }

@@ -1,17 +1,17 @@
-//! A recording: what came, as it came, and beside it when it came and what happened to the link.
+//! A recording: everything that arrived, unchanged, and in a second file when it arrived and what happened to the link.
 //!
-//! Responsibilities: the two files of `--record F`, their mode, their bound, and that nothing which
-//! could be used again is in the second one. Not here: deciding what is recorded (`runtime`), replay.
+//! Responsibilities: the two files of `--record F`, their mode, their bound, and keeping anything that could be reused
+//! out of the second one. Not here: deciding what is recorded (`runtime`), replay.
 //!
-//! `F` holds the events and nothing else, one JSON object a line, so that any tool which reads
-//! captures reads it; a number or a key is written as it came, never through a parser. `F.meta.jsonl`
-//! holds one object a line with `at` (RFC 3339), `link` and `kind`: `source`, `frame` (`line` is its
-//! line in `F`, from 1), `undecodable` (with its text), `connecting`, `connected`, `lost`, `failed`,
-//! `ended`, `dropped`, `reply` (without its token; `asked` is the line in `F` of the question that it
-//! answers), `replied`, `stopped`.
+//! `F` contains only the events, one JSON object per line, so any tool that reads captures can read it; numbers and
+//! keys are written as they arrived, without passing through a parser. `F.meta.jsonl` contains one object per line with
+//! `at` (RFC 3339), `link` and `kind`: `source`, `frame` (`line` is its line in `F`, from 1), `raw`, `undecodable`
+//! (with its text), `connecting`, `connected`, `resumed`, `silent`, `lost`, `failed`, `stream_ended`, `ended`,
+//! `dropped`, `listening`, `request`, `lapsed`, `strangers`, `answered`, `reply` (without its token; `asked` is the
+//! line in `F` of the question that it answers), `replied`, `stopped`.
 //!
-//! Each line is one write, so a recording is whole up to its last line whenever the program ends. The
-//! first failure stops the recording and is told once; the session goes on without it.
+//! Each line is a single write, so a recording is complete up to its last line however the program ends. The first
+//! failure stops the recording and is reported once; the session goes on without it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -28,31 +28,31 @@ use super::recorded::beside;
 use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
 use crate::platform::files::create_for_owner;
 
-/// The largest recording, both files together, in bytes: days of an agent's talk, and far less than a
-/// stream without end would leave of a disk.
+/// The largest recording, both files together, in bytes: days of an agent's output, and far less of a disk than an
+/// endless stream would fill.
 pub const RECORDING_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// How many questions are remembered: far more than may be open at once.
+/// The number of questions remembered: far more than may be open at the same time.
 const MOST_ASKED: usize = 1024;
 
 /// The longest file name in an error, in characters.
 const NAME_CHARACTERS: usize = 120;
 
-/// Why there is no recording, or why it has stopped.
+/// Why there is no recording, or why it stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// A file of that name is there; a recording never overwrites.
+    /// A file of that name already exists; a recording never overwrites.
     #[error("{name} already exists; a recording never overwrites")]
     AlreadyExists {
-        /// The file, cleaned.
+        /// The file name, cleaned.
         name: String,
     },
-    /// The file can't be made.
+    /// The file can't be created.
     #[error("{name} can't be made: {}", source.kind())]
     Create {
-        /// The file, cleaned.
+        /// The file name, cleaned.
         name: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A line can't be written, for instance because the disk is full.
@@ -66,14 +66,14 @@ pub enum RecordError {
     },
 }
 
-/// Writes a recording; every call is synchronous and small.
+/// The writer of a recording; every call is synchronous and short.
 #[derive(Debug)]
 pub struct Recorder {
     events: Output,
     meta: Output,
     limit: u64,
     state: State,
-    /// The last questions' tokens and lines, so that a reply can be told whose answer it is.
+    /// The latest questions' tokens and lines, to find the question that a reply answers.
     asked: VecDeque<(String, u64)>,
 }
 
@@ -84,8 +84,8 @@ enum State {
 }
 
 impl Recorder {
-    /// Makes both files, `path` and `path` + `.meta.jsonl`, for this user alone (mode 0600 from the
-    /// first moment on; a link in their place is not followed).
+    /// Creates both files, `path` and `path` + `.meta.jsonl`, for this user alone (mode 0600 from the start; a link at
+    /// either path is not followed).
     ///
     /// # Errors
     /// [`RecordError::AlreadyExists`] and [`RecordError::Create`]; then neither file is left behind.
@@ -97,7 +97,7 @@ impl Recorder {
         let beside = beside(path);
         let meta = create_new(&beside)?;
         let events = create_new(path).inspect_err(|_| {
-            // Made a moment ago by ourselves and still empty.
+            // We created it a moment ago, and it is still empty.
             let _ = fs::remove_file(&beside);
         })?;
         Ok(Self {
@@ -109,19 +109,18 @@ impl Recorder {
         })
     }
 
-    /// Notes which source a link is; `name` is the safe name of the source.
+    /// Records which source a link reads; `name` is the safe name of the source.
     ///
     /// # Errors
-    /// The first failure of a recording, once; after it all calls do nothing and succeed.
+    /// The recording's first failure, once; every later call does nothing and succeeds.
     pub fn source(&mut self, at: Timestamp, link: usize, name: &str) -> Result<(), RecordError> {
         self.note(at, link, "source", json!({ "name": name }))
     }
 
-    /// Records a frame that says what it says in other words than the events that were made of it, without
-    /// reply tokens.
+    /// Records, without reply tokens, a frame whose own wording differs from the events that it was translated into.
     ///
     /// # Errors
-    /// The first failure of a recording, once; after it all calls do nothing and succeed.
+    /// The recording's first failure, once; every later call does nothing and succeeds.
     pub fn raw(&mut self, at: Timestamp, link: usize, text: &str) -> Result<(), RecordError> {
         let more = match serde_json::from_str::<Value>(text) {
             Ok(mut message) => {
@@ -133,10 +132,10 @@ impl Recorder {
         self.note(at, link, "raw", more)
     }
 
-    /// Records a link's news: an event goes to the events, everything else beside them.
+    /// Records a link's news: an event goes to the events file, everything else to the second file.
     ///
     /// # Errors
-    /// The first failure of a recording, once; after it all calls do nothing and succeed.
+    /// The recording's first failure, once; every later call does nothing and succeeds.
     pub fn news(
         &mut self,
         at: Timestamp,
@@ -162,7 +161,7 @@ impl Recorder {
             LinkEvent::Listening { port } => {
                 self.note(at, link, "listening", json!({ "port": port }))
             }
-            // The method alone: a path and a body may name what is nobody else's business.
+            // Only the method: a path and a body may contain private data.
             LinkEvent::Request { id, request } => {
                 let more = json!({ "request": id, "method": request.method.name() });
                 self.note(at, link, "request", more)
@@ -193,11 +192,11 @@ impl Recorder {
                 let more = json!({ "request": request, "arrived": arrived, "fault": fault });
                 self.note(at, link, "replied", more)
             }
-            // It is kept as it came, beside the events that it became.
+            // It is recorded as it arrived, beside the events that it became.
             LinkEvent::Piece { .. } => Ok(()),
-            // What a program says to people may hold anything, a credential too.
+            // A program's remarks to people may contain anything, even a credential.
             LinkEvent::Remark { .. } => Ok(()),
-            // The status alone: a body of the handshake may name what is nobody else's business.
+            // Only the status: the body of the handshake may contain private data.
             LinkEvent::Answered { request, outcome } => match outcome {
                 Ok(answer) => {
                     let more = json!({ "request": request, "status": answer.status });
@@ -218,11 +217,11 @@ impl Recorder {
         }
     }
 
-    /// Records a reply that is about to be sent, without its token; what is no JSON is not recorded
-    /// but for its length.
+    /// Records a reply that is about to be sent, without its token; of a reply that is not JSON,
+    /// only the length is recorded.
     ///
     /// # Errors
-    /// The first failure of a recording, once; after it all calls do nothing and succeed.
+    /// The recording's first failure, once; every later call does nothing and succeeds.
     pub fn reply(
         &mut self,
         at: Timestamp,
@@ -245,7 +244,7 @@ impl Recorder {
         self.note(at, link, "reply", more)
     }
 
-    /// Remembers in which line a question stands; only what has a token is looked at twice.
+    /// Remembers the line that a question is in; only a line with a token is parsed again.
     fn remember_question(&mut self, line: &str) {
         #[derive(serde::Deserialize)]
         struct Asks {
@@ -273,7 +272,7 @@ impl Recorder {
         self.write(Target::Meta, line.as_bytes())
     }
 
-    /// Writes one line, unless the recording has stopped or now stops.
+    /// Writes one line, unless the recording has stopped or stops now.
     fn write(&mut self, target: Target, line: &[u8]) -> Result<(), RecordError> {
         if self.state == State::Stopped {
             return Ok(());
@@ -292,21 +291,22 @@ impl Recorder {
             }
         };
         self.state = State::Stopped;
-        // For whoever reads the recording later; that it can't be written either is no more news.
+        // For a later reader of the recording; if this can't be written either, there is nothing
+        // more to report.
         let reason = json!({ "kind": "stopped", "reason": failure.to_string() });
         let _ = self.meta.append(reason.to_string().as_bytes());
         Err(failure)
     }
 }
 
-/// Which file a line is for.
+/// The file that a line is for.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     Events,
     Meta,
 }
 
-/// A file of whole lines.
+/// A file of complete lines.
 #[derive(Debug)]
 struct Output {
     file: File,
@@ -323,7 +323,7 @@ impl Output {
         }
     }
 
-    /// Adds a line in one write; half a line is taken back.
+    /// Appends a line in one write; removes a partial line.
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
         let mut whole = Vec::with_capacity(line.len() + 1);
         whole.extend_from_slice(line);
@@ -337,14 +337,14 @@ impl Output {
         Ok(())
     }
 
-    /// Takes back what was written after the last whole line, as far as the system lets it.
+    /// Truncates the file after its last complete line, as far as the system allows.
     fn take_back(&mut self) {
         let _ = self.file.set_len(self.bytes);
         let _ = self.file.seek(SeekFrom::Start(self.bytes));
     }
 }
 
-/// Makes a file that was not there.
+/// Creates a new file.
 fn create_new(path: &Path) -> Result<File, RecordError> {
     create_for_owner(path).map_err(|source| {
         let name = clean(&path.to_string_lossy(), NAME_CHARACTERS);
@@ -356,15 +356,15 @@ fn create_new(path: &Path) -> Result<File, RecordError> {
     })
 }
 
-/// Returns a JSON object as one line, as it came where it is one line already; nothing else is given.
+/// Returns a JSON object as one line, unchanged if it is already one line; `None` for anything else.
 fn as_one_line(text: &str) -> Option<Cow<'_, str>> {
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     serde_json::from_str::<BTreeMap<Cow<'_, str>, IgnoredAny>>(text).ok()?;
     if !text.contains(['\n', '\r']) {
         return Some(Cow::Borrowed(text));
     }
-    // In valid JSON a line break never stands inside a string, and white space outside of strings
-    // means nothing: leaving it out changes no value, where writing it anew might change numbers.
+    // In valid JSON no line break is inside a string, and white space outside strings has no
+    // meaning: removing it changes no value, whereas serializing again might change numbers.
     let mut line = String::with_capacity(text.len());
     let mut in_string = false;
     let mut escaped = false;

@@ -1,12 +1,12 @@
-//! Words from outside, made safe for a screen, a voice and a log.
+//! Outside text, made safe for a screen, a voice and a log.
 //!
-//! Responsibilities: the text that bytes are; taking controls and invisible marks out of the few outside words that a
-//! fault or a name may carry, and cutting them. Not here: the text of frames, which is cleaned where it is
-//! shown and said.
+//! Responsibilities: decoding bytes as text; removing controls and invisible marks from the few outside words that a
+//! fault or a name may carry, and shortening them. Not here: the text of frames, which is cleaned where it is displayed
+//! and spoken.
 
 use std::borrow::Cow;
 
-/// Takes the place of a character that must not reach a screen.
+/// The replacement for a character that must not reach a screen.
 const REPLACEMENT: char = '\u{FFFD}';
 
 /// Replaces controls, direction marks and other invisible characters, and keeps at most `max` characters.
@@ -17,7 +17,7 @@ pub(super) fn clean(text: &str, max: usize) -> String {
         .collect()
 }
 
-/// Returns the text that bytes are; what is none in them is replaced. Nearly all are good, which is seen faster by itself.
+/// Decodes bytes as text and replaces invalid ones. Almost all are valid, and checking that first is faster.
 pub fn readable(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

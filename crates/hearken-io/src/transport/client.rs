@@ -1,11 +1,12 @@
-//! HTTP as all links use it: one client, and one way of naming faults.
+//! HTTP for all links: one client, and one classification of errors.
 //!
-//! Responsibilities: building the client once (TLS provider, roots, keepalive, no redirects, no
-//! retries), turning reqwest's errors into [`Fault`]s without addresses or payloads, `Retry-After`, the
-//! token's header. Not here: requests and replies (`server`), the stream (`sse`).
+//! Responsibilities: building the client once (TLS provider, roots, keepalive, no redirects, no retries), turning
+//! reqwest's errors into [`Fault`]s without addresses or payloads, `Retry-After`, the token's header. Not here:
+//! requests and replies (`server`), the stream (`sse`).
 //!
-//! Whom `https` trusts is in `tls`. Proxies: the usual environment variables count for `https` to other machines only; plain http and this machine are
-//! always reached directly, so that nothing readable passes through a third party.
+//! Which certificates `https` trusts is in `tls`. Proxies: the usual environment variables apply only to `https` to
+//! other machines; plain http and this machine are always reached directly, so that nothing readable passes through a
+//! third party.
 
 use std::error::Error;
 use std::io;
@@ -22,17 +23,17 @@ use super::secret::Secret;
 use super::tls::Tls;
 use crate::link::{Cause, Fault, NoTls};
 
-/// How long a quiet connection stays unprobed, how far apart probes are, and how many may fail: a
-/// vanished peer of a silent stream is noticed by the kernel after about 75 s.
+/// How long a quiet connection goes unprobed, the interval between probes, and how many may fail:
+/// the kernel notices the vanished peer of a silent stream after about 75 s.
 const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(15), 3);
 
 /// The versions of HTTP that a secure connection offers, best first.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Who asks.
+/// The user agent of all requests.
 pub(super) const USER_AGENT: &str = concat!("hearken/", env!("CARGO_PKG_VERSION"));
 
-/// The clients that all links share, each built when it is first needed.
+/// The clients that all links share, each built when first needed.
 #[derive(Debug, Clone)]
 pub(super) struct SharedClient {
     connect_timeout: Duration,
@@ -42,8 +43,8 @@ pub(super) struct SharedClient {
 
 type Slot = OnceLock<Result<reqwest::Client, Fault>>;
 
-/// Keeps one client for each way of going out. Plain http has its own, because a system without any
-/// trusted root can't build a TLS client and must still reach this machine.
+/// One client for each kind of route. Plain http has its own, because a system without any trusted
+/// root can't build a TLS client but must still reach this machine.
 #[derive(Debug, Default)]
 struct Slots {
     plain: Slot,
@@ -72,13 +73,13 @@ impl SharedClient {
             .clone()
     }
 
-    /// Returns the TLS configuration for what is not HTTP.
+    /// Returns the TLS configuration for protocols other than HTTP.
     pub(super) fn tls(&self, protocols: &[&[u8]]) -> Result<rustls::ClientConfig, Fault> {
         self.tls.client_config(protocols)
     }
 
     fn build(&self, secure: bool, here: bool) -> Result<reqwest::Client, Fault> {
-        // Fails only when a provider is already there, which then is the one that is used.
+        // This fails only if a provider is already installed, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (idle, interval, probes) = KEEPALIVE;
         let mut builder = reqwest::Client::builder()
@@ -90,8 +91,8 @@ impl SharedClient {
             .tcp_keepalive(idle)
             .tcp_keepalive_interval(interval)
             .tcp_keepalive_retries(probes)
-            // No connection is used again: on a stale one a reply could fail without anybody knowing
-            // whether it arrived, and a stream keeps its own for as long as it lives.
+            // No connection is reused: a reply on a stale one could fail without telling us whether it arrived, and a
+            // stream keeps its own connection for life.
             .pool_max_idle_per_host(0);
         if !secure || here {
             builder = builder.no_proxy();
@@ -105,10 +106,10 @@ impl SharedClient {
     }
 }
 
-/// Makes the Authorization header of a token or a password.
+/// Builds the Authorization header of a token or a password.
 ///
 /// # Errors
-/// [`Fault::Unusable`] when the token holds a character that no header can carry.
+/// [`Fault::Unusable`] if the token contains a character that no header can carry.
 pub(super) fn bearer(token: Option<&Secret>) -> Result<Option<HeaderValue>, Fault> {
     let Some(token) = token else {
         return Ok(None);
@@ -119,10 +120,10 @@ pub(super) fn bearer(token: Option<&Secret>) -> Result<Option<HeaderValue>, Faul
     Ok(Some(value))
 }
 
-/// Makes the header that names a version: no other header is a dialect's to set.
+/// Builds the header that names a version, the only header that a dialect may set.
 ///
 /// # Errors
-/// [`Fault::Unusable`] for a name or a value that is none.
+/// [`Fault::Unusable`] for an invalid name or value.
 pub(super) fn version_header(
     (name, value): (&'static str, &'static str),
 ) -> Result<(HeaderName, HeaderValue), Fault> {
@@ -134,7 +135,7 @@ pub(super) fn version_header(
     Ok((name, HeaderValue::from_str(value).map_err(|_| unfit())?))
 }
 
-/// Names what went wrong with a request or a body, without its address.
+/// Classifies the error of a request or a body, without its address.
 pub(super) fn fault_of(error: &reqwest::Error) -> Fault {
     if let Some(fault) = fault_in_chain(error) {
         fault
@@ -143,12 +144,12 @@ pub(super) fn fault_of(error: &reqwest::Error) -> Fault {
     } else if error.is_builder() {
         Fault::Unusable(Cause::NoRequest)
     } else {
-        // What is left are connections that broke in one way or another; reqwest gives no finer kind.
+        // The remaining errors are connections that broke in some way; reqwest does not distinguish further.
         Fault::Closed
     }
 }
 
-/// Finds the first link of an error's chain that tells something.
+/// Returns the fault of the first informative error in a chain.
 pub(super) fn fault_in_chain(error: &(dyn Error + 'static)) -> Option<Fault> {
     let mut cause = Some(error);
     while let Some(found) = cause {
@@ -160,7 +161,7 @@ pub(super) fn fault_in_chain(error: &(dyn Error + 'static)) -> Option<Fault> {
     None
 }
 
-/// Names one link of an error's chain, when it is one that tells something.
+/// Returns the fault of one error in a chain, if it is informative.
 fn fault_of_one(error: &(dyn Error + 'static)) -> Option<Fault> {
     if let Some(tls) = error.downcast_ref::<rustls::Error>() {
         return Some(Fault::Tls(no_tls(tls)));
@@ -171,7 +172,7 @@ fn fault_of_one(error: &(dyn Error + 'static)) -> Option<Fault> {
     if let Some(io) = error.downcast_ref::<io::Error>() {
         return fault_of_io(io);
     }
-    // The resolver's failure has no type of its own that can be named here.
+    // The resolver's error has no type of its own that can be named here.
     error
         .to_string()
         .starts_with("dns error")
@@ -179,7 +180,7 @@ fn fault_of_one(error: &(dyn Error + 'static)) -> Option<Fault> {
 }
 
 pub(super) fn fault_of_io(error: &io::Error) -> Option<Fault> {
-    // An io::Error hides what it wraps from `source`, and TLS comes wrapped twice.
+    // An io::Error hides its inner error from `source`, and TLS errors are wrapped twice.
     if let Some(inner) = error.get_ref()
         && let Some(fault) = fault_in_chain(inner)
     {
@@ -199,14 +200,14 @@ pub(super) fn fault_of_io(error: &io::Error) -> Option<Fault> {
     }
 }
 
-/// Names a fault of TLS by ourselves: rustls' texts carry names that the server chose.
+/// Classifies a TLS error in our own words: rustls' texts contain names chosen by the server.
 fn no_tls(error: &rustls::Error) -> NoTls {
     use rustls::CertificateError as Certificate;
     match error {
         rustls::Error::InvalidCertificate(certificate) => match certificate {
             Certificate::Expired | Certificate::ExpiredContext { .. } => NoTls::Expired,
             Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => NoTls::NotYet,
-            // An issuer of the same name with another key is not the trusted one either.
+            // An issuer with the same name but another key is not the trusted one either.
             Certificate::UnknownIssuer | Certificate::BadSignature => NoTls::Issuer,
             Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
                 NoTls::OtherName
@@ -221,7 +222,7 @@ fn no_tls(error: &rustls::Error) -> NoTls {
     }
 }
 
-/// Names a status that is no success.
+/// Returns the fault for an unsuccessful status.
 pub(super) fn status_fault(status: u16, headers: &HeaderMap) -> Fault {
     Fault::Status {
         status,
@@ -229,13 +230,13 @@ pub(super) fn status_fault(status: u16, headers: &HeaderMap) -> Fault {
     }
 }
 
-/// Reads Retry-After in seconds, by the clock of this machine where the server shows none.
+/// Parses Retry-After into seconds, by this machine's clock if the server sends no time.
 pub(super) fn retry_after_of(headers: &HeaderMap) -> Option<u64> {
     retry_after(headers, Timestamp::now())
 }
 
-/// Reads Retry-After in seconds, from either of its forms; a date counts from the server's own clock
-/// when that is given, so that a wrong clock on either side does no harm.
+/// Parses either form of Retry-After into seconds; a date counts from the server's own clock if that is given, so that
+/// a wrong clock on either side does no harm.
 fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
     let date = |text: &str| DateTimeParser::new().parse_timestamp(text).ok();
@@ -275,7 +276,7 @@ mod tests {
         assert_eq!(read(&[(RETRY_AFTER, date)]), Some(37));
         let servers = "Sun, 06 Nov 1994 08:49:30 GMT";
         assert_eq!(read(&[(RETRY_AFTER, date), (DATE, servers)]), Some(7));
-        // The past, nonsense and a sign are no wish.
+        // The past, nonsense and a signed number are ignored.
         assert_eq!(
             read(&[(RETRY_AFTER, "Sun, 06 Nov 1994 08:00:00 GMT")]),
             None

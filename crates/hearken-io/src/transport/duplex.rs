@@ -1,13 +1,13 @@
-//! Sources that carry both ways: answers go out over the connection that is being read.
+//! Two-way sources: answers go out over the same connection that is read.
 //!
-//! Responsibilities: one connection after another (attempts, waits, giving up), reading and writing side
-//! by side, an outcome for each answer, a farewell. Not here: what a connection is (`websocket`, `unix`,
-//! `program`), how long to wait (`Backoff`).
+//! Responsibilities: one connection after another (attempts, waits, giving up), reading and writing in parallel, an
+//! outcome for each answer, a goodbye. Not here: what a connection is (`websocket`, `unix`, `program`), how long to
+//! wait (`Backoff`).
 //!
-//! Reading and writing never wait for each other: an agent that does not read can't keep its events from
-//! the person, and a person who reads slowly can't keep an answer back. An answer is written at most
-//! once, and only to the connection that was there when it was given: without one it fails at once. What
-//! was taken up for writing and not written to its end has perhaps arrived; what was not never left.
+//! Reading and writing never wait for each other: an agent that does not read can't delay its events, and a person who
+//! reads slowly can't delay an answer. An answer is written at most once, and only to the connection that existed when
+//! it was given: without one it fails immediately. An answer whose writing started but did not finish may have arrived;
+//! one that was never started has not been sent.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,46 +23,46 @@ use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
 use crate::link::{Fault, Frame, LastWords, LinkEvent, Receipt, Undelivered};
 
-/// How long a silent connection must last to count as good; see `sse`.
+/// How long a silent connection must last to count as good (see `sse`).
 const GOOD_AFTER: Duration = Duration::from_secs(5);
 
-/// How long the reason for a broken connection is waited for: a server that refuses something says so
-/// and hangs up, and what is written meanwhile fails before its words are read.
+/// How long to wait for the reason of a broken connection: a server that refuses states why and hangs up, and anything
+/// written meanwhile fails before that reason is read.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// What a connection hands over.
+/// Something that a connection delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// A whole message.
+    /// A complete message.
     Frame(String),
-    /// Something was left out.
+    /// Something was skipped.
     Dropped(Fault),
-    /// A line for people, beside the messages.
+    /// A line meant for people, outside the messages.
     Remark(String),
     /// A sign of life without content.
     Alive,
-    /// The end, in good order or not.
+    /// The end, orderly or not.
     End(Result<(), Fault>),
 }
 
-/// Reads one connection.
+/// The reading half of one connection.
 pub(super) trait Inward: Send {
-    /// Waits for what comes next; after [`Arrival::End`] it is not asked again.
+    /// Waits for the next arrival; not called again after [`Arrival::End`].
     fn next(&mut self) -> impl Future<Output = Arrival> + Send;
 }
 
-/// Writes to one connection.
+/// The writing half of one connection.
 pub(super) trait Outward: Send {
-    /// Writes one message, to its last byte; what was written in part may have arrived.
+    /// Writes one message completely; a partly written message may have arrived.
     fn send(&mut self, message: String) -> impl Future<Output = Result<(), Undelivered>> + Send;
 
-    /// Counts what has come in so far, in whatever unit: also within a message that is not whole yet, which
-    /// is a sign of life too.
+    /// Returns a count of all input so far, in any unit, including the part of an unfinished message, which is a sign
+    /// of life, too.
     fn read_so_far(&self) -> u64 {
         0
     }
 
-    /// Asks for a sign of life.
+    /// Requests a sign of life.
     fn ping(&mut self) -> impl Future<Output = Result<(), Fault>> + Send {
         std::future::ready(Ok(()))
     }
@@ -71,42 +71,43 @@ pub(super) trait Outward: Send {
     fn leave(&mut self) -> impl Future<Output = ()> + Send;
 }
 
-/// Makes connections of one kind.
+/// A way to open connections of one kind.
 pub(super) trait Dial: Send + 'static {
-    /// The half that is read.
+    /// The half for reading.
     type Inward: Inward;
-    /// The half that is written.
+    /// The half for writing.
     type Outward: Outward;
 
-    /// Makes one connection; the time limit is the caller's.
+    /// Opens one connection; the caller sets the time limit.
     fn dial(&mut self)
     -> impl Future<Output = Result<(Self::Inward, Self::Outward), Fault>> + Send;
 
-    /// Returns how often a silent connection is asked for a sign of life, where it can be.
+    /// Returns how often to request a sign of life from a silent connection, if the kind supports
+    /// it.
     fn heartbeat(&self) -> Option<Duration> {
         None
     }
 
-    /// Returns whether another connection may be made after one that is over.
+    /// Returns whether another connection may be opened after one has ended.
     fn again(&self) -> bool {
         true
     }
 
-    /// Takes note that a connection is over.
+    /// Records that a connection has ended.
     fn note_end(&mut self) {}
 }
 
-/// How long the last message may take before the connection is left without it.
+/// How long the last message may take before the connection is closed without it.
 const SAYING_SO: Duration = Duration::from_millis(1500);
 
-/// An order for the writing half.
+/// A command to the writing half.
 #[derive(Debug)]
 enum Order {
     Send {
         message: String,
         done: oneshot::Sender<Result<(), Undelivered>>,
     },
-    /// The app does not want this connection: it ends, with these last words.
+    /// The app rejects this connection: it ends, with these last words.
     GiveUp {
         fault: Fault,
         words: Option<String>,
@@ -117,11 +118,11 @@ enum Order {
 }
 
 impl Order {
-    /// Answers an order for which there is no connection.
+    /// Answers a command that no connection is there for.
     fn refuse(self) -> Refused {
         match self {
             Self::Send { done, .. } => {
-                // Nobody may wait for it any more; then there is nobody to tell.
+                // The sender may have stopped waiting; then there is nobody to inform.
                 let _ = done.send(Err(Undelivered::Kept(Fault::Closed)));
                 Refused::Send
             }
@@ -134,16 +135,16 @@ impl Order {
     }
 }
 
-/// What kind of order was refused.
+/// The kind of command that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refused {
     Send,
     Leave,
 }
 
-/// Makes the link over connections of one kind.
+/// Builds the link over connections of one kind.
 pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>, Outbox> {
-    // The room of the handle bounds what is sent; a farewell comes on top.
+    // The handle limits the replies under way; a farewell comes on top.
     let (orders, taken) = mpsc::channel(REPLIES_UNDER_WAY + 2);
     Link {
         reader: Follower {
@@ -158,11 +159,11 @@ pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>
     }
 }
 
-/// Hands answers to the connection that is there.
+/// The sender of answers to the current connection.
 #[derive(Debug, Clone)]
 pub(super) struct Outbox {
     orders: mpsc::Sender<Order>,
-    /// What is sent before the connection is left.
+    /// The message to send before the connection is closed.
     last_words: Arc<Mutex<Option<String>>>,
 }
 
@@ -177,7 +178,7 @@ impl Poster for Outbox {
             let order = Order::Send { message, done };
             let kept = |_| Undelivered::Kept(Fault::Closed);
             orders.send(order).await.map_err(kept)?;
-            // Whoever was writing it is gone, and did not say how far it was.
+            // The writer is gone and did not report how far it got.
             let written = outcome
                 .await
                 .unwrap_or(Err(Undelivered::Unknown(Fault::Closed)));
@@ -188,7 +189,7 @@ impl Poster for Outbox {
     fn last_words(&self, words: Option<LastWords>) {
         let message = words.and_then(|words| match words {
             LastWords::Message(message) => Some(message),
-            // There is nothing beside a connection that carries both ways.
+            // A two-way connection has no separate requests.
             LastWords::Call(_) => None,
         });
         *self
@@ -205,7 +206,7 @@ impl Poster for Outbox {
             .take();
         let orders = self.orders.clone();
         tokio::spawn(async move {
-            // This fails only when the link is over, and then there is nothing to give up.
+            // This fails only if the link is over, and then there is nothing to give up.
             let _ = orders.send(Order::GiveUp { fault, words }).await;
         });
     }
@@ -219,7 +220,7 @@ impl Poster for Outbox {
                 .unwrap_or_else(PoisonError::into_inner)
                 .take();
             if let Some(words) = words {
-                // Whoever leaves can't do more than say so; the other side notices the end by itself.
+                // A closing side can only try to say so; the other side notices the end by itself.
                 let _ = timeout(SAYING_SO, this.post(words)).await;
             }
             let orders = this.orders;
@@ -231,7 +232,7 @@ impl Poster for Outbox {
     }
 }
 
-/// Follows connections of one kind, one after another.
+/// The reader that follows connections of one kind, one after another.
 #[derive(Debug)]
 pub(super) struct Follower<D> {
     dial: D,
@@ -239,19 +240,19 @@ pub(super) struct Follower<D> {
     taken: mpsc::Receiver<Order>,
 }
 
-/// How one connection went.
+/// The outcome of one connection.
 struct Outcome {
     end: End,
     good: bool,
 }
 
-/// Why a connection is over.
+/// Why a connection ended.
 #[derive(Debug)]
 enum End {
-    /// The source came to its end in good order.
+    /// The source reached its end in good order.
     Over,
     Fault(Fault),
-    /// The app gave it up.
+    /// The app rejected it.
     GivenUp(Fault),
     /// The person left.
     Left,
@@ -259,9 +260,9 @@ enum End {
 
 impl<D: Dial> Reader for Follower<D> {
     async fn read(mut self, sink: LinkSink) {
-        // Nobody listens any more: there is nobody to tell.
+        // An error means that the receiver is gone: there is nobody to inform.
         let _ = self.follow(&sink).await;
-        // Whoever still sends something is answered that there is no connection.
+        // Later commands get the answer that there is no connection.
         self.taken.close();
         while let Some(order) = self.taken.recv().await {
             order.refuse();
@@ -320,7 +321,7 @@ impl<D: Dial> Follower<D> {
         }
     }
 
-    /// Follows one connection to its end.
+    /// Follows one connection until it ends.
     async fn connection(
         &mut self,
         mut inward: D::Inward,
@@ -340,8 +341,8 @@ impl<D: Dial> Follower<D> {
             tokio::select! {
                 end = reading.as_mut() => {
                     let end = end?;
-                    // One message and then the end is how a refusal looks; the app has read it and says
-                    // whether, and when, another attempt is to be made.
+                    // A refusal looks like one message and then the end; the app has read the message and decides
+                    // whether, and when, to try again.
                     let answered = heard.frames.load(Ordering::Relaxed) == 1;
                     match answered {
                         true => match timeout(LAST_WORDS, writing).await {
@@ -363,7 +364,7 @@ impl<D: Dial> Follower<D> {
         };
         let frames = heard.frames.load(Ordering::Relaxed);
         self.dial.note_end();
-        // A server that refuses has said something, and is not to be hammered for that.
+        // A refusal is also a message, but must not lead to rapid retries.
         let given_up = matches!(end, End::GivenUp(_));
         Ok(Outcome {
             end,
@@ -372,7 +373,7 @@ impl<D: Dial> Follower<D> {
     }
 }
 
-/// Waits for something while there is no connection; `None` when the person left meanwhile.
+/// Waits for something while there is no connection; `None` if the person left meanwhile.
 async fn without_connection<F: Future>(
     taken: &mut mpsc::Receiver<Order>,
     what: F,
@@ -389,18 +390,18 @@ async fn without_connection<F: Future>(
     }
 }
 
-/// Counts what came, for the half that writes.
+/// Counts of what has arrived, for the writing half.
 #[derive(Debug, Default)]
 struct Heard {
     signs: AtomicU64,
     frames: AtomicU64,
-    /// Whether reading waits for the person's side and so can't hear anything.
+    /// Whether reading is waiting for the sink and so can't hear anything.
     waits: AtomicBool,
 }
 
 async fn read<I: Inward>(inward: &mut I, sink: &LinkSink, heard: &Heard) -> Result<End, SinkGone> {
     loop {
-        // A flood of nothing must not keep this task from anything else.
+        // A flood of empty messages must not starve other tasks.
         tokio::task::consume_budget().await;
         let arrival = inward.next().await;
         heard.signs.fetch_add(1, Ordering::Relaxed);
@@ -436,7 +437,7 @@ async fn write<O: Outward>(
                 Ok(order) => order,
                 Err(_elapsed) => {
                     let signs = (heard.signs.load(Ordering::Relaxed), outward.read_so_far());
-                    // Asked one beat ago, and not a sign since: nobody is there.
+                    // A sign was requested one beat ago and none has come since: the peer is gone.
                     if heard_before == Some(signs) && !heard.waits.load(Ordering::Relaxed) {
                         return End::Fault(Fault::TimedOut);
                     }
@@ -456,13 +457,13 @@ async fn write<O: Outward>(
                 let written = timeout(limit, outward.send(message)).await;
                 let outcome = written.unwrap_or(Err(Undelivered::Unknown(Fault::TimedOut)));
                 let fault = outcome.as_ref().err().map(|kept| kept.fault().clone());
-                // Nobody may wait for it any more.
+                // The sender may have stopped waiting.
                 let _ = done.send(outcome);
                 fault.map_or(Ok(()), Err)
             }
             Some(Order::GiveUp { fault, words }) => {
                 if let Some(words) = words {
-                    // Whoever leaves can't do more than say so.
+                    // A closing side can only try to say so.
                     let _ = timeout(SAYING_SO, outward.send(words)).await;
                 }
                 let _ = timeout(SAYING_SO, outward.leave()).await;
@@ -476,7 +477,7 @@ async fn write<O: Outward>(
             // The handle is gone; the link is about to be dropped.
             None => std::future::pending().await,
         };
-        // Half a message may stand there now, so nothing more can be written behind it.
+        // Half a message may have been written, so nothing more can follow it.
         if let Err(fault) = written {
             return End::Fault(fault);
         }

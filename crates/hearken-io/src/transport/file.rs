@@ -1,10 +1,10 @@
-//! Messages from a file or from standard input, one a line.
+//! Messages from a file or from standard input, one per line.
 //!
-//! Responsibilities: lines within a bound, from anything that can be read; the link over a file or
-//! standard input. Not here: the pace of a replay (`app`, `runtime`), what a line means.
+//! Responsibilities: lines within a bound, from any reader; the link over a file or standard input. Not here: the pace
+//! of a replay (`app`, `runtime`), what a line means.
 //!
-//! Reading blocks, and standard input may block for ever, so it happens in a detached thread: the
-//! program can end while that thread waits, which a task on the runtime's own threads would prevent.
+//! Reading blocks, and standard input may block forever, so it happens in a detached thread: the program can end while
+//! that thread waits, which a task on the runtime's own threads would prevent.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -20,20 +20,18 @@ use super::opened::open_file;
 use super::sink::LinkSink;
 use crate::link::{Cause, Fault, Frame, LinkEvent, Receipt, Undelivered};
 
-/// How many bytes are read at once, at most: of a long line that comes in small pieces, no more room than that is made ready
-/// for each.
+/// The most bytes per read: for a long line that arrives in small pieces, each read prepares no more space than that.
 const AT_ONCE: usize = 16 * 1024;
 
-/// How many reads the reading thread may be ahead. A line may be as large as the bound of a frame, so
-/// there are few.
+/// How many reads the reading thread may be ahead. A line may be as large as the frame bound, so the number is small.
 const READS_AHEAD: usize = 2;
 
-/// One line of a source, without its end.
+/// One line of a source, without its line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A line that is not blank; invalid UTF-8 is replaced.
+    /// A non-blank line; invalid UTF-8 is replaced.
     Text(String),
-    /// A line beyond the bound, whose rest is passed over.
+    /// A line beyond the bound, whose rest is skipped.
     TooLong,
 }
 
@@ -42,14 +40,14 @@ impl Line {
         match piece {
             Piece::Message(text) => Some(Self::Text(text)),
             Piece::TooLarge => Some(Self::TooLong),
-            // A stream of lines is never in neither framing, and has no lengths.
+            // A stream of lines always has a known framing, and has no lengths.
             Piece::Neither | Piece::OutOfStep => None,
         }
     }
 }
 
-/// Reads the lines of a source: blank ones and a mark before one are passed over, a last line without
-/// an end counts, and none is longer than the bound.
+/// The lines of a source: blank lines and a byte order mark are skipped, a last line without a line break counts, and
+/// none is longer than the bound.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     source: R,
@@ -66,7 +64,7 @@ enum Place {
 }
 
 impl<R: Read> Lines<R> {
-    /// Reads from `source`; `limit` is the longest line, in bytes.
+    /// Starts reading from `source`; `limit` is the longest line, in bytes.
     pub(super) fn new(source: R, limit: usize) -> Self {
         Self {
             source,
@@ -75,7 +73,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Returns the next line where one was read already, or was the last.
+    /// Returns the next line if it has already been read or is the last.
     fn at_hand(&mut self) -> Option<Line> {
         let piece = match self.framer.piece() {
             None if self.place == Place::Ended => self.framer.rest(),
@@ -84,7 +82,7 @@ impl<R: Read> Lines<R> {
         piece.and_then(Line::of)
     }
 
-    /// Reads what is there, waiting for it.
+    /// Reads the available bytes, waiting for them if necessary.
     fn read(&mut self) -> io::Result<()> {
         loop {
             let room = self.framer.room();
@@ -127,18 +125,18 @@ impl<R: Read> Iterator for Lines<R> {
 /// Opens a file for reading by lines; `limit` is the longest line, in bytes.
 ///
 /// # Errors
-/// [`Fault::Unusable`], when the file is not there, is a folder or may not be read.
+/// [`Fault::Unusable`] if the file is missing, is a folder or may not be read.
 pub(super) fn lines(path: &Path, limit: usize) -> Result<Lines<File>, Fault> {
     open_file(path).map(|file| Lines::new(file, limit))
 }
 
-/// Reads a file to its end, no further ahead than is taken. What a read brought comes at once: waking whoever takes it
-/// costs more than taking a line.
+/// Reads a file to its end, only slightly ahead of the receiver. All lines of one read are delivered together: waking
+/// the receiver costs more than receiving a line.
 pub fn news(path: PathBuf, limit: usize) -> mpsc::Receiver<VecDeque<LinkEvent>> {
     read_ahead(Input::Path(path), limit)
 }
 
-/// Reads a file or standard input to its end, or a file for as long as it grows.
+/// The reader of a file or standard input to its end, or of a file for as long as it grows.
 #[derive(Debug)]
 pub(super) struct FileReader {
     input: Input,
@@ -206,19 +204,19 @@ impl Reader for FileReader {
 
 type Told = Result<(), mpsc::error::SendError<VecDeque<LinkEvent>>>;
 
-/// Reads in a thread, which ends where nobody takes the news any more.
+/// Reads in a thread, which ends when the receiver is gone.
 fn read_ahead(input: Input, limit: usize) -> mpsc::Receiver<VecDeque<LinkEvent>> {
     let (news, taken) = mpsc::channel(READS_AHEAD);
     let own = news.clone();
     let thread = std::thread::Builder::new()
         .name("hearken-lines".to_owned())
         .spawn(move || {
-            // An error here says that the link was closed: there is nobody to read for.
+            // An error here means that the link was closed: nobody is left to read for.
             let _ = pump(input, limit, &own);
         });
     if thread.is_err() {
         let fault = Fault::Other(Cause::NoReader);
-        // There is room: nothing was said yet.
+        // There is space: nothing has been sent yet.
         let _ = news.try_send([LinkEvent::Failed { fault }].into());
     }
     taken
@@ -271,7 +269,7 @@ fn tell<R: Read>(mut lines: Lines<R>, limit: usize, news: &News) -> Told {
     Ok(())
 }
 
-/// Takes no replies.
+/// The poster of a source that accepts no replies.
 #[derive(Debug)]
 pub(super) struct OneWay;
 

@@ -1,10 +1,10 @@
-//! A file that grows, read as it grows.
+//! A growing file, read as it grows.
 //!
-//! Responsibilities: waiting at the end of a file for more, noticing that it was cut short, rewritten or
-//! replaced, waiting for one that is not there yet. Not here: lines (`file`).
+//! Responsibilities: waiting for more at the end of a file, noticing that it was cut short, rewritten or replaced,
+//! waiting for one that is not there yet. Not here: lines (`file`).
 //!
-//! It looks again every [`POLL`] instead of asking the system for news: that works on every file
-//! system, network ones included, and costs one question to the system.
+//! It checks again every [`POLL`] instead of asking the system for notifications: that works on every file system,
+//! including network ones, and costs one system call.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -18,18 +18,18 @@ use super::opened::open_file;
 use crate::link::{Cause, Fault, LinkEvent};
 use crate::platform::files::is_same;
 
-/// How long it waits at the end before it looks again: well below what a person notices beside the
-/// time that a sentence takes.
+/// How long to wait at the end before checking again: well below what a person notices compared
+/// with the time that a sentence takes.
 const POLL: Duration = Duration::from_millis(100);
 
-/// How many bytes of the beginning and of the end of what was read are remembered, to know the file again:
-/// more than an event has before its id and its time.
+/// How many bytes from the beginning and from the end of what was read are remembered, to recognize the file: more than
+/// an event has before its id and its time.
 const REMEMBERED: usize = 1024;
 
-/// Takes the news of what is read in a thread, those of a read at once.
+/// The sender of the lines read by a thread, those of one read together.
 pub(super) type News = mpsc::Sender<VecDeque<LinkEvent>>;
 
-/// Remembers what was read of a file.
+/// The remembered parts of what was read of a file.
 #[derive(Debug, Default)]
 struct Known {
     count: u64,
@@ -49,8 +49,8 @@ impl Known {
         self.last.drain(..over);
     }
 
-    /// Returns whether the file still begins with what was read of it, as far as it is remembered; the file
-    /// is then where it was.
+    /// Returns whether the file still begins with what was read of it, as far as that is remembered; leaves the file
+    /// position unchanged.
     fn is_still_in(&self, file: &mut File) -> io::Result<bool> {
         let place = file.stream_position()?;
         let mut same = true;
@@ -71,7 +71,7 @@ impl Known {
     }
 }
 
-/// Reads a file without ever coming to its end, as long as somebody takes the news.
+/// A file that is read without ever ending, until the receiver is gone.
 #[derive(Debug)]
 pub(super) struct Follow {
     path: PathBuf,
@@ -81,11 +81,11 @@ pub(super) struct Follow {
 
 #[derive(Debug)]
 enum FileState {
-    /// The file is not there; told once.
+    /// The file does not exist; reported once.
     Missing { told: bool },
-    /// It is open, and so many bytes were read.
+    /// The file is open; `read` describes what was read of it.
     Open { file: File, read: Known },
-    /// The line that was begun in the file before is ended, then the new file is read.
+    /// The unfinished line of the previous file is ended, then the new file is read.
     Between { file: File },
 }
 
@@ -98,10 +98,10 @@ impl Follow {
         }
     }
 
-    /// Waits for the file; `false` when nobody waits for it any more.
+    /// Waits for the file; `false` if the receiver is gone.
     ///
     /// # Errors
-    /// What can't get better by waiting, in words.
+    /// A failure that waiting can't fix, in words.
     pub(super) fn appear(&mut self) -> Result<bool, Fault> {
         loop {
             if self.news.is_closed() {
@@ -127,23 +127,24 @@ impl Follow {
         }
     }
 
-    /// Tells that what comes is not the continuation of what came.
+    /// Reports that the coming lines do not continue the previous ones.
     fn tell(&self, why: Cause) {
         let fault = Fault::Other(why);
-        // Nobody there to be told is noticed where it matters, at the next look.
+        // A missing receiver is noticed at the next check, where it matters.
         let retry_in = POLL;
         let _ = self
             .news
             .blocking_send([LinkEvent::Lost { fault, retry_in }].into());
     }
 
-    /// Looks whether the file at the path is still the one that is read, from where it is read.
+    /// Checks whether the file at the path is still the one being read, and still continues what
+    /// was read.
     fn look(&mut self) -> io::Result<()> {
         let FileState::Open { file, read } = &mut self.place else {
             return Ok(());
         };
         let Ok(now) = std::fs::metadata(&self.path) else {
-            // Renamed or removed: another one may come; until then the old one may still grow.
+            // Renamed or removed: another one may appear; until then the old one may still grow.
             return Ok(());
         };
         let why = if !is_same(&file.metadata()?, &now) {
@@ -151,7 +152,7 @@ impl Follow {
         } else if now.len() < read.count {
             Cause::FileCut
         } else if !read.is_still_in(file)? {
-            // Longer than before, or just as long, and another one all the same.
+            // Longer than before, or just as long, but different content.
             Cause::FileRewritten
         } else {
             return Ok(());
@@ -185,7 +186,7 @@ impl Read for Follow {
                 }
                 FileState::Open { file, read } => {
                     let count = file.read(buffer)?;
-                    // What stands behind what was read goes on from it only where that is still there.
+                    // The new bytes continue the old ones only if those are still there.
                     if count > 0 && read.is_still_in(file)? {
                         read.add(&buffer[..count]);
                         return Ok(count);

@@ -1,64 +1,64 @@
-//! Messages in a stream of bytes: one a line, or each behind its length.
+//! Messages in a byte stream: one per line, or each after its length.
 //!
-//! Responsibilities: whole messages within a bound, from chunks that are cut anywhere; telling the two
-//! framings apart (AAEP B.4.4). Not here: reading the bytes, what a message means.
+//! Responsibilities: whole messages within a bound, from chunks that are cut anywhere; telling the two framings apart
+//! (AAEP B.4.4). Not here: reading the bytes, what a message means.
 //!
-//! The first byte decides. A length of less than 16 MiB begins with a zero byte, which no JSON text
-//! does; anything that may begin a line of JSON is a line. What is neither is told, once:
+//! The first byte decides. A length of less than 16 MiB begins with a zero byte, which no JSON text does; anything that
+//! may begin a line of JSON is a line. Anything else is reported once:
 //!
 //! ```text
-//! 00 00 00 02 7B 7D          -> {}        the length is big-endian and counts the bytes behind it
-//! 7B 7D 0A 7B 7D 0D 0A       -> {} {}     blank lines and a mark at the start are passed over
+//! 00 00 00 02 7B 7D          -> {}        the length is big-endian and counts the bytes after it
+//! 7B 7D 0A 7B 7D 0D 0A       -> {} {}     blank lines and a byte order mark at the start are skipped
 //! 48 54 54 50                -> neither
 //! ```
 //!
-//! A pipe of Windows that keeps messages apart carries documents with nothing between them (B.3.4); each ends where all is
-//! closed that it opened, so it does not matter how its bytes arrive.
+//! A Windows pipe that preserves message boundaries carries documents with nothing between them (B.3.4); each ends
+//! where everything that it opened is closed, so it does not matter how its bytes arrive.
 //!
-//! A message beyond the bound is passed over without being kept, and told as [`Piece::TooLarge`]. A length that
-//! does not even begin with a zero byte is none: somewhere before it one was wrong, and from there on nothing can
-//! be found any more ([`Piece::OutOfStep`]).
+//! A message beyond the bound is skipped without being stored, and reported as [`Piece::TooLarge`]. A length that does
+//! not even begin with a zero byte is invalid: an earlier length was wrong, and no message can be found from there on
+//! ([`Piece::OutOfStep`]).
 
 use bytes::{Buf, BytesMut};
 use memchr::memchr;
 
 use super::clean::readable;
 
-/// How many bytes a length has.
+/// The size of a length, in bytes.
 const LENGTH_BYTES: usize = 4;
 
-/// From this length on, in bytes, what should be a length is something else: text, or the end of a message
-/// that was longer than its own.
+/// From this value on, a supposed length in bytes is something else: text, or the end of a message that was longer than
+/// announced.
 const NO_LENGTH: usize = 1 << 24;
 
-/// The mark that some programs put before the first line.
+/// The byte order mark that some programs write before the first line.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// How many bytes there is room for when more is read. A buffer by itself has room for what it was last filled
-/// with, so that each message would take a read of its own.
+/// The free space for further reads, in bytes. Left alone, a buffer has only the space that it was last filled with, so
+/// that each message would need a read of its own.
 const READ: usize = 8 * 1024;
 
-/// How much of that has to be left, so that nothing is moved for a read.
+/// The free space that must remain, so that a read moves no data.
 const LEFT: usize = READ / 4;
 
-/// Names a way to put messages into a stream of bytes.
+/// A way to separate messages in a byte stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// Four bytes of length, big-endian, before each message: what the protocol recommends.
+    /// Four bytes of length, big-endian, before each message: the protocol's recommendation.
     Lengths,
-    /// One message a line.
+    /// One message per line.
     Lines,
-    /// A JSON document a message, with nothing between them: over what keeps each write together (B.3.4).
+    /// One JSON document per message, with nothing between them: for pipes that keep each write together (B.3.4).
     Documents,
 }
 
 impl Framing {
-    /// Puts one message into the bytes that carry it; a line has no line breaks of its own.
+    /// Returns the bytes that carry one message; a message in a line contains no line breaks.
     pub(super) fn wrap(self, message: &str) -> Vec<u8> {
         match self {
             Self::Lengths => {
-                // The line's end is white space to JSON. To a peer that reads lines it ends the nonsense
-                // that the length is to it, so that it answers or hangs up now and not never.
+                // The final line break is white space to JSON. For a peer that reads lines it ends the garbage that the
+                // length is to it, so that it answers or hangs up now instead of never.
                 let length = u32::try_from(message.len() + 1).unwrap_or(u32::MAX);
                 let mut bytes = Vec::with_capacity(LENGTH_BYTES + message.len() + 1);
                 bytes.extend_from_slice(&length.to_be_bytes());
@@ -81,7 +81,7 @@ impl Framing {
         }
     }
 
-    /// Returns the other one of a socket's two.
+    /// Returns the other of a socket's two framings.
     pub(super) fn other(self) -> Self {
         match self {
             Self::Lengths => Self::Lines,
@@ -91,43 +91,43 @@ impl Framing {
     }
 }
 
-/// What stands next in a stream.
+/// The next element of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// A whole message; invalid UTF-8 is replaced.
+    /// A complete message; invalid UTF-8 is replaced.
     Message(String),
-    /// A message beyond the bound, which was passed over.
+    /// A message beyond the bound, which was skipped.
     TooLarge,
-    /// The stream is in neither framing: nothing in it can be read.
+    /// The stream has neither framing: nothing in it can be read.
     Neither,
-    /// What stands where a length should be is none: nothing behind it can be read.
+    /// The bytes in place of a length are not one: nothing after them can be read.
     OutOfStep,
 }
 
-/// Cuts a stream into messages; feed it chunks as they come, split anywhere.
+/// A parser that cuts a stream into messages; feed it chunks as they arrive, split anywhere.
 #[derive(Debug)]
 pub(super) struct Framer {
     limit: usize,
     kept: BytesMut,
-    /// How much of `kept` is known to hold no line's end.
+    /// How much of `kept` has been searched and contains no end of a line or document.
     searched: usize,
     place: StreamState,
 }
 
-/// Where in the stream the next byte stands.
+/// The position of the next byte in the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StreamState {
-    /// At the start of a stream whose framing its first byte tells.
+    /// At the start of a stream, whose first byte reveals the framing.
     Start,
-    /// At the start of a line or inside one.
+    /// At the start of a line or inside it.
     Line,
     /// Inside a line that is too long.
     PastLine,
-    /// At a length or behind it.
+    /// At a length or in the message after it.
     Length,
-    /// Inside a message that is too long, with so many bytes to go.
+    /// Inside a message that is too long, with this many bytes left.
     PastLength(u64),
-    /// Between two documents or inside of one.
+    /// Between two documents or inside one.
     Document(Scan),
     /// Inside a document that is too long.
     PastDocument(Scan),
@@ -135,7 +135,7 @@ enum StreamState {
     Lost,
 }
 
-/// How far a document has been looked through: it ends where all is closed that it opened.
+/// The progress through a document: it ends where everything that it opened is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Scan {
     depth: usize,
@@ -144,7 +144,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// Looks at one more byte; tells whether the document ends with it.
+    /// Processes one more byte; returns whether the document ends with it.
     fn ends(&mut self, byte: u8) -> bool {
         if self.in_string {
             match byte {
@@ -164,7 +164,7 @@ impl Scan {
         self.depth == 0
     }
 
-    /// Returns the place behind a document's end.
+    /// Returns the position after a document's end.
     fn end_in(&mut self, bytes: &[u8]) -> Option<usize> {
         let at = bytes.iter().position(|byte| self.ends(*byte))?;
         Some(at + 1)
@@ -172,17 +172,17 @@ impl Scan {
 }
 
 impl Framer {
-    /// Begins a stream of either framing; `limit` is the largest message, in bytes.
+    /// Starts a stream of either framing; `limit` is the largest message, in bytes.
     pub(super) fn either(limit: usize) -> Self {
         Self::at(StreamState::Start, limit)
     }
 
-    /// Begins a stream of lines.
+    /// Starts a stream of lines.
     pub(super) fn lines(limit: usize) -> Self {
         Self::at(StreamState::Line, limit)
     }
 
-    /// Begins a stream of documents.
+    /// Starts a stream of documents.
     pub(super) fn documents(limit: usize) -> Self {
         Self::at(StreamState::Document(Scan::default()), limit)
     }
@@ -206,12 +206,12 @@ impl Framer {
         }
     }
 
-    /// Returns the room into which the next bytes are read; ask for the pieces before the next read, so
-    /// that no more than a message and a chunk are ever kept.
+    /// Returns the buffer to read the next bytes into; take out the pieces before the next read, so that at most one
+    /// message and one chunk are ever kept.
     pub(super) fn room(&mut self) -> &mut BytesMut {
         if self.kept.capacity() - self.kept.len() < LEFT {
             if self.kept.len() < READ {
-                // The room of a large message is given back.
+                // Frees the space of a large message.
                 let mut room = BytesMut::with_capacity(2 * READ);
                 room.extend_from_slice(&self.kept);
                 self.kept = room;
@@ -222,7 +222,7 @@ impl Framer {
         &mut self.kept
     }
 
-    /// Takes the next piece, if it is whole.
+    /// Returns the next piece once it is complete.
     pub(super) fn piece(&mut self) -> Option<Piece> {
         loop {
             match self.place {
@@ -240,7 +240,8 @@ impl Framer {
                 }
                 StreamState::Line => {
                     let end = memchr(b'\n', &self.kept[self.searched..]);
-                    // A carriage return and a mark are no part of a line: room for them too.
+                    // A carriage return and a byte order mark are not part of a line: leave space
+                    // for them.
                     let most = self.limit.saturating_add(1 + BOM.len());
                     let Some(end) = end.map(|end| self.searched + end) else {
                         self.searched = self.kept.len();
@@ -355,7 +356,7 @@ impl Framer {
         }
     }
 
-    /// Takes what stands behind the last line's end, where the source ended in good order.
+    /// Returns the text after the last line break, for a source that ended in good order.
     pub(super) fn rest(&mut self) -> Option<Piece> {
         if self.place != StreamState::Line {
             return None;
@@ -372,7 +373,7 @@ impl Framer {
     }
 
     fn forget(&mut self) {
-        // The room of an endless line is given back, and not only emptied; that of its next pieces is used again.
+        // The space of an endless line is freed, not only emptied; smaller space is reused.
         if self.kept.capacity() > 2 * READ {
             self.kept = BytesMut::new();
         }

@@ -1,7 +1,7 @@
-//! What every kind of source is: a half that reads and a half that answers.
+//! The shape of every source: a half that reads and a half that answers.
 //!
-//! Responsibilities: the shape of both and their common bounds. Not here: any kind of source (`sse`, `duplex`,
-//! `file`, `listening`), running the halves side by side (`handle`).
+//! Responsibilities: both halves' interfaces and their common bounds. Not here: any kind of source (`sse`, `duplex`,
+//! `file`, `listening`), running the halves in parallel (`handle`).
 
 use std::future::Future;
 use std::time::Duration;
@@ -9,45 +9,45 @@ use std::time::Duration;
 use super::sink::LinkSink;
 use crate::link::{Call, Fault, HttpAnswer, LastWords, Receipt, Stream, Undelivered};
 
-/// How many replies of one link may be under way or waiting to be reported. A person answers one at a
-/// time, and a link has at most 64 open questions.
+/// How many replies of one link may be under way or waiting to be reported. A person answers one at a time, and a link
+/// has at most 64 open questions.
 pub(super) const REPLIES_UNDER_WAY: usize = 64;
 
-/// How long taking leave may last: a program is interrupted, then told to end, then killed, and gets two
-/// seconds after each of the first two.
+/// How long the farewell may take: a program is interrupted, then asked to end, then killed, with two seconds after
+/// each of the first two.
 pub(super) const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Reads a source and tells the sink, until the source is over for good.
+/// The half that reads a source and reports to the sink, until the source is over for good.
 ///
-/// A reader reconnects by itself, tells its last news ([`LinkEvent::Ended`](crate::link::LinkEvent::Ended) or
-/// [`LinkEvent::Failed`](crate::link::LinkEvent::Failed)) exactly once and then returns. It is dropped in the
-/// middle of anything when the link is closed.
+/// A reader reconnects by itself, reports its last news ([`LinkEvent::Ended`](crate::link::LinkEvent::Ended) or
+/// [`LinkEvent::Failed`](crate::link::LinkEvent::Failed)) exactly once and then returns. When the link is closed, it is
+/// dropped at any point.
 pub(super) trait Reader: Send + 'static {
     /// Runs the reader.
     fn read(self, sink: LinkSink) -> impl Future<Output = ()> + Send;
 }
 
-/// Takes replies to the other side; several may be under way at once.
+/// The half that delivers replies to the other side; several may be under way at the same time.
 pub(super) trait Poster: Send + Sync + 'static {
-    /// Takes one reply, once, within its own time limit.
+    /// Delivers one reply, once, within its own time limit.
     fn post(
         &self,
         body: String,
     ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static;
 
-    /// Takes leave of the other side, while the reader still runs; at most [`FAREWELL`] long.
+    /// Says goodbye to the other side while the reader still runs; takes at most [`FAREWELL`].
     fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {
         std::future::ready(())
     }
 
-    /// Makes one request beside the stream, where there is such a thing.
+    /// Makes one request beside the stream, if the kind of source supports it.
     fn call(&self, call: Call) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
         drop(call);
         std::future::ready(Err(Fault::OneWay))
     }
 
-    /// Makes one request beside the stream whose answer may be a stream itself: each of its events goes to the sink as a
-    /// [`LinkEvent::Piece`](crate::link::LinkEvent::Piece).
+    /// Makes one request beside the stream whose answer may itself be a stream: each of its events goes to the sink as
+    /// a [`LinkEvent::Piece`](crate::link::LinkEvent::Piece).
     fn stream(
         &self,
         request: u64,
@@ -58,34 +58,34 @@ pub(super) trait Poster: Send + Sync + 'static {
         std::future::ready(Err(Fault::OneWay))
     }
 
-    /// Takes the order what the attempt under way follows; kinds without a choice have nothing to do with it.
+    /// Tells the current attempt which stream to follow; ignored by kinds without a choice.
     fn follow(&self, stream: Stream) {
         drop(stream);
     }
 
-    /// Takes the order that the attempt or the connection under way has failed.
+    /// Declares the current attempt or connection failed.
     fn refuse(&self, fault: Fault) {
         drop(fault);
     }
 
-    /// Takes what is said when the link is closed.
+    /// Sets the last words for when the link is closed.
     fn last_words(&self, words: Option<LastWords>) {
         drop(words);
     }
 
-    /// Answers a request that came in; kinds at which none come in have nothing to do with it.
+    /// Answers an incoming request; ignored by kinds without incoming requests.
     ///
-    /// Tells whether somebody still waited for it.
+    /// Returns whether the requester was still waiting.
     fn respond(&self, id: u64, status: u16, body: String) -> bool {
         drop((id, status, body));
         false
     }
 }
 
-/// One kind of source, ready to run: how it is read and how it is answered.
+/// A source of one kind, ready to run: its reading and its answering half.
 ///
-/// A kind whose replies go over the connection that is being read (a WebSocket, a socket, a child
-/// process) gives its poster a channel into its reader.
+/// For a kind whose replies go over the connection that is read (a WebSocket, a socket, a child
+/// process), the poster gets a channel into its reader.
 pub(super) struct Link<R, P> {
     pub(super) reader: R,
     pub(super) poster: P,

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use crate::session::PromptId;
 
-/// Holds where the person is among the choices of a question.
+/// The person's place among the choices of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) struct Choices {
     prompt: PromptId,
-    /// The number of a choice, as far as it is typed; 0 for nothing.
+    /// The number of a choice, as far as it is typed; 0 for none.
     typed: usize,
     focus: Option<usize>,
     picked: BTreeSet<usize>,
 }
 
-/// Says what of the choices is taken.
+/// The choices that the person has taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Taken {
     /// Nothing was typed, picked or moved to.
@@ -41,7 +41,7 @@ impl Choices {
         self.prompt
     }
 
-    /// Returns the number of a choice as far as it is typed; 0 for nothing.
+    /// Returns the number of a choice as far as it is typed; 0 for none.
     pub(in crate::app) fn typed(&self) -> usize {
         self.typed
     }
@@ -56,8 +56,8 @@ impl Choices {
         self.picked.contains(&at)
     }
 
-    /// Takes a digit, and gives the number of the choice that it completes: with so many choices, no
-    /// longer number could be meant.
+    /// Adds a digit, and returns the number of the choice if that completes it: with `count` choices, no longer number
+    /// is possible.
     pub(in crate::app) fn digit(&mut self, digit: usize, count: usize) -> Option<usize> {
         let number = self.typed * 10 + digit;
         if number * 10 > count {
@@ -67,21 +67,21 @@ impl Choices {
         None
     }
 
-    /// Puts a choice into focus: what was begun as a number is not what is in focus now.
+    /// Moves the focus to a choice and drops a number that was begun: it is not about the new focus.
     pub(in crate::app) fn go_to(&mut self, at: usize) {
         self.typed = 0;
         self.focus = Some(at);
     }
 
-    /// Picks a choice, or lets it go.
+    /// Picks a choice, or removes the pick.
     pub(in crate::app) fn pick(&mut self, at: usize) {
         if !self.picked.remove(&at) {
             self.picked.insert(at);
         }
     }
 
-    /// Returns what was typed as a number, else what is picked, else what is in focus. All of it stays until the
-    /// choices are left, because what is refused now is taken by the next key, and must be the same then.
+    /// Returns the typed number, or else the picked choices, or else the one in focus. All of it stays until the person
+    /// leaves the choices: an answer that is refused now is accepted by the next key, and must be the same then.
     pub(in crate::app) fn taken(&self) -> Taken {
         match (self.typed, self.focus) {
             (0, _) if !self.picked.is_empty() => Taken::Picked(self.picked.clone()),

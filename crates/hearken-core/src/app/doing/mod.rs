@@ -1,7 +1,7 @@
-//! What the person is in the middle of, each with what belongs to it and to nothing else.
+//! What the person is in the middle of, each activity with its own state.
 //!
-//! Responsibilities: the one place that knows it; [`Doing::mode`] is how keys see it. Not here: what a key
-//! does then (`commands`, `questions`). `second_step` and `choices` hold what two of them are made of.
+//! Responsibilities: the only place that holds this; [`Doing::mode`] is the view that keys have of it. Not here: what a
+//! key then does (`commands`, `questions`). `second_step` and `choices` hold the state of two of the activities.
 
 pub(super) mod choices;
 pub(super) mod second_step;
@@ -15,40 +15,40 @@ use super::conversations::Conversation;
 use choices::Choices;
 use second_step::SecondStep;
 
-/// What the person is in the middle of.
+/// The person's current activity.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Doing {
-    /// Nothing but listening.
+    /// Only listening.
     #[default]
     Watching,
-    /// Accepting a question: the second step is waited for.
+    /// Accepting a question: the second step is due.
     Confirming(SecondStep),
-    /// Typing an answer to a question, or the reason of its rejection.
+    /// Typing an answer to a question, or the reason for rejecting it.
     Answering {
-        /// Which question.
+        /// The question.
         prompt: PromptId,
-        /// What is typed so far.
+        /// The text typed so far.
         line: tui_input::Input,
     },
     /// Choosing among the answers of a question.
     Choosing(Choices),
-    /// Typing what to search the history for: so far this.
+    /// Typing a search for the history, with the text so far.
     Searching(tui_input::Input),
-    /// Typing what an agent is to do.
+    /// Typing a prompt for an agent.
     Prompting {
-        /// Whom.
+        /// The conversation that it goes to.
         whom: Conversation,
-        /// What is typed so far.
+        /// The text typed so far.
         line: tui_input::Input,
     },
-    /// Reading the help, so many rows down.
+    /// Reading the help.
     Helping {
-        /// How many rows are scrolled over.
+        /// The number of rows scrolled down.
         scroll: usize,
     },
-    /// Leaving the program, which was asked about because questions are open.
+    /// Leaving the program, with a confirmation because questions are open.
     Quitting,
-    /// Leaving this source, which was asked about because questions are open.
+    /// Leaving this source, with a confirmation because questions are open.
     Leaving(LinkId),
 }
 
@@ -66,7 +66,7 @@ impl Doing {
         Self::Searching(tui_input::Input::default())
     }
 
-    /// Begins what an agent is to do, with nothing typed.
+    /// Begins a prompt for an agent, with nothing typed.
     pub(super) fn prompting(whom: Conversation) -> Self {
         Self::Prompting {
             whom,
@@ -74,7 +74,7 @@ impl Doing {
         }
     }
 
-    /// Returns what keys mean by that.
+    /// Returns the mode that keys are interpreted in.
     pub(super) fn mode(&self) -> Mode {
         match self {
             Self::Watching => Mode::Watching,
@@ -104,7 +104,7 @@ impl Doing {
         }
     }
 
-    /// Returns the line that is being typed, to change it.
+    /// Returns the line that is being typed, for changes.
     pub(super) fn line_mut(&mut self) -> Option<&mut tui_input::Input> {
         match self {
             Self::Answering { line, .. } | Self::Prompting { line, .. } | Self::Searching(line) => {
@@ -124,7 +124,7 @@ impl Doing {
         self.line().is_some()
     }
 
-    /// Returns the second step that is waited for.
+    /// Returns the second step that is due.
     pub(super) fn second_step(&self) -> Option<&SecondStep> {
         match self {
             Self::Confirming(step) => Some(step),
@@ -139,7 +139,7 @@ impl Doing {
         }
     }
 
-    /// Returns where the person is among the choices of a question.
+    /// Returns the person's place among the choices of a question.
     pub(super) fn choices(&self) -> Option<&Choices> {
         match self {
             Self::Choosing(choices) => Some(choices),
@@ -154,12 +154,12 @@ impl Doing {
         }
     }
 
-    /// Takes note that another question is shown, or none: what was begun for the one before is over.
+    /// Notes that another question is shown, or none: what was begun for the previous one is over.
     pub(super) fn leave_question(&mut self) {
         match self {
-            // What is being typed keeps the focus; sending it checks that the question still lives.
+            // What is being typed keeps the focus; sending it checks that the question is still open.
             Self::Answering { .. } | Self::Searching(_) | Self::Prompting { .. } => {}
-            // Nobody answers what the help hides.
+            // A question that the help hides cannot be answered.
             Self::Confirming(_) | Self::Choosing(_) | Self::Helping { .. } => {
                 *self = Self::Watching;
             }

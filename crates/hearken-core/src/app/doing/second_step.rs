@@ -1,18 +1,18 @@
-//! The second step of an answer that is not to be undone: which one it is, and how long it is waited for.
+//! The second step of an answer that cannot be undone: which one it is, and how long it stays open.
 //!
-//! A step that waited for ever would let a stray key accept something long after it was read; so it is
-//! given up after a time that the person can set, and that is told. Both clocks count, because neither
-//! tells of all time that passes: the one stands still while the machine sleeps, the other can be put back.
+//! If a step stayed open for ever, a stray key could accept something long after the person read it; so it lapses after
+//! a time that the person can set, with an announcement. Both clocks count, because neither covers all time that
+//! passes: the monotonic one stops while the machine sleeps, the wall clock can be set back.
 
 use std::time::Duration;
 
 use crate::protocol::{Answer, Now};
 use crate::session::PromptId;
 
-/// The second step counts only this long after the first: a burst of keys is no decision.
+/// The second step counts only this long after the first: a burst of keys is not a decision.
 const APART: Duration = Duration::from_millis(150);
 
-/// Holds an answer whose second step is waited for.
+/// An answer whose second step is due.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct SecondStep {
     prompt: PromptId,
@@ -21,7 +21,7 @@ pub(in crate::app) struct SecondStep {
 }
 
 impl SecondStep {
-    /// Begins to wait.
+    /// Opens the second step.
     pub(in crate::app) fn new(prompt: PromptId, answer: Answer, since: Now) -> Self {
         Self {
             prompt,
@@ -30,32 +30,32 @@ impl SecondStep {
         }
     }
 
-    /// Returns the question that it is for.
+    /// Returns the question that it belongs to.
     pub(in crate::app) fn prompt(&self) -> PromptId {
         self.prompt
     }
 
-    /// Returns since when it is waited for, on the monotonic clock.
+    /// Returns when it was opened, on the monotonic clock.
     pub(in crate::app) fn since(&self) -> Duration {
         self.since.monotonic
     }
 
-    /// Returns what it decides.
+    /// Returns the answer that it confirms.
     pub(in crate::app) fn answer(&self) -> &Answer {
         &self.answer
     }
 
-    /// Returns whether a key that was read then was pressed too soon to be it.
+    /// Returns whether a key read at this time was pressed too soon to count.
     pub(in crate::app) fn is_too_soon(&self, read: Duration) -> bool {
         read < self.since.monotonic + APART
     }
 
-    /// Returns when it is no longer waited for.
+    /// Returns when it lapses.
     pub(in crate::app) fn ends(&self, patience: Duration) -> Duration {
         self.since.monotonic + patience
     }
 
-    /// Returns whether it was over at a time until now, by either clock.
+    /// Returns whether it had lapsed at a time up to now, by either clock.
     pub(in crate::app) fn was_over(&self, at: Duration, now: Now, patience: Duration) -> bool {
         let ago = now.monotonic.saturating_sub(at);
         let by_wall = now.wall.duration_since(self.since.wall);

@@ -1,7 +1,7 @@
-//! What the person's hands do: keys, switches, pastes, and typing a line.
+//! Input from the person's hands: keys, switches, pastes, and typing a line.
 //!
-//! The folder: this struct and `scan` hold which keys there are and when a hand was at work; `pressing`,
-//! `scanning` and `typing` make commands of them. Not here: the tables of keys (`keys`), commands (`commands`).
+//! The folder: this struct and `scan` hold the key assignments and when the hands were last active; `pressing`,
+//! `scanning` and `typing` turn input into commands. Not here: the tables of keys (`keys`), commands (`commands`).
 
 mod pressing;
 pub(super) mod scan;
@@ -16,18 +16,18 @@ use crate::keys::{Filter, Keymap, Pass, Press};
 
 use scan::Scanning;
 
-/// Which keys there are, and when a hand was at work.
+/// The key assignments, and when the hands were last active.
 #[derive(Debug)]
 pub(super) struct Hands {
     keymap: Keymap,
     filter: Filter,
     scanning: Scanning,
-    /// When something was read last that is no key.
+    /// When input other than a key was last read.
     last: Option<Duration>,
 }
 
 impl Hands {
-    /// Begins with the person's keys and how they are filtered.
+    /// Creates it with the person's keys and their filter.
     pub(super) fn new(keymap: Keymap, filter: Filter, scanning: Scanning) -> Self {
         Self {
             keymap,
@@ -37,7 +37,7 @@ impl Hands {
         }
     }
 
-    /// Returns which keys stand for what.
+    /// Returns the key assignments.
     pub(super) fn keymap(&self) -> &Keymap {
         &self.keymap
     }
@@ -50,13 +50,13 @@ impl Hands {
         &mut self.scanning
     }
 
-    /// Takes other keys of scanning.
+    /// Replaces the scanning keys.
     #[cfg(test)]
     pub(super) fn set_scanning(&mut self, scanning: Scanning) {
         self.scanning = scanning;
     }
 
-    /// Filters a key; `None` where it does not count. Whatever was read before it was a hand at work.
+    /// Filters a key; `None` if it does not count. All earlier input counts as activity before it.
     fn take(&mut self, key: KeyEvent, typing: bool, read: Duration) -> Option<Press> {
         let Pass::Counts(press) = self.filter.take(key, typing, read) else {
             return None;
@@ -67,7 +67,7 @@ impl Hands {
         })
     }
 
-    /// Takes note of a hand at work without a key.
+    /// Notes activity of the hands other than a key.
     fn note(&mut self, read: Duration) {
         self.last = self.last.max(Some(read));
     }

@@ -1,10 +1,9 @@
-//! What was read from the keyboard: filtered, told from scanning, and turned into commands.
+//! Keyboard input: filtered, separated from scanning, and turned into commands.
 //!
-//! # Mental model
-//! Whatever is read is a hand at work. It starts the wait before an answer again, and what is no key of
-//! this moment ends a second step that was begun: somebody is busy with something else. What comes of a
-//! key that is only held, let go, touched or meant for scanning ends none, or those who need it could
-//! never confirm. Everything is judged by the time at which it was read.
+//! # Mental model All input is a sign of active hands. It restarts the wait before an answer, and input that is no
+//! valid key at this moment ends a second step that was begun: the person is busy with something else. A key that is
+//! only held, released, touched or meant for scanning ends none; otherwise people who need those settings could never
+//! confirm. Everything is judged by the time at which it was read.
 
 use std::time::Duration;
 
@@ -16,10 +15,10 @@ use crate::protocol::Now;
 use crate::app::App;
 
 impl App {
-    /// Takes what was read from the keyboard.
+    /// Handles keyboard input.
     pub(in crate::app) fn stroke(&mut self, stroke: Stroke, now: Now) {
         let read = stroke.read.min(now.monotonic);
-        // A second step that was over when this was read is no longer there for it.
+        // A second step that had lapsed when this was read is not open for it.
         self.end_second_step(read, now);
         match stroke.what {
             Struck::Key(key) => self.key(key, read, now),
@@ -39,7 +38,7 @@ impl App {
                     self.hand(read, now);
                 }
             }
-            // One that nobody asked for is whatever a hand may have sent.
+            // A position report that was not requested counts as unknown input.
             Struck::Place(..) | Struck::Noise => self.hand(read, now),
         }
     }
@@ -48,7 +47,7 @@ impl App {
         let press = self.hands.take(key, self.doing.is_typing(), read);
         self.review.note_hand(now.monotonic);
         let Some(press) = press else { return };
-        // With slow keys it is a repeat that counts.
+        // With slow keys, the repeat is what counts.
         let key = match key.kind {
             KeyEventKind::Repeat if !press.again => KeyEvent {
                 kind: KeyEventKind::Press,
@@ -69,7 +68,7 @@ impl App {
         self.pressed(command, press, now);
     }
 
-    /// A hand was at work without a key of this moment.
+    /// Handles hand activity without a valid key.
     fn hand(&mut self, read: Duration, now: Now) {
         self.hands.note(read);
         if self.doing.second_step().is_some() {

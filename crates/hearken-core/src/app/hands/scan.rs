@@ -1,36 +1,36 @@
-//! Where scanning is: what is in focus, and since when.
+//! The state of scanning: what is in focus, and since when.
 
 use std::time::Duration;
 
 use crate::keys::{Mode, Scan, ScanKey};
 use crate::session::PromptId;
 
-/// A selection this soon after a step that came by itself was meant for what was there before.
+/// A selection this soon after an automatic step was meant for the item before it.
 const REACTION: Duration = Duration::from_millis(250);
-/// How often automatic stepping goes round before it rests.
+/// How many rounds automatic stepping makes before it rests.
 const ROUNDS: usize = 3;
-/// Holds where scanning is.
+/// The state of scanning.
 #[derive(Debug, Clone, Default)]
 pub(in crate::app) struct Scanning {
     keys: Option<Scan>,
     focus: Option<Focus>,
-    /// The group of characters that was selected.
+    /// The selected group of characters.
     group: Option<usize>,
 }
 
-/// What is in focus, and for which mode and question it is.
+/// What is in focus, with the mode and the question that it belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Focus {
     mode: Mode,
     shown: Option<PromptId>,
     at: usize,
     since: Duration,
-    /// How many steps came by themselves.
+    /// The number of automatic steps so far.
     by_itself: usize,
 }
 
 impl Focus {
-    /// Puts a place into focus.
+    /// Creates a focus on a place.
     pub(super) fn new(
         mode: Mode,
         shown: Option<PromptId>,
@@ -47,22 +47,22 @@ impl Focus {
         }
     }
 
-    /// Returns the place among what can be done.
+    /// Returns the place in the list of items.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// Counts the steps that came by themselves.
+    /// Returns the number of automatic steps so far.
     pub(super) fn by_itself(&self) -> usize {
         self.by_itself
     }
 
-    /// Returns whether a selection that was read then was meant for what was in focus before.
+    /// Returns whether a selection read at this time was meant for the previous focus.
     pub(super) fn is_too_soon(&self, read: Duration) -> bool {
         self.by_itself > 0 && read < self.since + REACTION
     }
 
-    /// Returns when the next step comes by itself; with so many things to do, it rests at last.
+    /// Returns when the next automatic step is due; `None` after [`ROUNDS`] rounds through the items.
     pub(super) fn next_step(&self, auto: Duration, things: usize) -> Option<Duration> {
         let rests = self.by_itself >= ROUNDS * things;
         (!rests).then_some(self.since + auto)
@@ -81,23 +81,23 @@ impl Scanning {
         self.keys.as_ref()?.key(key)
     }
 
-    /// Returns after how long it steps by itself.
+    /// Returns the time between automatic steps.
     pub(super) fn auto(&self) -> Option<Duration> {
         self.keys.as_ref()?.auto
     }
 
-    /// Returns what is in focus, as long as it is about what is there now.
+    /// Returns what is in focus, as long as it belongs to the current mode and question.
     pub(super) fn focus(&self, mode: Mode, shown: Option<PromptId>) -> Option<Focus> {
         self.focus
             .filter(|focus| focus.mode == mode && focus.shown == shown)
     }
 
-    /// Puts something into focus.
+    /// Moves the focus.
     pub(super) fn go_to(&mut self, focus: Focus) {
         self.focus = Some(focus);
     }
 
-    /// Leaves nothing in focus.
+    /// Clears the focus.
     pub(super) fn leave(&mut self) {
         self.focus = None;
     }
@@ -112,7 +112,7 @@ impl Scanning {
         self.group = Some(group);
     }
 
-    /// Closes the group of characters; tells whether one was open.
+    /// Closes the group of characters; returns whether one was open.
     pub(super) fn close_group(&mut self) -> bool {
         self.group.take().is_some()
     }

@@ -1,17 +1,16 @@
-//! Everything that can be done at the moment, one after the other, for one or two switches.
+//! Everything that can be done at the moment, item by item, for one or two switches.
 //!
-//! # Mental model
-//! A step goes to the next thing that can be done and says it; a selection does it, as its key would,
-//! with every rule of arming. What is in focus belongs to the mode and the question that were there
-//! when it was stepped to: if either changes, nothing is in focus, and a selection only says so. After
-//! a selection nothing is in focus either, so that one switch pressed twice never does two things.
+//! # Mental model A step goes to the next item and announces it; a selection does what the item's key would do, with
+//! all rules of arming. The focus belongs to the mode and the question that were current at the step: if either
+//! changes, nothing is in focus, and a selection only reports that. A selection also clears the focus, so that one
+//! switch pressed twice never does two things.
 //!
 //! # Worked example
 //! Step ("accept the question"), select ("this needs a second step"), step ("confirm accepting"),
 //! select: accepted.
 //!
 //! # Tuning by symptom
-//! The wrong thing is selected with automatic stepping: `scanning.auto_ms` is too short.
+//! The wrong item is selected with automatic stepping: `scanning.auto_ms` is too short.
 
 use std::time::Duration;
 
@@ -23,15 +22,15 @@ use crate::session::{Prompt, PromptId, Question};
 use super::scan::Focus;
 use crate::app::App;
 
-/// The characters that can be written, in groups: first the group is selected, then the character.
+/// The characters that can be typed, in groups: the group is selected first, then the character.
 const GROUPS: [&str; 7] = [
     "etaoin", "shrdlu", "cmfgyp", "wbvkxj", "qz .,-", "012345", "6789?!",
 ];
 
-/// One thing that can be done.
+/// One item that can be selected.
 #[derive(Debug, Clone, PartialEq)]
 enum Item {
-    /// A command of the table, by its name there.
+    /// A command, by its name in the table of keys.
     Named(&'static str),
     /// A choice of a question.
     Option(PromptId, usize),
@@ -41,19 +40,19 @@ enum Item {
     Letter(char),
     /// Delete the last character.
     Delete,
-    /// Send what is written.
+    /// Send the text.
     Send,
     /// Go back.
     Back,
 }
 
 impl App {
-    /// Takes a key of scanning.
+    /// Handles a scanning key.
     pub(in crate::app) fn scan(&mut self, key: ScanKey, press: Press, now: Now) {
         let automatic = self.hands.scanning().auto();
         match (key, self.scan_focus()) {
             (ScanKey::Step, _) => self.scan_step(0, now),
-            // With one switch the first press begins.
+            // With one switch, the first press begins.
             (ScanKey::Select, None) if automatic.is_some() => self.scan_step(0, now),
             (ScanKey::Select, None) => self.respond("scan.nothing", &[], now),
             (ScanKey::Select, Some(focus)) if press.again || focus.is_too_soon(press.read) => {
@@ -70,21 +69,21 @@ impl App {
         }
     }
 
-    /// Returns when the next step comes by itself.
+    /// Returns when the next automatic step is due.
     pub(in crate::app) fn scan_due(&self) -> Option<Duration> {
         let auto = self.hands.scanning().auto()?;
         let focus = self.scan_focus()?;
         focus.next_step(auto, self.scan_items().len())
     }
 
-    /// Steps by itself.
+    /// Makes an automatic step.
     pub(in crate::app) fn scan_on(&mut self, now: Now) {
         if let Some(focus) = self.scan_focus() {
             self.scan_step(focus.by_itself() + 1, now);
         }
     }
 
-    /// Returns what is in focus, as long as it is about what is there now.
+    /// Returns what is in focus, as long as it belongs to the current mode and question.
     fn scan_focus(&self) -> Option<Focus> {
         let (mode, shown) = (self.doing.mode(), self.questions.shown_id());
         self.hands.scanning().focus(mode, shown)
@@ -101,7 +100,7 @@ impl App {
         self.scan_say(at, now);
     }
 
-    /// Says what is in focus.
+    /// Announces what is in focus.
     fn scan_say(&mut self, at: usize, now: Now) {
         let Some(item) = self.scan_items().get(at).cloned() else {
             return;
@@ -149,7 +148,7 @@ impl App {
         self.respond("scan.item", &[("item", Arg::Own(words))], now);
     }
 
-    /// Names a character so that a voice says it.
+    /// Returns a name for a character that a voice pronounces.
     fn scan_letter(&self, c: char) -> String {
         self.announcer
             .phrases()
@@ -240,7 +239,7 @@ impl App {
     }
 }
 
-/// Returns what a question can be answered by.
+/// Returns the ways to answer a question.
 fn question_items(prompt: &Prompt) -> Vec<Item> {
     let mut items = Vec::new();
     match &prompt.question {

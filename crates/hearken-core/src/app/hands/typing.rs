@@ -1,12 +1,11 @@
-//! Typing an answer: the line editor, what is said of each key, and reading the line back.
+//! Typing an answer: the line editor, the echo of each key, and reading the line back.
 //!
-//! Responsibilities: changing the line, echo, review by character, word and line. Not here: sending what
-//! was typed (`answering`), where keys come from (`keys`).
+//! Responsibilities: changing the line, echo, review by character, word and line. Not here: sending the text
+//! (`answering`), where keys come from (`keys`).
 //!
-//! # Mental model
-//! Whoever can't see the line hears it: each word when it is finished (or each character, by the setting),
-//! what a deletion took, and the character or word that the cursor comes to. None of that is news: it is
-//! said and not kept, and the next key cuts it short.
+//! # Mental model People who can't see the line hear it: each finished word (or each character, by the setting), the
+//! text that a deletion removed, and the character or word that the cursor moves to. None of that is news: it is spoken
+//! but not kept, and the next key cuts it short.
 
 use tui_input::InputRequest as Request;
 use unicode_segmentation::UnicodeSegmentation;
@@ -20,11 +19,11 @@ use crate::session::Question;
 use crate::app::doing::Doing;
 use crate::app::{App, Effect};
 
-/// The longest answer, in bytes: the protocol's own bound of a text (3.7).
+/// The longest answer, in bytes: the protocol's own limit for a text (3.7).
 const LONGEST_ANSWER: usize = 16 * 1024;
 
 impl App {
-    /// Changes the line that is being typed, and says what became of it.
+    /// Changes the line that is being typed, and announces the result.
     pub(in crate::app) fn change_line(&mut self, edit: Edit, now: Now) {
         let before = self.line_and_cursor();
         let request = match edit {
@@ -81,7 +80,7 @@ impl App {
                 });
                 return;
             }
-            // Sending is no change.
+            // Sending does not change the line.
             Edit::Submit => return,
         };
         self.change(request);
@@ -120,7 +119,7 @@ impl App {
         }
     }
 
-    /// Puts another prompt in the place of the one that is typed, and says it.
+    /// Replaces the prompt that is being typed by another one, and reads it out.
     fn take_up(&mut self, text: Option<String>, none: &str, now: Now) {
         let (Some(text), Some(line)) = (text, self.doing.line_mut()) else {
             self.respond(none, &[], now);
@@ -130,7 +129,7 @@ impl App {
         self.echo(&text, "editor.empty", now);
     }
 
-    /// Takes what the person wrote in their own editor, or why they could not.
+    /// Handles the text from the person's own editor, or the reason why there is none.
     pub(in crate::app) fn edited(&mut self, outcome: Result<String, Reason>, now: Now) {
         match (outcome, self.is_prompt()) {
             (Ok(text), true) => {
@@ -139,7 +138,7 @@ impl App {
                 }
                 self.paste_into_line(text.trim_end(), now);
             }
-            // Whoever it was for is gone.
+            // The prompt that it was for is no longer open.
             (Ok(text), false) => {
                 self.prompts.keep(&text);
                 self.respond("prompt.editor.late", &[], now);
@@ -151,7 +150,7 @@ impl App {
         }
     }
 
-    /// Says the word that a new line ends, and that it begins.
+    /// Reads the word before a line break, and announces the new line.
     fn echo_new_line(&mut self, line: &str, cursor: usize, now: Now) {
         let before: String = line.chars().take(cursor).collect();
         let last = before.trim_end_matches('\n').rsplit('\n').next();
@@ -165,7 +164,7 @@ impl App {
         self.echo(&said, "editor.empty", now);
     }
 
-    /// Puts pasted text into the line: a break becomes a space, but in a prompt, and nothing is sent by it.
+    /// Pastes text into the line; a line break becomes a space, except in a prompt, and nothing is sent by it.
     pub(in crate::app) fn paste_into_line(&mut self, text: &str, now: Now) {
         let mut left_out = false;
         let text = match self.is_prompt() {
@@ -194,19 +193,19 @@ impl App {
         }
     }
 
-    /// Returns whether a character more can be sent: a reason is shorter than an answer.
+    /// Returns whether one more character fits: a reason is shorter than an answer.
     fn has_room(&self, c: char) -> bool {
         let line = self.doing.line().map_or("", tui_input::Input::value);
         let fits = line.len() + c.len_utf8() <= LONGEST_ANSWER;
         fits && (!self.is_reason() || line.chars().count() < LONGEST_RATIONALE)
     }
 
-    /// Returns whether a prompt is typed, which may have several lines.
+    /// Returns whether a prompt is being typed, which may have several lines.
     fn is_prompt(&self) -> bool {
         matches!(self.doing, Doing::Prompting { .. })
     }
 
-    /// Returns whether what is typed is the reason of a rejection.
+    /// Returns whether the reason of a rejection is being typed.
     fn is_reason(&self) -> bool {
         let Doing::Answering { prompt, .. } = self.doing else {
             return false;
@@ -226,7 +225,7 @@ impl App {
         }
     }
 
-    /// Says what was typed: a character, or the word that it ends.
+    /// Echoes a typed character, or the word that it ends.
     fn echo_typed(&mut self, c: char, line: &str, cursor: usize, now: Now) {
         let ends_word = !c.is_alphanumeric();
         let characters = match self.config.questions.echo {
@@ -246,7 +245,7 @@ impl App {
         }
     }
 
-    /// Says a part of the line as it is written: a single sign by its name. With nothing there, says so.
+    /// Reads out a part of the line: a single character by its name, an empty part with the phrase `nothing`.
     fn echo(&mut self, text: &str, nothing: &str, now: Now) {
         let phrases = self.announcer.phrases();
         let mut clusters = text.graphemes(true);
@@ -268,7 +267,7 @@ impl App {
     }
 }
 
-/// Returns the characters of a line from one place up to before another.
+/// Returns the characters of a line in the range `from..to`.
 fn part(line: &str, from: usize, to: usize) -> String {
     line.chars()
         .skip(from)

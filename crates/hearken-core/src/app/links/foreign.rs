@@ -1,7 +1,7 @@
 //! Sources that send something other than AAEP.
 //!
-//! Responsibilities: telling so once, with what it looks like; leaving a source of which nothing else
-//! comes. Not here: what is AAEP (`dialect`), messages that are broken (`links`).
+//! Responsibilities: announcing such a source once, with what it seems to send; leaving a source that sends nothing
+//! else. Not here: what is AAEP (`dialect`), broken messages (`reading`).
 
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::Foreign;
@@ -11,12 +11,12 @@ use crate::protocol::Now;
 use super::speaks::Speaks;
 use crate::app::{App, Effect};
 
-/// After how many messages a source is left of which none was AAEP: a program may greet with some lines,
-/// and a server with some signs of life, before it begins.
+/// The number of messages after which a source is left if none of them was AAEP: a program may greet with some lines,
+/// and a server send some signs of life, before it begins.
 const MOST_FOREIGN: u32 = 64;
 
 impl App {
-    /// Takes a message that is not AAEP: it is no agent's.
+    /// Handles a message that is not AAEP: no agent sent it.
     pub(super) fn foreign(&mut self, id: LinkId, what: Foreign, now: Now) {
         let Some(view) = self.links.get_mut(id) else {
             return;
@@ -56,7 +56,7 @@ impl App {
     }
 }
 
-/// Names the words for what it looks like.
+/// Returns the phrase key for what the message looks like.
 fn looks(what: Foreign) -> &'static str {
     match what {
         Foreign::Html => "foreign.html",

@@ -1,13 +1,13 @@
-//! The sources: what is known of each, what came from it, and what its dialect wishes.
+//! The sources: the state of each, its news, and the wishes of its dialect.
 //!
-//! Responsibilities: everything that belongs to a link ([`Links`]), the news of it in words, carrying out what
-//! its dialect wishes. Not here: how the other side is spoken with (`dialect`), how bytes travel (`transport`),
-//! which answer is sent when (`sending`).
+//! Responsibilities: everything that belongs to a link ([`Links`]), announcing its news, carrying out the wishes of its
+//! dialect. Not here: how to speak with the other side (`dialect`), how bytes travel (`transport`), which answer is
+//! sent when (`sending`).
 //!
-//! The folder: `view` (one source and its turns) with `stream` (its life as a table), `start` (what its start is
-//! waited for), `speaks` (what it was heard to speak) and `unread` (a frame that is read in steps) hold what is known;
-//! `news` (what happens, told), `wishes` (what a dialect wishes, done), `waiting` (a start that lasts), `reading`
-//! (messages with many events), `foreign` (what is no AAEP), `words` (faults and phrases in words) tell and do it.
+//! The folder: `view` (one source and its turns) with `stream` (its life cycle as a table), `start` (the wait for its
+//! start), `speaks` (what it was heard to speak) and `unread` (a frame that is read in steps) hold the state; `news`
+//! (what happens, announced), `wishes` (what a dialect wishes, done), `waiting` (a start that takes long), `reading`
+//! (messages with many events), `foreign` (what is not AAEP), `words` (faults and phrases in words) act on it.
 
 mod foreign;
 mod news;
@@ -44,7 +44,7 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// Makes the sources known. `terms` is how the person wants to hear each.
+    /// Creates the sources. `terms` returns how the person wants to hear each.
     pub(super) fn new(
         sources: Vec<SourceSetup>,
         config: &Config,
@@ -95,59 +95,59 @@ impl Links {
         }
     }
 
-    /// Returns each source.
+    /// Returns an iterator over the sources.
     pub(super) fn iter(&self) -> std::slice::Iter<'_, LinkView> {
         self.all.iter()
     }
 
-    /// Returns all sources.
+    /// Returns all sources as a slice.
     pub(super) fn all(&self) -> &[LinkView] {
         &self.all
     }
 
-    /// Counts them.
+    /// Returns the number of sources.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Returns one.
+    /// Returns the source with this id.
     pub(super) fn get(&self, id: LinkId) -> Option<&LinkView> {
         self.all.get(id.0)
     }
 
-    /// Returns one to change it.
+    /// Returns the source with this id, for changes.
     pub(super) fn get_mut(&mut self, id: LinkId) -> Option<&mut LinkView> {
         self.all.get_mut(id.0)
     }
 
-    /// Returns its name for a person.
+    /// Returns the source's name for a person.
     pub(super) fn name(&self, id: LinkId) -> String {
         self.get(id)
             .map(|view| view.name.clone())
             .unwrap_or_default()
     }
 
-    /// Returns when one that came back has held so long that it is back, or is taken for the one that asked.
+    /// Returns when the next returned source has stayed up long enough to count as back, or as the one that asked.
     pub(super) fn steady_due(&self) -> Option<Duration> {
         self.all.iter().filter_map(LinkView::steady_due).min()
     }
 
-    /// Returns when the start of one has lasted so long that it is told.
+    /// Returns when the next slow start is to be announced.
     pub(super) fn start_due(&self) -> Option<Duration> {
         self.all.iter().filter_map(LinkView::waits_until).min()
     }
 
-    /// Returns when the dialect of one that is not over waits no longer.
+    /// Returns when the next dialect of a source that is not over stops waiting.
     pub(super) fn dialects_due(&self) -> Option<Duration> {
         self.all.iter().filter_map(LinkView::dialect_due).min()
     }
 
-    /// Returns whether none is left that could still speak.
+    /// Returns whether no source is left that could still speak.
     pub(super) fn are_over(&self) -> bool {
         self.all.iter().all(LinkView::is_over)
     }
 
-    /// Returns whether one was given up.
+    /// Returns whether a source was given up.
     pub(super) fn has_failed(&self) -> bool {
         self.all
             .iter()
@@ -159,7 +159,7 @@ impl Links {
         self.reading.is_some()
     }
 
-    /// Returns what an answer of the person becomes on its link.
+    /// Returns what the person's answer becomes on its link.
     pub(super) fn reply(&mut self, id: LinkId, request: u64, reply: &Reply, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
@@ -168,7 +168,7 @@ impl Links {
         out
     }
 
-    /// Tells a source what the person wants of its agent, and gives what comes of that.
+    /// Passes the person's wish on to a source's dialect, and returns what follows from it.
     pub(super) fn want(&mut self, id: LinkId, wish: &Wish, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
@@ -178,7 +178,7 @@ impl Links {
     }
 }
 
-/// Returns how the person wants to hear a source now.
+/// Returns how the person currently wants to hear a source.
 pub(super) fn terms(announcer: &Announcer, queue: &SpeechQueue, id: LinkId) -> Terms {
     Terms {
         verbosity: announcer.verbosity_of(id),
@@ -188,7 +188,7 @@ pub(super) fn terms(announcer: &Announcer, queue: &SpeechQueue, id: LinkId) -> T
     }
 }
 
-/// Returns what is asked of a source: its own settings, else those of all.
+/// Returns what is asked of a source: its own settings, or else the general ones.
 pub(super) fn asks(source: &SourceSetup, config: &Config) -> crate::config::HandshakeConfig {
     let own = source.handshake.as_ref();
     own.unwrap_or(&config.handshake).clone()

@@ -1,7 +1,7 @@
 //! News of sources: up, down, what arrived, what was left out.
 //!
-//! Responsibilities: the order in which a link's news, its dialect's wishes and the words of both go, and each
-//! turn told once. Not here: what the turns are (`view`), the wishes (`wishes`).
+//! Responsibilities: the order of a link's news, its dialect's wishes and the announcements of both; announcing each
+//! turn once. Not here: what the turns are (`view`), the wishes (`wishes`).
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use super::start::Waiting;
 use crate::app::App;
 
 impl App {
-    /// Takes what happened on a link; of a frame perhaps what was read in it.
+    /// Handles what happened on a link; `read` is the decoded event of a frame, if it was read ahead.
     pub(in crate::app) fn link(
         &mut self,
         id: LinkId,
@@ -30,7 +30,7 @@ impl App {
         };
         let mut out = Vec::new();
         if view.is_over() {
-            // The person left it; only what became of an answer is still of interest.
+            // The person left it; only the outcome of an answer still matters.
             if let LinkEvent::Replied { .. } | LinkEvent::Answered { .. } = event {
                 view.dialect_mut().news(&event, now, &mut out);
                 out.retain(|wish| matches!(wish, Out::Settled { .. }));
@@ -51,7 +51,7 @@ impl App {
             LinkEvent::Connecting { attempt } => view.connecting(*attempt, now),
             LinkEvent::Connected => {
                 view.met();
-                // A connection that is one run's alone brings nothing of before.
+                // A connection that belongs to a single run brings nothing from before.
                 if !view.connection().rests {
                     self.sessions.link_connected(id, now);
                 }
@@ -95,11 +95,11 @@ impl App {
             | LinkEvent::Strangers { .. }
             | LinkEvent::StreamEnded => {}
         }
-        // Another way was found, or the reason is told already.
+        // Another way was found, or the reason is already announced.
         let goes_on = |wish: &Out| matches!(wish, Out::ChangeWay(_) | Out::Close(_));
         let goes_on = out.iter().any(goes_on);
         self.note_left(&event, &out);
-        // What becomes of the answers is told once it is known that none is sent again.
+        // The outcomes of the answers are announced once it is clear that none is sent again.
         let is_end = !goes_on && matches!(event, LinkEvent::Failed { .. } | LinkEvent::Ended);
         let is_settled = |wish: &mut Out| is_end && matches!(wish, Out::Settled { .. });
         let settled: Vec<Out> = out.extract_if(.., is_settled).collect();
@@ -128,7 +128,7 @@ impl App {
             | LinkEvent::Frame(_)
             | LinkEvent::Replied { .. }
             | LinkEvent::Answered { .. }
-            // What comes in at a listening source, and what is followed next, is its dialect's business.
+            // A listening source's requests, and what is followed next, are its dialect's business.
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
@@ -138,7 +138,7 @@ impl App {
         self.carry_out(id, settled, now);
     }
 
-    /// Takes note that the transport has said its word of an answer, where that alone settles nothing.
+    /// Notes that the transport has reported on an answer, if that alone settles nothing.
     fn note_left(&mut self, event: &LinkEvent, out: &[Out]) {
         let LinkEvent::Replied { request, .. } = event else {
             return;
@@ -181,7 +181,7 @@ impl App {
         match made {
             None => {
                 let args = [source, ("how", Arg::Own(how))];
-                // With one source it needs no name; how it connected is a matter of detail.
+                // A single source needs no name; how it connected is a detail.
                 let short = match self.links.len() {
                     0 | 1 => "link.connected.only",
                     _ => "link.connected.short",
@@ -203,7 +203,7 @@ impl App {
         }
     }
 
-    /// Tells that a link is back.
+    /// Announces that a link is back.
     fn link_back(&mut self, id: LinkId, now: Now) {
         let Some(view) = self.links.get_mut(id) else {
             return;
@@ -214,7 +214,7 @@ impl App {
         }
     }
 
-    /// Tells of links that held long enough to be called back.
+    /// Announces the links that stayed up long enough to count as back.
     pub(in crate::app) fn tick_links(&mut self, now: Now) {
         let steady: Vec<LinkId> = self
             .links
@@ -232,9 +232,9 @@ impl App {
             .filter_map(|view| Some((view.id, view.take_resumed(now)?)))
             .collect();
         for (id, standing) in resumed {
-            // A server that waits for the answer says nothing more by itself: without this, nobody could
-            // give it. Who knows its own subscription is the one that asked. Who goes on behind the id of
-            // an event had to say where it stands if it could not (B.1.5), but may only not know better.
+            // A server that waits for the answer sends nothing more by itself: without this, the person could not give
+            // it. A server that knows its own subscription is the one that asked. One that resumes after the id of an
+            // event would have had to report its state if it could not (B.1.5), but may simply not know better.
             let changes = self.sessions.link_resumed(id, standing, now);
             if !changes.is_empty() {
                 self.questions.note_change(now.monotonic);
@@ -243,7 +243,7 @@ impl App {
         }
     }
 
-    /// Brings what the dialects of links waited for.
+    /// Ticks the dialects that are due.
     pub(in crate::app) fn tick_dialects(&mut self, now: Now) {
         let due: Vec<LinkId> = self
             .links
@@ -260,7 +260,7 @@ impl App {
         }
     }
 
-    /// Tells which answer went out while a recording was made.
+    /// Announces which answer was sent while a recording was made.
     pub(super) fn tell_recorded(&mut self, id: LinkId, number: u64, prompt: PromptId, now: Now) {
         let answer = self
             .links
@@ -279,7 +279,7 @@ impl App {
         }
     }
 
-    /// Takes what a link still held back, because nothing more comes that it could wait for.
+    /// Releases what a link still held back, because nothing more comes that it could wait for.
     pub(in crate::app) fn release(&mut self, id: LinkId, now: Now) {
         let changes = self.sessions.release_link(id, now);
         self.tell(changes, now);
@@ -290,7 +290,7 @@ impl App {
             return;
         };
         let rests = view.connection().rests;
-        // What a lost run of its own was for says its dialect; nothing is tried again by itself.
+        // The dialect reports what a lost run was for; nothing is retried automatically.
         if let Some(key) = view.lost().filter(|_| !rests) {
             let args = [
                 ("source", Arg::Own(view.name.clone())),
@@ -310,7 +310,7 @@ impl App {
         view.failed();
         let name = view.name.clone();
         let program = view.program;
-        // What becomes of an agent behind a network is not known; a program's is gone with it.
+        // The fate of an agent behind a network is unknown; a program's agent is gone with it.
         let cut = if program {
             self.cut_short(id)
         } else {
@@ -346,19 +346,19 @@ impl App {
         self.unsure(id, now);
     }
 
-    /// Tells what was not yet said of an agent's texts, before the news that nothing more comes.
+    /// Announces the rest of an agent's texts, before the news that nothing more comes.
     fn say_rest(&mut self, id: LinkId, now: Now) {
         for told in self.announcer.flush_link(id, now, &self.sessions) {
             self.emit(told, now);
         }
     }
 
-    /// Tells the fate of each question whose link is gone.
+    /// Announces the fate of each question whose link is gone.
     pub(super) fn unsure(&mut self, id: LinkId, now: Now) {
         let over = self.links.get(id).is_some_and(LinkView::is_over);
         let rests = |view: &LinkView| view.connection().rests;
         if !over && self.links.get(id).is_some_and(rests) {
-            // What is asked there hangs on no connection.
+            // Questions there depend on no connection.
             return;
         }
         let unsure = if over {
@@ -378,7 +378,7 @@ impl App {
         self.questions.note_change(now.monotonic);
     }
 
-    /// Tells of a silence that nobody can explain, ever more rarely.
+    /// Announces an unexplained silence, ever more rarely.
     fn silent(&mut self, id: LinkId, seconds: u64, now: Now) {
         let Some(view) = self.links.get_mut(id) else {
             return;
@@ -387,14 +387,14 @@ impl App {
             return;
         }
         let source = ("source", Arg::Own(view.name.clone()));
-        // Above a minute nobody wants to know the seconds.
+        // Above a minute the seconds do not matter.
         let whole = seconds.checked_rem(60).filter(|_| seconds >= 60);
         let time = Duration::from_secs(seconds.saturating_sub(whole.unwrap_or(0)));
         let args = [source, ("time", Arg::Own(self.announcer.time(time)))];
         self.say(Class::Outcome, Kind::Connection, "link.silent", &args, now);
     }
 
-    /// Tells every source how the person wants to hear it now.
+    /// Passes the person's current terms on to every source.
     pub(in crate::app) fn change_terms(&mut self, now: Now) {
         for at in 0..self.links.len() {
             let id = LinkId(at);
@@ -404,8 +404,8 @@ impl App {
         }
     }
 
-    /// Makes no reproach of missing events to a source that was asked to leave some out (5.3.1.7): the
-    /// gaps that this leaves in the numbers look like lost events, and are kept in the history alone.
+    /// Keeps missing events of a source that was asked to leave some out (5.3.1.7) from being announced as a fault: the
+    /// gaps in its numbers look like lost events, and go to the history alone.
     pub(in crate::app) fn excuse(&self, change: &mut Change) {
         let excused = |id: LinkId| {
             let view = self.links.get(id);
@@ -419,7 +419,7 @@ impl App {
         }
     }
 
-    /// Returns how a source that is there is followed and which of its terms differ, for whoever looks.
+    /// Returns how a connected source is followed and which of its terms differ, for the status.
     pub(in crate::app) fn connection_words(&self, view: &LinkView) -> Option<String> {
         let Connection { how, terms, .. } = view.connection();
         let how = how.filter(|_| view.answerable)?;
@@ -432,7 +432,7 @@ impl App {
         Some(phrases.text("status.connection", &args))
     }
 
-    /// Tells once a source that somebody speaks over it in a name that nothing proved there (10.4).
+    /// Announces, once per source, that an agent uses a name that was not proved there (10.4).
     pub(super) fn tell_claim(&mut self, id: LinkId, agent: &AgentId, name: &str, now: Now) {
         if !self.announcer.trust().doubts(id, agent, name) {
             return;
@@ -451,10 +451,10 @@ impl App {
     }
 }
 
-/// Names the words for what helps where a source can't be used, if something is known to.
+/// Returns the phrase key of the remedy for an unusable source, if one is known.
 fn remedy(fault: &Fault) -> Option<&'static str> {
     match fault {
-        // Whoever answers there is no agent that we know how to listen to.
+        // Whatever answers there is no agent that hearken can listen to.
         Fault::Status { status: 404, .. }
         | Fault::NotEventStream { .. }
         | Fault::NotWebSocket(_) => Some("remedy.address"),

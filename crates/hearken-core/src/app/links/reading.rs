@@ -1,12 +1,12 @@
-//! What comes over a link as texts: each is read, what can't be is counted and told.
+//! Texts that come over a link: each is read; unreadable ones are counted and announced.
 //!
-//! Responsibilities: the way from an event's text to the sessions, in steps where a frame holds many texts; the
-//! ten-fold telling of what can't be read. Not here: what a text says (`dialect`, `protocol`), news of the
-//! link itself (`links`).
+//! Responsibilities: the way from an event's text to the sessions, in steps if a frame holds many texts; announcing
+//! unreadable texts at every power of ten. Not here: what a text means (`dialect`, `protocol`), news of the link itself
+//! (`news`).
 //!
-//! Nearly every frame is one event and is read at once. One that holds more, in an array or one behind the
-//! other, is read a step at a time, so that a key waits for no more than a step: while
-//! [`App::is_reading`], the deadline is now, and no other news of a link are to come in.
+//! Nearly every frame is one event and is read in one go. A frame that holds more, in an array or one after the other,
+//! is read in steps, so that a key waits for no more than one step: while [`App::is_reading`], the deadline is now, and
+//! no other news of a link may come in.
 
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::{self, NoEvent, Out, Texts};
@@ -18,25 +18,25 @@ use super::LinkView;
 use super::unread::Unread;
 use crate::app::App;
 
-/// How many bytes of a frame of many texts are read in one step: some hundred events, a few milliseconds.
+/// How many bytes of a frame with many texts are read in one step: some hundred events, a few milliseconds.
 const STEP_BYTES: usize = 16 * 1024;
 
-/// Whether what an event asks can be answered from here.
+/// Whether the question of an event can be answered from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asks {
     /// As far as its link can carry an answer.
     ToBeAnswered,
-    /// Not at all: it is there to be seen.
+    /// Not at all: it is only to be seen.
     ToBeSeen,
 }
 
 impl App {
-    /// Returns whether a frame is being read in steps: [`crate::app::Input::Deadline`] brings the next one.
+    /// Returns whether a frame is being read in steps: [`crate::app::Input::Deadline`] triggers the next one.
     pub fn is_reading(&self) -> bool {
         self.links.is_reading()
     }
 
-    /// Takes the text of an event, or of several; of one perhaps what was read in it.
+    /// Handles the text of one event, or of several; `read` is the decoded event, if it was read ahead.
     pub(super) fn frame(
         &mut self,
         id: LinkId,
@@ -60,7 +60,7 @@ impl App {
             }
             Err(error) => error,
         };
-        // A frame without any text in it, or of one alone, is what it is.
+        // A frame with no text in it, or with a single one, is judged as a whole.
         let first = Texts::default().next(&text);
         if first.is_some_and(|first| first.len() < text.len()) {
             self.keep_event(id, text.clone());
@@ -71,7 +71,7 @@ impl App {
         self.judged(id, Err(error), asks, now);
     }
 
-    /// Reads the next texts of a frame that holds many: each goes through the door by itself.
+    /// Reads the next texts of a frame that holds many: each is handled separately.
     pub(in crate::app) fn read_on(&mut self, now: Now) {
         let Some(mut reading) = self.links.reading.take() else {
             return;
@@ -94,7 +94,7 @@ impl App {
             view.dialect_mut().news(&frame, now, &mut wishes);
             for wish in wishes {
                 match wish {
-                    // It is one of several already: whatever stands in it now is one thing.
+                    // It is already one of several: whatever it contains now is a single event.
                     Out::Event(text) => {
                         let event = dialect::read(&text);
                         self.judged(link, event, Asks::ToBeAnswered, now);
@@ -106,7 +106,7 @@ impl App {
         self.links.reading = Some(reading);
     }
 
-    /// Reads all that is left of a frame, because something comes that must not overtake it.
+    /// Reads the rest of a frame, because something comes that must not overtake it.
     pub(in crate::app) fn read_to_its_end(&mut self, now: Now) {
         while self.is_reading() {
             self.read_on(now);
@@ -154,7 +154,7 @@ impl App {
         }
     }
 
-    /// Takes a frame that means nothing in its link's dialect.
+    /// Handles a frame that means nothing in its link's dialect.
     pub(super) fn unread(&mut self, id: LinkId, why: &NoEvent, now: Now) {
         let Some(view) = self.links.get_mut(id).filter(|view| !view.is_over()) else {
             return;
@@ -173,8 +173,8 @@ impl App {
         }
     }
 
-    /// Counts a text that can't be read, and tells the first, the tenth, the hundredth …: a stream of
-    /// nothing else is told a handful of times, and never passed over.
+    /// Counts an unreadable text, and announces the first, the tenth, the hundredth …: a stream of nothing else is
+    /// announced a handful of times, and never ignored.
     fn unreadable(&mut self, id: LinkId, error: &DecodeError, now: Now) {
         let Some(view) = self.links.get_mut(id) else {
             return;
@@ -193,7 +193,7 @@ impl App {
         }
     }
 
-    /// Tells how many messages are no events by now, where that has become ten times as many.
+    /// Announces how many messages are no events so far, each time that number has grown tenfold.
     pub(super) fn tell_more_unread(&mut self, id: LinkId, reason: String, now: Now) {
         let Some(view) = self.links.get(id) else {
             return;

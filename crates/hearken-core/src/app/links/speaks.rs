@@ -6,16 +6,16 @@ pub(super) enum Speaks {
     /// Nothing yet.
     #[default]
     Unheard,
-    /// So many messages, none of which is AAEP; told.
+    /// This number of messages, none of them AAEP; announced.
     Foreign(u32),
     /// AAEP.
     Aaep,
-    /// AAEP, and something else beside it; told.
+    /// AAEP and something else; announced.
     Mixed,
 }
 
 impl Speaks {
-    /// Takes note of a message of AAEP.
+    /// Notes an AAEP message.
     pub(super) fn aaep(&mut self) {
         *self = match self {
             Self::Unheard | Self::Aaep => Self::Aaep,
@@ -23,7 +23,7 @@ impl Speaks {
         };
     }
 
-    /// Returns whether something came, and none of it was AAEP.
+    /// Returns whether messages came, but none of them was AAEP.
     pub(super) fn is_foreign(self) -> bool {
         match self {
             Self::Foreign(_) => true,

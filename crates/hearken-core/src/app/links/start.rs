@@ -1,4 +1,4 @@
-//! What the start of a source is waited for, and for how long.
+//! The wait for the start of a source, and how long it lasts.
 
 use std::time::Duration;
 
@@ -6,31 +6,31 @@ use crate::protocol::Now;
 
 use super::stream::LinkPhase;
 
-/// After how long it is said that a source still connects: a handshake with a far server takes a second
-/// or two, and who hears nothing for longer begins to look for a fault.
+/// The time after which a source that is still connecting is announced: a handshake with a distant server takes a
+/// second or two, and a person who hears nothing for longer begins to look for a fault.
 const SLOW_TO_CONNECT: Duration = Duration::from_secs(4);
 
-/// After how long it is said that nothing came over a connection that is there: longer than a server
-/// takes to show what runs, and than the words of the start take to be heard.
+/// The time after which a connection that sends nothing is announced: longer than a server takes to show what runs, and
+/// longer than the announcements of the start take to be spoken.
 const SLOW_TO_SEND: Duration = Duration::from_secs(10);
 
-/// What the start of a source is waited for.
+/// The state of the wait for the start of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
     /// No attempt was made yet.
     Unbegun,
-    /// It is to connect, and is told of when it has not until then.
+    /// It is to connect; announced if it has not by then.
     ToConnect { until: Duration },
-    /// It is to connect, and the person knows that it has not.
+    /// It is to connect, and the person knows that it has not yet.
     Known,
-    /// It is connected, and is told of when nothing came until then.
+    /// It is connected; announced if nothing has come by then.
     ToSend { until: Duration },
-    /// It began, or everything was told.
+    /// It has started, or everything was announced.
     Over,
 }
 
 impl Waiting {
-    /// Takes an attempt; only the first one begins the time.
+    /// Handles an attempt; only the first one starts the clock.
     pub(super) fn connecting(&mut self, now: Now) {
         match self {
             Self::Unbegun => {
@@ -42,7 +42,7 @@ impl Waiting {
         }
     }
 
-    /// Takes the connection; one by another way begins the time anew.
+    /// Handles the connection; a connection in another way restarts the clock.
     pub(super) fn connected(&mut self, now: Now) {
         match self {
             Self::Unbegun | Self::ToConnect { .. } | Self::Known | Self::ToSend { .. } => {
@@ -54,7 +54,7 @@ impl Waiting {
         }
     }
 
-    /// Takes a loss, which is told with its reason.
+    /// Handles a loss, which is announced with its reason.
     pub(super) fn lost(&mut self) {
         *self = match self {
             Self::Unbegun | Self::ToConnect { .. } | Self::Known => Self::Known,
@@ -62,7 +62,7 @@ impl Waiting {
         };
     }
 
-    /// Returns when the start has lasted so long that it is told, of a link in such a phase.
+    /// Returns when a slow start is announced, given the phase of the link.
     pub(super) fn due(self, phase: LinkPhase) -> Option<Duration> {
         match (self, phase) {
             (Self::ToConnect { until }, LinkPhase::Disconnected | LinkPhase::Connecting { .. })

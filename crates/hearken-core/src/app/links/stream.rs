@@ -1,25 +1,25 @@
-//! Where a link is in its life: the stream machine of the project's design, as a table.
+//! The life cycle of a link: the stream machine of the project's design, as a table.
 
 use crate::protocol::{Machine, state_machine};
 
 state_machine! {
-    /// Names the states of a link without their data.
+    /// The states of a link, without their data.
     machine Stream = "link";
-    /// Says what happens to a link.
+    /// What happens to a link.
     events StreamEvent {
-        /// An attempt to connect is made.
+        /// An attempt to connect begins.
         Connect = "connect",
         /// The stream is open.
         Connected = "connected",
-        /// The first data come.
+        /// The first data arrive.
         StartStreaming = "start streaming",
-        /// More data come.
+        /// More data arrive.
         DataReceived = "data received",
         /// The source comes to its regular end.
         Complete = "complete",
         /// The source is given up.
         Error = "error",
-        /// The connection is gone, and another attempt comes.
+        /// The connection is gone, and another attempt follows.
         Disconnect = "disconnect",
         /// A source that was given up is tried again.
         Reconnect = "reconnect",
@@ -27,17 +27,17 @@ state_machine! {
         Leave = "leave",
     }
     states {
-        /// Not connected, and waiting for the next attempt.
+        /// Not connected; waiting for the next attempt.
         Disconnected = "disconnected",
-        /// An attempt is being made.
+        /// An attempt is under way.
         Connecting = "connecting",
-        /// The stream is open and nothing came yet.
+        /// The stream is open, but nothing has come yet.
         Connected = "connected",
-        /// Events come.
+        /// Events arrive.
         Streaming = "streaming",
-        /// It came to its regular end, or the person left it.
+        /// Reached its regular end, or left by the person.
         Completed = "completed",
-        /// It is given up.
+        /// Given up.
         Failed = "failed",
     }
     initial Disconnected;
@@ -69,23 +69,23 @@ state_machine! {
     }
 }
 
-/// Where a link is in its life.
+/// The phase of a link's life, with its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LinkPhase {
-    /// Not connected, and waiting for the next attempt.
+    /// Not connected; waiting for the next attempt.
     Disconnected,
-    /// An attempt is being made.
+    /// An attempt is under way.
     Connecting {
-        /// Which one, from 1.
+        /// The number of the attempt, from 1.
         attempt: u32,
     },
-    /// The stream is open and nothing came yet.
+    /// The stream is open, but nothing has come yet.
     Connected,
-    /// Events come.
+    /// Events arrive.
     Streaming,
-    /// It came to its regular end, or the person left it.
+    /// Reached its regular end, or left by the person.
     Completed,
-    /// It is given up.
+    /// Given up.
     Failed,
 }
 
@@ -100,7 +100,7 @@ impl LinkPhase {
         }
     }
 
-    /// Returns the phase's place in the machine.
+    /// Returns the state of the machine for this phase.
     pub fn stream(self) -> Stream {
         match self {
             Self::Disconnected => Stream::Disconnected,
@@ -112,8 +112,8 @@ impl LinkPhase {
         }
     }
 
-    /// Steps by the table; `attempt` counts only while connecting. News out of turn change nothing:
-    /// what they carry is taken all the same.
+    /// Makes a step in the table; `attempt` matters only while connecting. An event out of turn changes nothing here;
+    /// its content is handled all the same.
     pub(super) fn step(&mut self, event: StreamEvent, attempt: u32) {
         if let Ok(to) = self.stream().transition(event) {
             *self = match to {
@@ -127,7 +127,7 @@ impl LinkPhase {
         }
     }
 
-    /// Steps because data came.
+    /// Makes the steps for data that arrived.
     pub(super) fn receive(&mut self) {
         self.step(StreamEvent::StartStreaming, 0);
         self.step(StreamEvent::DataReceived, 0);

@@ -1,9 +1,9 @@
-//! A frame of which not every text was read yet.
+//! A frame with texts that are not read yet.
 
 use crate::dialect::Texts;
 use crate::link::LinkId;
 
-/// A frame of which not every text was read yet.
+/// A frame with texts that are not read yet.
 #[derive(Debug)]
 pub(super) struct Unread {
     link: LinkId,
@@ -12,7 +12,7 @@ pub(super) struct Unread {
 }
 
 impl Unread {
-    /// Begins at the first of the texts.
+    /// Begins at the first text.
     pub(super) fn new(link: LinkId, text: String) -> Self {
         Self {
             link,
@@ -26,7 +26,7 @@ impl Unread {
         self.link
     }
 
-    /// Counts the bytes that were gone through.
+    /// Returns the number of bytes read so far.
     pub(super) fn passed(&self) -> usize {
         self.texts.passed()
     }

@@ -1,7 +1,7 @@
-//! One source as the person sees it: whether it is there, what it was heard to send, what was told of it.
+//! One source as the person sees it: whether it is up, what it was heard to send, what was announced of it.
 //!
-//! Responsibilities: each turn of its life, and which word of it is due. Not here: the words (`news`), how it is
-//! spoken with (its dialect).
+//! Responsibilities: each turn of its life, and which announcement it calls for. Not here: the words (`news`), how to
+//! speak with it (its dialect).
 
 use std::time::Duration;
 
@@ -16,62 +16,62 @@ use super::stream::{LinkPhase, StreamEvent};
 use crate::app::Recording;
 use crate::app::run::remarks::Remarks;
 
-/// A link that came back is told when something came over it, or when it held for this long: one
-/// that opens and closes at once is not back.
+/// A link that came back is announced once something comes over it, or once it has stayed up for this long: a link that
+/// opens and closes again is not back.
 const STEADY: Duration = Duration::from_secs(1);
 
-/// What is known of one source.
+/// The state of one source.
 #[derive(Debug)]
 pub struct LinkView {
-    /// Which one.
+    /// Its id.
     pub id: LinkId,
     /// Its name for a person.
     pub name: String,
-    /// The name that it has besides.
+    /// Its other name, if it has one.
     other_name: OtherName,
-    /// Where it is in its life.
+    /// The phase of its life.
     pub phase: LinkPhase,
     /// Whether answers can be sent to it.
     pub answerable: bool,
-    /// What a recording tells beside its events; absent for everything that is none.
+    /// What a recording contains besides its events; `None` for a source that is no recording.
     pub recording: Option<Recording>,
     /// How many messages came.
     pub frames: u64,
     /// How many messages could not be understood.
     pub garbage: u64,
-    /// How many messages were left out because of a bound.
+    /// How many messages were dropped because of a limit.
     pub dropped: u64,
-    /// Whether it is a program that was started for this, and ends with the link.
+    /// Whether it is a program that was started for this, and that ends with the link.
     pub program: bool,
     remarks: Remarks,
-    /// What the events before were made of.
+    /// What recent events were made of.
     recent: Recent,
-    /// What stands between its frames and us.
+    /// The dialect between its frames and the app.
     dialect: Box<dyn Dialect>,
     told: Told,
-    /// What its start is waited for.
+    /// The wait for its start.
     waiting: Waiting,
     back: Back,
-    /// After how many seconds of silence the next word of it is due.
+    /// The number of seconds of silence after which the next announcement of it is due.
     silence_due: u64,
     /// What it was heard to speak.
     speaks: Speaks,
-    /// Whether it was told that somebody speaks here in a name that nothing proved.
+    /// Whether it was announced that an agent here uses a name that was not proved.
     claim_told: bool,
 }
 
-/// The name of a source at the very address that the person gave, where it is called by another place.
+/// The name of a source at exactly the address that the person gave, while it is named after another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OtherName {
-    /// It has only one.
+    /// It has only one name.
     None,
-    /// Nobody is there yet.
+    /// That address was not tried yet.
     AsGiven(String),
-    /// It is tried there.
+    /// That address is being tried.
     Tried(String),
 }
 
-/// What the person was told of a link last, so that each turn is told once.
+/// The last announcement about a link, so that each turn is announced once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
     Nothing,
@@ -80,13 +80,12 @@ enum Told {
     Lost,
 }
 
-/// What a connection that came back has to show yet; each connection has its own.
+/// What a connection that came back has yet to show; each connection has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Back {
-    /// When it is taken for steady.
+    /// When it counts as steady.
     steady_at: Option<Duration>,
-    /// When a server that went on where it had broken off is taken for the one that asked, and how sure
-    /// that is.
+    /// When a server that resumed where it had broken off counts as the one that asked, and how certain that is.
     resumed_at: Option<(Duration, Standing)>,
 }
 
@@ -107,7 +106,7 @@ impl LinkView {
             recent: Recent::default(),
             phase: LinkPhase::Disconnected,
             answerable,
-            // What a recording holds is there or is not.
+            // A recording is either there or not.
             waiting: match recording {
                 Some(_) => Waiting::Over,
                 None => Waiting::Unbegun,
@@ -127,12 +126,12 @@ impl LinkView {
         }
     }
 
-    /// Reads one of its texts: an event.
+    /// Reads one of its texts as an event.
     pub(super) fn read(&mut self, text: &str) -> Result<Box<Decoded>, NoEvent> {
         dialect::read_after(text, &mut self.recent)
     }
 
-    /// Reads one of its texts before it is taken, if it is an event that is read in the same way whatever comes before it.
+    /// Decodes one of its texts ahead of its turn, if it is an event that decodes the same whatever comes before it.
     pub(in crate::app) fn read_ahead(&mut self, text: &str) -> Option<Box<Decoded>> {
         match self.dialect.may_pass() {
             true => self.recent.decode_at_once(text),
@@ -140,7 +139,7 @@ impl LinkView {
         }
     }
 
-    /// Returns whether it should be up and is not.
+    /// Returns whether it should be up but is not.
     pub fn is_down(&self) -> bool {
         match self.phase {
             LinkPhase::Disconnected | LinkPhase::Connecting { .. } => !self.connection().rests,
@@ -154,12 +153,12 @@ impl LinkView {
         self.phase.is_over()
     }
 
-    /// Returns how it is spoken with.
+    /// Returns how its dialect speaks with it.
     pub(in crate::app) fn connection(&self) -> Connection {
         self.dialect.connection()
     }
 
-    /// Returns what a program wrote for people last.
+    /// Returns the last remarks for people that a program wrote.
     pub(in crate::app) fn remarks(&self) -> &Remarks {
         &self.remarks
     }
@@ -168,28 +167,28 @@ impl LinkView {
         &mut self.remarks
     }
 
-    /// Returns when it has held so long that it is back, or is taken for the one that asked.
+    /// Returns when it has stayed up long enough to count as back, or as the one that asked.
     pub(super) fn steady_due(&self) -> Option<Duration> {
         let resumed = self.back.resumed_at.map(|(at, _)| at);
         [self.back.steady_at, resumed].into_iter().flatten().min()
     }
 
-    /// Returns the commands that it takes in the place of a prompt.
+    /// Returns the commands that it accepts instead of a prompt.
     pub(in crate::app) fn offers(&self) -> &[Offered] {
         self.dialect.offers()
     }
 
-    /// Returns how the other side is spoken with.
+    /// Returns its dialect.
     pub(super) fn dialect_mut(&mut self) -> &mut dyn Dialect {
         self.dialect.as_mut()
     }
 
-    /// Returns what its start is waited for.
+    /// Returns the wait for its start.
     pub(super) fn waiting(&self) -> Waiting {
         self.waiting
     }
 
-    /// Waits for something else of its start.
+    /// Replaces the wait for its start.
     pub(super) fn wait(&mut self, waiting: Waiting) {
         self.waiting = waiting;
     }
@@ -199,39 +198,39 @@ impl LinkView {
         self.speaks
     }
 
-    /// Takes note of what it was heard to speak.
+    /// Sets what it was heard to speak.
     pub(super) fn note_speaks(&mut self, speaks: Speaks) {
         self.speaks = speaks;
     }
 
-    /// Takes note of a message of AAEP.
+    /// Notes an AAEP message.
     pub(super) fn speaks_aaep(&mut self) {
         self.speaks.aaep();
     }
 
-    /// Returns when its start has lasted so long that it is told.
+    /// Returns when its slow start is to be announced.
     pub(super) fn waits_until(&self) -> Option<Duration> {
         self.waiting.due(self.phase)
     }
 
-    /// Returns when its dialect waits no longer.
+    /// Returns when its dialect stops waiting.
     pub(super) fn dialect_due(&self) -> Option<Duration> {
         self.dialect.deadline().filter(|_| !self.is_over())
     }
 
-    /// Has it speak another dialect.
+    /// Gives it another dialect.
     #[cfg(test)]
     pub(in crate::app) fn speak(&mut self, dialect: Box<dyn Dialect>) {
         self.dialect = dialect;
     }
 
-    /// Takes the begin of an attempt.
+    /// Handles the beginning of an attempt.
     pub(super) fn connecting(&mut self, attempt: u32, now: Now) {
         self.phase.step(StreamEvent::Connect, attempt);
         self.waiting.connecting(now);
     }
 
-    /// Takes the connection; tells whether it is the first one, which is told.
+    /// Handles the connection; returns whether it is the first one, which is announced.
     pub(super) fn connected(&mut self, now: Now) -> bool {
         self.phase.step(StreamEvent::Connected, 0);
         self.waiting.connected(now);
@@ -248,15 +247,16 @@ impl LinkView {
         }
     }
 
-    /// Takes the word that whoever is there now went on where it had broken off.
+    /// Handles the report that the server resumed where it had broken off.
     pub(super) fn resumed(&mut self, standing: Standing, now: Now) {
-        // Some know it only after they have asked what is open there, and the first answer has told that it is back.
+        // Some know only after they have asked what is open there, and the first answer has already announced the
+        // return.
         if matches!(self.told, Told::Lost | Told::Up) {
             self.back.resumed_at = Some((now.monotonic + STEADY, standing));
         }
     }
 
-    /// Tells, once, that it is back: something came, or it held for long enough.
+    /// Returns, once, that it is back: something came, or it stayed up for long enough.
     pub(super) fn is_back(&mut self) -> bool {
         let back = self.back.steady_at.take().is_some();
         if back {
@@ -265,25 +265,25 @@ impl LinkView {
         back
     }
 
-    /// Returns whether it has held long enough to be called back.
+    /// Returns whether it has stayed up long enough to count as back.
     pub(super) fn is_steady(&self, now: Now) -> bool {
         self.back.steady_at.is_some_and(|at| now.monotonic >= at)
     }
 
-    /// Gives, once, how sure it is that the one that asked is there again.
+    /// Returns, once, how certain it is that the one that asked is there again.
     pub(super) fn take_resumed(&mut self, now: Now) -> Option<Standing> {
         let due = self.back.resumed_at.take_if(|(at, _)| now.monotonic >= *at);
         due.map(|(_, standing)| standing)
     }
 
-    /// Takes a message of whatever content.
+    /// Handles the arrival of a message, whatever its content.
     pub(super) fn received(&mut self) {
         self.silence_due = 0;
         self.waiting = Waiting::Over;
         self.phase.receive();
     }
 
-    /// Takes a loss, and names what is to be told of it.
+    /// Handles a loss, and returns the phrase key of its announcement.
     pub(super) fn lost(&mut self) -> Option<&'static str> {
         self.left_connection();
         self.waiting.lost();
@@ -296,20 +296,20 @@ impl LinkView {
         key
     }
 
-    /// Forgets everything that belongs to the connection that was left.
+    /// Resets everything that belonged to the connection.
     pub(super) fn left_connection(&mut self) {
         self.phase.step(StreamEvent::Disconnect, 0);
         self.back = Back::default();
     }
 
-    /// Takes an attempt at the very address that the person gave.
+    /// Notes an attempt at exactly the address that the person gave.
     pub(super) fn tries_as_given(&mut self) {
         if let OtherName::AsGiven(name) = &mut self.other_name {
             self.other_name = OtherName::Tried(std::mem::take(name));
         }
     }
 
-    /// Takes the connection: at the address that the person gave the source is called by that.
+    /// Handles the connection: at the address that the person gave, the source is named after it.
     pub(super) fn met(&mut self) {
         if let OtherName::Tried(name) = &mut self.other_name {
             self.name = std::mem::take(name);
@@ -317,14 +317,14 @@ impl LinkView {
         }
     }
 
-    /// Takes its end: for good, without hope.
+    /// Handles its final failure.
     pub(super) fn failed(&mut self) {
         self.phase.step(StreamEvent::Error, 0);
     }
 
-    /// Takes its regular end.
+    /// Handles its regular end.
     pub(super) fn ended(&mut self) {
-        // A source of which nothing was AAEP was of no use.
+        // A source that never sent AAEP was of no use.
         let how = if self.speaks.is_foreign() {
             StreamEvent::Error
         } else {
@@ -333,23 +333,23 @@ impl LinkView {
         self.phase.step(how, 0);
     }
 
-    /// Takes the wish of the person to leave it.
+    /// Handles the person's wish to leave it.
     pub(in crate::app) fn left(&mut self) {
         self.phase.step(StreamEvent::Leave, 0);
     }
 
-    /// Returns whether a silence of so many seconds is to be told: ever more rarely.
+    /// Returns whether a silence of this length is to be announced: ever more rarely.
     pub(super) fn is_long_silent(&mut self, seconds: u64) -> bool {
         if seconds < self.silence_due {
             return false;
         }
         self.silence_due = seconds.saturating_mul(2);
-        // This says more than that nothing came yet.
+        // This says more than that nothing has come yet.
         self.waiting = Waiting::Over;
         true
     }
 
-    /// Tells, once, that nobody was warned of a mere claim yet.
+    /// Returns, once, that the warning about an unproved name is due.
     pub(super) fn warns_of_claim(&mut self) -> bool {
         !std::mem::replace(&mut self.claim_told, true)
     }

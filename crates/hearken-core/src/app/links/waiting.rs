@@ -1,8 +1,8 @@
-//! Sources that keep the person waiting at their start: nothing connects, or nothing comes.
+//! Sources that keep the person waiting at their start: nothing connects, or nothing arrives.
 //!
-//! Responsibilities: telling each of the two once, so that nobody sits before a silence that could be a
-//! typing mistake, a broken server or an agent without work. Not here: connections that fail or are lost
-//! (`news`), a stream that falls silent later (`news`).
+//! Responsibilities: announcing each of the two once, so that the person does not sit through a silence that could be a
+//! typing mistake, a broken server or an agent without work. Not here: connections that fail or are lost (`news`), a
+//! stream that falls silent later (`news`).
 
 use crate::announce::{Arg, Class, Kind};
 use crate::link::LinkId;
@@ -12,7 +12,7 @@ use super::start::Waiting;
 use crate::app::App;
 
 impl App {
-    /// Tells of sources whose start has lasted long.
+    /// Announces sources whose start takes long.
     pub(in crate::app) fn tick_waiting(&mut self, now: Now) {
         let due: Vec<LinkId> = self
             .links
@@ -27,14 +27,14 @@ impl App {
             };
             let connection = view.connection();
             let (key, next) = match view.waiting() {
-                // Nothing is connected before the person wants something of it.
+                // Nothing connects before the person wants something from it.
                 Waiting::ToConnect { .. } if connection.rests => {
                     view.wait(Waiting::Over);
                     continue;
                 }
                 Waiting::ToConnect { .. } => ("link.connecting", Waiting::Known),
                 Waiting::ToSend { .. } if connection.gets_ready => ("link.starting", Waiting::Over),
-                // That it waits to be told what to do was said.
+                // It was already announced that it waits for a prompt.
                 Waiting::ToSend { .. } if connection.takes_prompts => {
                     view.wait(Waiting::Over);
                     continue;

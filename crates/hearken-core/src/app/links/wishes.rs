@@ -1,7 +1,7 @@
-//! What a link's dialect wishes, done in order.
+//! The wishes of a link's dialect, carried out in order.
 //!
-//! Responsibilities: each wish turned into an effect, a change of sessions or words. Not here: which wishes
-//! there are (`dialect`), events (`reading`).
+//! Responsibilities: turning each wish into an effect, a change of sessions or an announcement. Not here: which wishes
+//! exist (`dialect`), events (`reading`).
 
 use crate::announce::{Class, Kind};
 use crate::dialect::{self, Out, Over, Standing};
@@ -13,10 +13,10 @@ use super::reading::Asks;
 use crate::app::{App, Effect, Kept};
 
 impl App {
-    /// Does what a dialect wishes.
+    /// Carries out the wishes of a dialect.
     pub(in crate::app) fn carry_out(&mut self, id: LinkId, wishes: Vec<Out>, now: Now) {
         for wish in wishes {
-            // What comes behind a frame of many events must not overtake them.
+            // What comes after a frame of many events must not overtake them.
             self.read_to_its_end(now);
             self.carry_out_one(id, wish, now);
         }
@@ -96,7 +96,7 @@ impl App {
                 let args = self.told_args(id, &phrase);
                 self.say(Class::Outcome, Kind::Connection, phrase.key, &args, now);
             }
-            // Who watches a dialect's machines reads its frames by itself.
+            // Observers of a dialect's machines read its frames themselves.
             Out::Stepped(_) => {}
             Out::Detail(phrase) => {
                 let args = self.told_args(id, &phrase);
@@ -105,7 +105,7 @@ impl App {
         }
     }
 
-    /// Has an event kept as it is heard.
+    /// Records an event as the app reads it.
     pub(super) fn keep_event(&mut self, id: LinkId, text: String) {
         if !self.keeps {
             return;
@@ -114,7 +114,7 @@ impl App {
         self.effects.push(Effect::Keep { link: id, kept });
     }
 
-    /// Has a frame kept that says what it says in other words than the events that were made of it.
+    /// Records a frame, if it is worded differently from the events that were made of it.
     pub(super) fn keep_raw(&mut self, id: LinkId, frame: &str, made: &[Out]) {
         if !self.keeps {
             return;
@@ -127,7 +127,7 @@ impl App {
         }
     }
 
-    /// Takes what became of the open questions of a link.
+    /// Handles what is reported about the open questions of a link.
     fn stand(&mut self, id: LinkId, standing: Standing, now: Now) {
         let back = match standing {
             Standing::Back => session::Standing::Live,

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::app::told::{all_told, args_of, fault_told};
 
 impl App {
-    /// Fills in what a dialect tells: its own arguments, and the name of its source.
+    /// Returns the arguments of a dialect's phrase: its own, and the name of its source.
     pub(in crate::app) fn told_args(
         &self,
         id: LinkId,
@@ -18,12 +18,12 @@ impl App {
         args
     }
 
-    /// Words several phrases of a dialect, one behind the other.
+    /// Returns several phrases of a dialect as one text.
     pub(super) fn all_words(&self, phrases: &[Phrase]) -> String {
         all_told(self.announcer.phrases(), phrases)
     }
 
-    /// Words a fault.
+    /// Returns a fault in words.
     pub(in crate::app) fn fault_words(&self, fault: &Fault) -> String {
         fault_told(self.announcer.phrases(), fault)
     }

@@ -1,14 +1,12 @@
-//! What calls a person back: to a question that nobody answers by bell, notification and title, to an agent that is done
-//! by a notification.
+//! What calls the person back: bell, notification and title for an unanswered question, a notification for an agent
+//! that is done.
 //!
-//! Responsibilities: when each is wished for, again and more urgently the longer a question waits, and
-//! when it is taken back. Not here: the sequences of a terminal (`runtime`).
+//! Responsibilities: when each is sent, again and more urgently the longer a question waits, and when it is taken back.
+//! Not here: the sequences of a terminal (`runtime`).
 //!
-//! # Mental model
-//! The bell rings whether or not the person looks at the terminal: without a voice it may be all that is
-//! noticed. A notification is for somebody who looks elsewhere. It never carries an agent's words, not
-//! even its name: it appears outside of everything by which ours and theirs are told apart, and perhaps
-//! on a locked screen.
+//! # Mental model The bell rings whether or not the person looks at the terminal: without a voice it may be all that
+//! they notice. A notification is for a person who looks elsewhere. It never carries an agent's words, not even its
+//! name: it appears outside of everything that tells our words from an agent's, and perhaps on a locked screen.
 
 use crate::announce::Arg;
 use crate::protocol::{Now, RiskLevel};
@@ -19,7 +17,7 @@ use crate::app::effect::{Notice, Noticed};
 use crate::app::{App, Effect, LinkView};
 
 impl App {
-    /// Rings for a question that was just raised.
+    /// Rings for a newly raised question.
     pub(in crate::app) fn ring(&mut self, id: PromptId, now: Now) {
         let Some(prompt) = self.sessions.prompt(id).cloned() else {
             return;
@@ -27,12 +25,12 @@ impl App {
         if prompt.is_answerable() {
             self.call(&prompt, now);
         } else if prompt.standing == Standing::LinkLost && self.config.screen.bell {
-            // It came over a connection that is gone again: nobody can answer it now, and its time runs.
+            // It came over a connection that is gone again: it can't be answered now, and its time runs.
             self.effects.push(Effect::Bell);
         }
     }
 
-    /// Rings again for a question that nobody answers.
+    /// Rings again for an unanswered question.
     pub(in crate::app) fn alarm(&mut self, now: Now) {
         let Some(shown) = self.questions.shown.as_mut() else {
             return;
@@ -80,7 +78,7 @@ impl App {
         }));
     }
 
-    /// Takes back the notifications of questions that want no answer any more.
+    /// Takes back the notifications of questions that no longer want an answer.
     pub(in crate::app) fn withdraw_notices(&mut self) {
         let (sessions, rules) = (&self.sessions, &self.questions.rules);
         let seen = !self.questions.calls.is_elsewhere();
@@ -96,7 +94,7 @@ impl App {
         }
     }
 
-    /// Calls somebody who surely looks elsewhere when their agent is done with what they told it to do.
+    /// Notifies a person who is certainly looking elsewhere that their agent has finished its work.
     pub(in crate::app) fn turn_ended(&mut self, link: LinkId, ended: &Ended) {
         let prompted = |view: &LinkView| view.connection().takes_prompts;
         let waits = self.links.get(link).is_some_and(prompted);
@@ -117,7 +115,7 @@ impl App {
         }));
     }
 
-    /// Keeps the terminal's title true.
+    /// Keeps the terminal's title up to date.
     pub(in crate::app) fn refresh_title(&mut self) {
         if !self.config.screen.title {
             return;

@@ -1,4 +1,4 @@
-//! What the person decides, how it goes out, and what becomes of it.
+//! The person's decisions: from the command to the answer that is sent.
 
 use crate::announce::{Arg, Class, takes_two_steps};
 use crate::keys::Edit;
@@ -61,7 +61,7 @@ impl App {
         }
     }
 
-    /// Opens the editor for the reason of a rejection; what is sent is a rejection and nothing else.
+    /// Opens the editor for the reason of a rejection; only a rejection can be sent from it.
     pub(in crate::app) fn explain_rejection(&mut self, number: Option<u64>, by: By, now: Now) {
         let Some(prompt) = self.ready(number, Meant::RejectBecause, by, now) else {
             return;
@@ -108,7 +108,7 @@ impl App {
         }
     }
 
-    /// Takes a choice by its number; without one, waits for digits.
+    /// Answers with a choice by its number; without one, waits for digits.
     pub(in crate::app) fn choose(
         &mut self,
         number: Option<u64>,
@@ -150,7 +150,7 @@ impl App {
         }
     }
 
-    /// Takes a digit of a choice: it is taken at once when no longer number could be meant.
+    /// Adds a digit of a choice, which is sent as soon as no longer number is possible.
     pub(in crate::app) fn digit(&mut self, digit: usize, now: Now) {
         let Doing::Choosing(choices) = &mut self.doing else {
             return;
@@ -202,7 +202,7 @@ impl App {
             self.respond("reply.empty", &[], now);
             return;
         }
-        // Whoever typed an answer and pressed Enter means it; only the question must still be there.
+        // Typing an answer and pressing Enter is a decision; only the question must still be open.
         let Some(prompt) = self.still_there(id.0, Meant::Text, now) else {
             self.doing = Doing::Watching;
             return;
@@ -246,14 +246,14 @@ impl App {
         );
     }
 
-    /// Sends an answer, or asks for the second step where one is wanted.
+    /// Sends an answer, or asks for the second step if one is needed.
     pub(in crate::app) fn propose(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
         let stated = match &answer {
             Answer::Decision {
                 decision: Decision::Accept,
                 ..
             } => takes_two_steps(prompt),
-            // Nobody knows what another decision does: it always takes the second step.
+            // The effect of another decision is unknown: it always takes the second step.
             Answer::Decision {
                 decision: Decision::Other(_),
                 ..
@@ -271,7 +271,7 @@ impl App {
         }
     }
 
-    /// Leaves a second step or a choice without a decision, and says so.
+    /// Leaves a second step or a choice without a decision, and announces that.
     pub(in crate::app) fn stay_open(&mut self, now: Now) {
         let id = match &self.doing {
             Doing::Confirming(step) => step.prompt(),
@@ -289,13 +289,13 @@ impl App {
     }
 }
 
-/// Returns the answer that perhaps arrived and that another one would contradict.
+/// Returns the answer that may have arrived and that this one would contradict.
 pub(in crate::app) fn contrary<'a>(prompt: &'a Prompt, answer: &Answer) -> Option<&'a Answer> {
     let given = prompt.reply.perhaps()?;
     (given.answer != *answer).then_some(&given.answer)
 }
 
-/// Returns what stands behind the number of a question, where a text begins with that.
+/// Returns the text after the number of a question, if a text begins with it.
 fn behind_number<'a>(text: &'a str, prompt: &Prompt) -> Option<&'a str> {
     let (first, rest) = text.trim().split_once(char::is_whitespace)?;
     (first.parse() == Ok(prompt.id.0)).then(|| rest.trim())

@@ -1,17 +1,14 @@
-//! When the shown question may be answered: what of it was before the person's eyes or ears, and when.
+//! When the shown question may be answered: what of it the person could see or hear, and when.
 //!
-//! # Mental model
-//! Nobody answers what they can't know of. A question is in sight once the write that brought it has
-//! returned: what only waits to be written, in a terminal that was stopped or that is slow, was not shown.
-//! In the full face it goes out of sight where the terminal gets another size, none, or another owner. A
-//! question that is nowhere in sight can be answered by ear alone, once all of it was said.
+//! # Mental model A person can't answer a question that they can't know of. A question is in sight once the write that
+//! brought it has returned: what still waits to be written, in a terminal that is stopped or slow, was not shown. In
+//! the full face it goes out of sight when the terminal changes its size, loses it, or changes its owner. A question
+//! that is nowhere in sight can be answered by ear alone, once all of it was spoken.
 //!
-//! # Worked example
-//! The terminal is stopped, a question comes, `y` is pressed, the terminal goes on: the write returns after
-//! the key was read, so the key was for something else.
+//! # Worked example The terminal is stopped, a question comes, the person presses `y`, the terminal goes on: the write
+//! returns after the key was read, so the key was for something else.
 //!
-//! # Tuning by symptom
-//! Questions can't be answered in a terminal that says that it has no size: give it one (`stty cols 80 rows
+//! # Tuning by symptom Questions can't be answered in a terminal that reports no size: give it one (`stty cols 80 rows
 //! 24`), or use `--face linear`.
 
 use std::time::Duration;
@@ -28,30 +25,30 @@ use crate::app::setup::LineSource;
 /// Why a question can't be answered yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NotYet {
-    /// A key came too soon, or may only be held.
+    /// A key came too soon, or may just be held down.
     Keys,
-    /// It is not said yet.
+    /// It has not been spoken yet.
     Unsaid,
-    /// The line was typed before it was written.
+    /// The line was typed before the question was written.
     Early,
-    /// The line came so soon after it was written that it was meant for something else.
+    /// The line came so soon after the question was written that it was meant for something else.
     Soon,
-    /// It is not written, because a line is typed or the lines are held.
+    /// It is not written, because a line is being typed or the lines are held.
     Held,
-    /// It is not written, because nothing takes it; nor was it heard.
+    /// It is not written, because nothing takes it, and it was not heard either.
     Unshown,
 }
 
-/// How the person answers and hears, and how long they are waited for.
+/// How the person answers and hears, and the waiting times before an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Senses {
     manner: Manner,
     lines: Option<LineSource>,
-    /// Whether there is a voice, or one is still looked for.
+    /// Whether there is a voice, or one is still being looked for.
     voice: bool,
-    /// For how long no key may have been pressed before an answer.
+    /// How long no key may have been pressed before an answer.
     arm: Duration,
-    /// How long a question waits to be said before it can be answered unsaid.
+    /// How long a question waits to be spoken before it can be answered unspoken.
     say_first: Duration,
 }
 
@@ -73,7 +70,7 @@ impl Senses {
 }
 
 impl Questions {
-    /// Returns why a question can't be answered yet by a key, if so.
+    /// Returns why a key can't answer a question yet, if so.
     pub(super) fn key_not_yet(
         &self,
         prompt: &Prompt,
@@ -94,8 +91,8 @@ impl Questions {
         }
     }
 
-    /// Returns why a question can't be answered yet by a line that was read, or begun, then; `held` where
-    /// its own lines still wait to be written.
+    /// Returns why a line that was read, or begun, at a time can't answer a question yet; `held` if the question itself
+    /// still waits to be written.
     pub(super) fn line_not_yet(
         &self,
         prompt: &Prompt,
@@ -118,7 +115,7 @@ impl Questions {
         };
         let written = shown.max(written);
         let counts = match senses.lines {
-            // What was typed before that was flushed.
+            // Input typed before that was flushed.
             Some(LineSource::Terminal | LineSource::Editor) => written + senses.arm,
             Some(LineSource::Pipe) | None => written,
         };
@@ -131,7 +128,7 @@ impl Questions {
         self.unsaid(prompt, now, senses)
     }
 
-    /// Returns why an answer that was begun can't be ended, if so.
+    /// Returns why an answer that was begun can't be completed, if so.
     pub(super) fn begun_not_yet(
         &self,
         prompt: &Prompt,
@@ -155,7 +152,7 @@ impl Questions {
         shown.map_or(prompt.raised, |shown| shown.since)
     }
 
-    /// Returns since when a question is before the person's eyes, or else since when they have heard it.
+    /// Returns since when a question is in the person's sight, or else since when they have heard it.
     fn before_the_person(&self, prompt: &Prompt, manner: Manner) -> Option<Duration> {
         let in_sight = match manner {
             Manner::Lines | Manner::Program => self.known.written(prompt.id),
@@ -170,7 +167,7 @@ impl Questions {
         })
     }
 
-    /// With a voice, a question is answered only once it was said, skipped, or waited for until then.
+    /// With a voice, a question can be answered only once it was spoken, skipped, or waited for until `until`.
     fn unsaid(&self, prompt: &Prompt, until: Duration, senses: Senses) -> Option<NotYet> {
         let waited = until >= self.since(prompt) + senses.say_first;
         let heard = self.known.heard(prompt.id).is_some();

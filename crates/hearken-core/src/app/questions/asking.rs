@@ -1,9 +1,8 @@
 //! Which question is shown, and asking it.
 //!
-//! # Mental model
-//! One question is shown at a time. It is armed when a key can only be meant for it: no hand was at work
-//! for a while since it became the shown one and was written (`sight`), and, with a voice, its action was
-//! said or the person chose not to hear it. A change of the shown question starts again.
+//! # Mental model One question is shown at a time. It is armed when a key can only be meant for it: the hands have
+//! rested for a while since it became the shown one and was written (`sight`), and, with a voice, its action was spoken
+//! or the person chose not to hear it. When another question is shown, this starts again.
 
 use std::time::Duration;
 
@@ -27,14 +26,14 @@ impl App {
         open
     }
 
-    /// Counts the questions that an answer without a number could be meant for.
+    /// Returns how many questions an answer without a number could be meant for.
     pub(in crate::app) fn meant(&self) -> usize {
         let shown = self.questions.shown_id();
         let looked_at = shown.is_some_and(|id| self.questions.is_left_alone(id));
         self.waiting() + usize::from(looked_at)
     }
 
-    /// Counts the questions that wait for the person.
+    /// Returns how many questions wait for the person.
     pub fn waiting(&self) -> usize {
         let asking = self.asked();
         if let Some((of, waiting)) = self.questions.waiting.get()
@@ -53,7 +52,7 @@ impl App {
         self.sessions.answerable_without(left_alone)
     }
 
-    /// Returns the question that is shown next, where the shown one is none that can be answered.
+    /// Returns the question to show: the current one as long as it can be answered, or else the next.
     fn next_shown(&self, current: Option<PromptId>) -> Option<PromptId> {
         let shown = current.and_then(|id| self.sessions.prompt(id));
         if shown.is_some_and(Prompt::is_answerable) {
@@ -64,7 +63,7 @@ impl App {
         answerable.find(waits).map(|it| it.id)
     }
 
-    /// Says of which questions something is found out.
+    /// Returns the state that results about questions depend on.
     fn asked(&self) -> Asking {
         (self.sessions.asking(), self.questions.rules.leaving())
     }
@@ -74,22 +73,22 @@ impl App {
         prompt.is_answerable() && !self.questions.is_left_alone(prompt.id)
     }
 
-    /// Returns the questions that wait for the person: those that can be answered, and that no rule leaves alone.
+    /// Returns the questions that wait for the person: those that can be answered and that no rule leaves alone.
     pub fn waiting_questions(&self) -> Vec<&Prompt> {
         let mut open = self.questions();
         open.retain(|prompt| self.waits(prompt));
         open
     }
 
-    /// Keeps the shown question true: it stays as long as it wants an answer.
+    /// Updates the shown question: it stays as long as it wants an answer.
     pub(in crate::app) fn refresh_shown(&mut self, now: Now) {
         self.refresh_after(None, now);
     }
 
-    /// The same, right after a question was asked for the first time: that one is not asked once more.
+    /// Does the same right after a question was asked for the first time: that one is not asked again.
     fn refresh_after(&mut self, asked: Option<PromptId>, now: Now) {
         let current = self.questions.shown_id();
-        // As long as none of them changes, the right one stays it.
+        // As long as none of them changes, the shown one stays right.
         if self.questions.right == Some((self.asked(), current)) {
             debug_assert_eq!(current, self.next_shown(current));
             return;
@@ -101,8 +100,8 @@ impl App {
         self.questions.right = Some((self.asked(), self.questions.shown_id()));
     }
 
-    /// Makes a question the shown one. After another one it is asked again, so that nobody answers
-    /// it in the belief that it is still the one before.
+    /// Makes a question the shown one. After another one it is asked again, so that the person does not answer it in
+    /// the belief that it is still the previous one.
     pub(in crate::app) fn show(&mut self, prompt: Option<PromptId>, ask_again: bool, now: Now) {
         self.doing.leave_question();
         self.questions.show(prompt, now.monotonic);
@@ -117,14 +116,14 @@ impl App {
         }
     }
 
-    /// A question was raised: ring, notify, and let it be shown if none is.
+    /// Handles a question that was raised: rings, notifies, and shows it if none is shown.
     pub(in crate::app) fn question_opened(&mut self, id: PromptId, now: Now) {
         let others = self.sessions.answerable_without([id].into_iter());
         if others > 0 {
             self.questions.note_change(now.monotonic);
         }
         if matches!(self.doing, Doing::Quitting | Doing::Leaving(_)) {
-            // What was to be left without an answer has changed: leaving must be asked for again.
+            // There is something new to leave without an answer: leaving must be requested again.
             self.doing = Doing::Watching;
             self.respond("quit.stay", &[], now);
         }
@@ -132,16 +131,16 @@ impl App {
         self.ring(id, now);
     }
 
-    /// Asks a question once more.
+    /// Asks a question again.
     pub(in crate::app) fn ask(&mut self, id: PromptId, class: Class, now: Now) {
         let Some(prompt) = self.sessions.prompt(id).cloned() else {
             return;
         };
-        // It waited for the one before, and is asked just now.
+        // It waited for the previous one, and is asked just now.
         if class == Class::Alert && self.holding.is_asked_now(id, now.monotonic) {
             return;
         }
-        // What was heard in full, or is written above, is asked again by its risk and action.
+        // A question that was heard in full, or is written above, is repeated by its risk and action.
         let known = self.questions.known.heard(id).is_some() || !self.has_voice();
         let segments = match known && class == Class::Alert {
             true => self.announcer.remind(&prompt, &self.sessions, now),
@@ -154,7 +153,7 @@ impl App {
         self.emit(announcement, now);
     }
 
-    /// A voice came after a question: it was shown unsaid, so it is asked aloud.
+    /// Asks the shown question aloud when the voice arrives after it.
     pub(in crate::app) fn ask_again_after_voice(&mut self, now: Now) {
         if let Some(id) = self.questions.shown_id()
             && self.questions.known.heard(id).is_none()
@@ -163,7 +162,7 @@ impl App {
         }
     }
 
-    /// Tells a part of a question, or all of it, as the answer to a key.
+    /// Announces a part of a question, or all of it, as the answer to a key.
     pub(in crate::app) fn tell_part(&mut self, id: PromptId, words: Vec<Segment>, now: Now) {
         let (class, about) = (Class::Response, About::Asks(id));
         let told = self
@@ -172,7 +171,7 @@ impl App {
         self.emit(told, now);
     }
 
-    /// Returns the next part of a question that is told in parts; after the last comes the first again.
+    /// Returns the next part of a question that is read in parts; after the last one, the first again.
     pub(in crate::app) fn next_part(&mut self, prompt: &Prompt, now: Now) -> Vec<Segment> {
         let mut parts = self.announcer.whole(prompt, &self.sessions, now).parts;
         let known = &mut self.questions.known;

@@ -1,42 +1,42 @@
-//! Where the person's attention is, and what calls for it.
+//! The person's attention, and what calls for it.
 
 use std::collections::BTreeSet;
 
 use crate::app::effect::Noticed;
 
-/// Remembers where the person's attention is and what calls for it.
+/// Where the person's attention is, and what calls for it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Calls {
-    /// Whether the person looks at the terminal; most terminals only tell when that changes.
+    /// Whether the person looks at the terminal; most terminals only report changes.
     focused: Option<bool>,
-    /// What there is a notification of.
+    /// The subjects of the notifications that are out.
     notified: BTreeSet<Noticed>,
-    /// How many questions the terminal's title counts.
+    /// The number of questions in the terminal's title.
     titled: usize,
 }
 
 impl Calls {
-    /// Takes the terminal's word on whether the person looks at it.
+    /// Handles the terminal's report on whether the person looks at it.
     pub(super) fn focus(&mut self, on: bool) {
         self.focused = Some(on);
     }
 
-    /// Returns whether the person surely looks at the terminal.
+    /// Returns whether the person certainly looks at the terminal.
     pub(super) fn is_focused(&self) -> bool {
         self.focused == Some(true)
     }
 
-    /// Returns whether the person surely looks elsewhere.
+    /// Returns whether the person certainly looks elsewhere.
     pub(super) fn is_elsewhere(&self) -> bool {
         self.focused == Some(false)
     }
 
-    /// Takes note that a notification is sent.
+    /// Notes that a notification is sent.
     pub(super) fn notify(&mut self, about: Noticed) {
         self.notified.insert(about);
     }
 
-    /// Returns what notifications are to be taken back, and forgets them.
+    /// Returns the notifications to take back, and forgets them.
     pub(super) fn withdraw(&mut self, is_over: impl Fn(Noticed) -> bool) -> Vec<Noticed> {
         let (over, still) = std::mem::take(&mut self.notified)
             .into_iter()
@@ -45,17 +45,17 @@ impl Calls {
         Vec::from_iter::<BTreeSet<Noticed>>(over)
     }
 
-    /// Returns everything that is notified, and forgets it.
+    /// Returns all notifications that are out, and forgets them.
     pub(super) fn leave(&mut self) -> Vec<Noticed> {
         self.withdraw(|_| true)
     }
 
-    /// Takes how many questions wait; tells whether the title is to say so anew.
+    /// Sets how many questions wait; returns whether the title has to change.
     pub(super) fn title(&mut self, waiting: usize) -> bool {
         std::mem::replace(&mut self.titled, waiting) != waiting
     }
 
-    /// Forgets what the title says.
+    /// Forgets the content of the title.
     pub(super) fn retitle(&mut self) {
         self.titled = 0;
     }

@@ -1,12 +1,11 @@
-//! Choosing one of several answers: by number, by a first letter, or by going from one to the next.
+//! Choosing one of several answers: by number, by first letter, or by going from one to the next.
 //!
-//! Responsibilities: which choice is in focus, which are picked where several may be, and what is taken.
-//! Not here: where the person is (`choices`), whether the question may be answered (`answering`), drawing (`pane`).
+//! Responsibilities: which choice is in focus, which are picked if several may be, and which answer results. Not here:
+//! the person's place (`choices`), whether the question may be answered (`answering`), drawing (`pane`).
 //!
-//! # Mental model
-//! Opening the choices is armed like any answer. From then on digits take a choice at once, letters and
-//! arrows only move the focus and say where it is, and Enter takes what is in focus. Nothing is in focus
-//! before something was moved, so that Enter alone never answers.
+//! # Mental model Opening the choices is armed like any answer. From then on a digit answers immediately, letters and
+//! arrows only move the focus and announce it, and Enter answers with the choice in focus. Nothing is in focus before
+//! the person moves it, so that Enter alone never answers.
 
 use crate::announce::{Arg, Class, Kind};
 use crate::keys::ChoiceMove;
@@ -18,7 +17,7 @@ use crate::app::App;
 use crate::app::doing::Doing;
 use crate::app::doing::choices::{Choices, Taken};
 
-/// What stands between the values where several are picked: the protocol carries one text (6.6.1).
+/// The separator between several picked values: the protocol carries a single text (6.6.1).
 const BETWEEN: &str = ", ";
 
 impl App {
@@ -27,14 +26,14 @@ impl App {
         self.doing.choices()?.focus()
     }
 
-    /// Returns whether a choice is picked; `None` where only one can be taken.
+    /// Returns whether a choice is picked; `None` if only one can be chosen.
     pub fn is_picked(&self, at: usize) -> Option<bool> {
         let (_, prompt) = self.shown()?;
         let picked = |choices: &Choices| choices.is_picked(at);
         takes_several(prompt).then(|| self.doing.choices().is_some_and(picked))
     }
 
-    /// Returns what a person knows each choice of a question by.
+    /// Returns the label of each choice of a question, as the person knows it.
     pub fn choice_labels(&self, prompt: &Prompt) -> Vec<String> {
         match &prompt.question {
             Question::Clarification(asked) => asked
@@ -118,7 +117,7 @@ impl App {
         self.say_choice(&prompt, &labels, now);
     }
 
-    /// Says the choice in focus; it is no news and does not enter the history.
+    /// Announces the choice in focus; it is no news and does not enter the history.
     fn say_choice(&mut self, prompt: &Prompt, labels: &[String], now: Now) {
         let Some(at) = self.choice_in_focus() else {
             self.respond("choice.open", &[], now);
@@ -145,7 +144,7 @@ impl App {
         self.answers.clear();
     }
 
-    /// Answers with what was taken of the choices.
+    /// Answers with the choices that the person made.
     pub(in crate::app) fn take_choice(&mut self, id: PromptId, taken: Taken, now: Now) {
         // The keys for a choice were armed when it was begun.
         let by = By::Begun;

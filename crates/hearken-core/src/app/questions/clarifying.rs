@@ -1,4 +1,4 @@
-//! Answers in words: as which kind they are taken, and what is said where none fits.
+//! Answers in words: as which kind they are read, and what is announced if none fits.
 
 use crate::announce::{Arg, Class};
 use crate::protocol::{Answer, AwaitingClarification, Decision, Now, Response, ResponseKind};
@@ -8,12 +8,12 @@ use crate::app::App;
 
 use super::gate::Meant;
 
-/// How many digits survive the way through a JSON number, which is binary (IEEE 754): with more, the
-/// agent could get another number than the person typed.
+/// How many digits survive as a JSON number, which is binary (IEEE 754): with more, the agent could receive a different
+/// number from the one that the person typed.
 const MOST_DIGITS: usize = 15;
 
 impl App {
-    /// Says what kind of answer a question takes.
+    /// Announces which kinds of answer a question takes.
     pub(in crate::app) fn wants(&mut self, prompt: &Prompt, now: Now) {
         let phrases = self.announcer.phrases();
         let what = match &prompt.question {
@@ -76,8 +76,8 @@ impl App {
         self.strict_response_of(asked, text).or_else(free)
     }
 
-    /// Reads the words of a rule of a file in the same way. It means the same on every computer, so `yes` and
-    /// `no` are understood whatever the person's language is, and that language's own words besides.
+    /// Reads the words of a rule in a file in the same way. A file means the same on every computer, so `yes` and `no`
+    /// are understood whatever the person's language is, in addition to that language's own words.
     pub(super) fn response_of_rule(
         &self,
         asked: &AwaitingClarification,
@@ -105,13 +105,13 @@ impl App {
         }
     }
 
-    /// Reads words as one of the kinds that not every text is.
+    /// Reads words as one of the kinds that not every text matches.
     fn strict_response_of(&self, asked: &AwaitingClarification, text: &str) -> Option<Response> {
         strictly(asked, text, self.yes_or_no_in(text))
     }
 
-    /// Takes a text that begins with the number of the only open question: the number names it, unless all of the
-    /// text is an answer. Where it could be either, nothing is sent.
+    /// Handles a text that begins with the number of the only open question: the number addresses it, unless the whole
+    /// text is an answer. If it could be either, nothing is sent.
     pub(in crate::app) fn answer_perhaps_numbered(
         &mut self,
         prompt: &Prompt,
@@ -162,7 +162,7 @@ impl App {
     }
 }
 
-/// Reads words as one of the kinds that not every text is; `yes_or_no` is what they mean where that is asked.
+/// Reads words as one of the kinds that not every text matches; `yes_or_no` is their meaning for a yes-or-no question.
 fn strictly(
     asked: &AwaitingClarification,
     text: &str,
@@ -191,17 +191,17 @@ fn takes_any(asked: &AwaitingClarification) -> bool {
     kinds.any(|kind| matches!(kind, ResponseKind::Freetext | ResponseKind::Other(_)))
 }
 
-/// Why a text is no number that can be sent.
+/// Why a text is not a number that can be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NotANumber {
-    /// It is not written as one.
+    /// It is not written as a number.
     Malformed,
     /// It has more digits than can be carried.
     TooLong,
 }
 
-/// Reads a number as people write it in plain digits: a sign, digits, a point and digits. A comma is
-/// refused, because it means thousands to some and a fraction to others.
+/// Parses a number as people write it in plain digits: a sign, digits, a point and digits. A comma is refused, because
+/// it marks thousands for some and a fraction for others.
 fn number_of(text: &str) -> Result<f64, NotANumber> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));

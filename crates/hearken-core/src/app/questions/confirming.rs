@@ -1,4 +1,4 @@
-//! Waiting for the second step of an answer, taking it, and giving it up.
+//! The second step of an answer: waiting for it, handling it, and giving it up.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl App {
         }
         let level = self.announcer.verbosity();
         let mut words = self.announcer.phrases().say(key, level, &args);
-        // What a program writes for it is told beside the question; nobody need hear it there.
+        // A program gets the line to write in a separate field; it need not be spoken there.
         if accepts
             && self.face.manner() == Manner::Program
             && let Some(how) = words.first_mut()
@@ -62,10 +62,10 @@ impl App {
         self.tell_of(Class::Response, prompt, key, (words, Aloud::Yes), now);
     }
 
-    /// Takes the second step.
+    /// Handles the second step.
     pub(in crate::app) fn confirm(&mut self, number: Option<u64>, by: By, now: Now) {
         let Some(step) = self.doing.second_step() else {
-            // Without a first step there is nothing to confirm; the question says what it wants.
+            // Without a first step there is nothing to confirm; the question repeats what it wants.
             if let Some(prompt) = self.ready(number, Meant::Confirm, by, now) {
                 let keys = self.announcer.keys(&prompt);
                 self.respond("fault.other", &[("reason", Arg::Own(keys))], now);
@@ -84,13 +84,13 @@ impl App {
         self.send(&prompt, answer, now);
     }
 
-    /// Returns when the second step is no longer waited for.
+    /// Returns when the second step lapses.
     pub(in crate::app) fn second_step_ends(&self) -> Option<Duration> {
         let step = self.doing.second_step()?;
         Some(step.ends(self.patience()))
     }
 
-    /// Gives up waiting for a second step that had not come at a time until now, and says so.
+    /// Gives up on a second step that had not come by `at`, and announces that.
     pub(in crate::app) fn end_second_step(&mut self, at: Duration, now: Now) {
         let patience = self.patience();
         let over = |step: &&SecondStep| step.was_over(at, now, patience);

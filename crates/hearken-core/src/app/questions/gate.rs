@@ -1,4 +1,4 @@
-//! Which question an answer is meant for, and whether it may be answered now.
+//! The check of which question an answer is meant for, and whether it may be answered now.
 
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ use crate::session::{Prompt, PromptId, Standing};
 use super::arming::NotYet;
 use crate::app::App;
 
-/// Says where an answer came from, which decides how it is checked.
+/// The origin of an answer, which decides how it is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum By {
-    /// A key, pressed so.
+    /// A key press.
     Key(Press),
-    /// A line, read then.
+    /// A line.
     Line {
-        /// When.
+        /// When it was read.
         read: Duration,
     },
-    /// The end of an answer whose beginning was let through: the question only must still be there.
+    /// The end of an answer whose beginning passed the check: only the question must still be open.
     Begun,
 }
 
-/// Says what was to be answered: a line that must name its question is shown how with the same decision,
-/// so that whoever meant no is never handed a yes to copy.
+/// The kind of answer meant: a line that must name its question gets an example with the same decision, so that a
+/// person who meant no is never given a yes to copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Meant {
     /// Yes.
@@ -38,12 +38,12 @@ pub(in crate::app) enum Meant {
     RejectBecause,
     /// Words or a number.
     Text,
-    /// A choice by its number, unless it is still to be chosen.
+    /// A choice by its number; `None` if it is still to be chosen.
     Choice(Option<usize>),
 }
 
 impl Meant {
-    /// Returns a line that means it for one question.
+    /// Returns an example line that gives this answer to one question.
     pub(super) fn line(self, prompt: PromptId) -> String {
         let n = prompt.0;
         match self {
@@ -59,8 +59,8 @@ impl Meant {
 }
 
 impl App {
-    /// With several questions open, a text may begin with the number of the one that it is for; with
-    /// one, all of it is the text, unless the number carries a sign: `#2` is an address always.
+    /// Splits off the number of the question that a text is for. With several questions open, a text may begin with it;
+    /// with one, all of it is the text, unless the number carries a sign: `#2` is always an address.
     pub(in crate::app) fn addressed(
         &self,
         number: Option<u64>,
@@ -82,7 +82,7 @@ impl App {
         (number, text)
     }
 
-    /// Finds the question that an answer is meant for, if it may be answered now; says why not.
+    /// Returns the question that an answer is meant for, if it may be answered now; otherwise announces why not.
     pub(in crate::app) fn ready(
         &mut self,
         number: Option<u64>,
@@ -159,7 +159,7 @@ impl App {
         None
     }
 
-    /// Finds a question again that the person has begun to answer: it only must still be there.
+    /// Returns the question that the person has begun to answer, if it is still open.
     pub(in crate::app) fn still_there(
         &mut self,
         number: u64,
@@ -174,7 +174,7 @@ impl App {
         self.respond("reply.not_yet", &[("why", Arg::Own(why))], now);
     }
 
-    /// Says why an open question takes no answer.
+    /// Announces why an open question takes no answer.
     fn explain(&mut self, prompt: &Prompt, now: Now) {
         let n = ("n", Arg::own(prompt.id.0));
         match (prompt.answer(), prompt.standing) {

@@ -1,10 +1,10 @@
-//! The questions of agents as the person meets them: which one is shown, what of it came to them, when it
-//! may be answered, and what becomes of the answer.
+//! The questions of agents as the person meets them: which one is shown, what of it has reached them, when it may be
+//! answered, and what happens to the answer.
 //!
-//! The folder: `shown`, `known`, `arming` (what is before the person, and whether that is enough), `rules`,
-//! `under_way` and `calls` hold what is known; `asking`, `sight`, `gate`, `answering`,
-//! `clarifying`, `choosing`, `confirming`, `policy`, `sending`, `alarms` ask, take and tell. Not here: the
-//! questions themselves and their tokens (`session`), their words (`announce`).
+//! The folder: `shown`, `known`, `arming` (what is before the person, and whether that is enough), `rules`, `under_way`
+//! and `calls` hold the state; `asking`, `sight`, `gate`, `answering`, `clarifying`, `choosing`, `confirming`,
+//! `policy`, `sending`, `alarms` ask, handle answers and announce. Not here: the questions themselves and their tokens
+//! (`session`), their words (`announce`).
 
 mod alarms;
 mod answering;
@@ -36,36 +36,36 @@ use rules::Rules;
 use shown::Shown;
 use under_way::UnderWay;
 
-/// How much may be known of questions that are over before it is looked for.
+/// How much may be stored about closed questions before all of it is checked.
 const FEW: usize = 64;
 
-/// A bare answer in a line is refused for this long after the questions changed.
+/// How long a bare answer in a line is refused after the questions changed.
 const CHANGED: Duration = Duration::from_secs(2);
 
-/// What is known of the questions beside what they are.
+/// The state of the questions, in addition to the questions themselves.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Questions {
-    /// The one that keys are meant for.
+    /// The question that keys are meant for.
     shown: Option<Shown>,
     known: Known,
     rules: Rules,
     under_way: UnderWay,
     calls: Calls,
-    /// When a question came, went or became another, last.
+    /// The last time that a question came, went or was replaced by another.
     changed: Option<Duration>,
-    /// When what was typed ahead of the shown question is thrown away once more.
+    /// When input typed ahead of the shown question is discarded a second time.
     flush_at: Option<Duration>,
-    /// Of what it was found that the shown one is the right one.
+    /// The state for which this question was found to be the right one to show.
     right: Option<(Asking, Option<PromptId>)>,
-    /// How many wait for the person, and of what that was counted.
+    /// How many questions wait for the person, and the state for which that was counted.
     waiting: Cell<Option<(Asking, usize)>>,
-    /// Of how many changes of questions it is known which are still open.
+    /// The number of changes of questions up to which closed ones were dropped.
     kept: u64,
-    /// How much is known of questions before all of it is looked at again.
+    /// How many entries about questions may be stored before all of them are checked again.
     most_known: usize,
 }
 
-/// Says of which questions something was found out: how often they changed, and which of them are left alone.
+/// The state that a result about questions holds for: how often they changed, and which of them are left alone.
 type Asking = (u64, u64);
 
 impl Questions {
@@ -74,7 +74,7 @@ impl Questions {
         self.shown.as_ref()
     }
 
-    /// Returns which question keys are meant for.
+    /// Returns the id of the question that keys are meant for.
     pub(super) fn shown_id(&self) -> Option<PromptId> {
         self.shown.as_ref().map(|shown| shown.prompt)
     }
@@ -91,7 +91,7 @@ impl Questions {
         }
     }
 
-    /// Takes note that a bare answer may be meant for another question than a moment ago.
+    /// Notes that a bare answer may now be meant for another question than a moment ago.
     pub(super) fn note_change(&mut self, now: Duration) {
         self.changed = Some(now);
     }
@@ -101,17 +101,17 @@ impl Questions {
         self.changed.is_some_and(|at| read < at + CHANGED)
     }
 
-    /// Returns when what was typed ahead is thrown away once more.
+    /// Returns when input typed ahead is discarded a second time.
     pub(super) fn flush_due(&self) -> Option<Duration> {
         self.flush_at
     }
 
-    /// Takes note that it was thrown away.
+    /// Notes that it was discarded.
     pub(super) fn flushed(&mut self) {
         self.flush_at = None;
     }
 
-    /// Returns when an answer is sent again.
+    /// Returns when the next answer is sent again.
     pub(super) fn retry_due(&self) -> Option<Duration> {
         self.under_way.due()
     }
@@ -126,32 +126,32 @@ impl Questions {
         self.under_way.is_empty()
     }
 
-    /// Returns whether a question is one that a rule leaves alone: it stays open, and nobody is asked.
+    /// Returns whether a rule leaves a question alone: it stays open, and the person is not asked.
     pub(super) fn is_left_alone(&self, prompt: PromptId) -> bool {
         self.rules.leave(prompt)
     }
 
-    /// Takes the terminal's word on whether the person looks at it.
+    /// Handles the terminal's report on whether the person looks at it.
     pub(super) fn focus(&mut self, on: bool) {
         self.calls.focus(on);
     }
 
-    /// Returns what is notified, and forgets it.
+    /// Returns all notifications that are out, and forgets them.
     pub(super) fn stop_calling(&mut self) -> Vec<Noticed> {
         self.calls.leave()
     }
 
-    /// Forgets what the title says, because its words have changed.
+    /// Forgets the content of the title, because its words have changed.
     pub(super) fn retitle(&mut self) {
         self.calls.retitle();
     }
 
-    /// Keeps what is known of open questions only.
+    /// Drops everything about closed questions.
     fn keep(&mut self, sessions: &Sessions) {
         let is_open = |id: PromptId| sessions.prompt(id).is_some_and(Prompt::is_open);
         let kept = std::mem::replace(&mut self.kept, sessions.asking());
         let changed = sessions.asked_since(kept);
-        // Something may be learned of a question that was over before, by a line that tells of it.
+        // A line about a question can add an entry after the question is closed.
         match changed.filter(|_| self.known.len() <= self.most_known) {
             Some(changed) => {
                 for id in changed.filter(|id| !is_open(*id)) {

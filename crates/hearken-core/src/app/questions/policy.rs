@@ -1,19 +1,19 @@
-//! Confirmations that are decided by a rule of the person's own.
+//! Confirmations that the person's own rules decide.
 //!
 //! # Mental model
-//! A rule of the settings (`[[policy]]`) is a decision that the person made beforehand. It is looked
-//! for when a question is raised, once: the first rule that is about the question takes it. What the
-//! rule did is announced with the action and the rule's name, and goes out as `decided_by: auto:NAME`
-//! (6.3.2). Where the answer can't be delivered, the person is asked after all.
+//! A rule of the settings (`[[policy]]`) is a decision that the person made beforehand. It is looked up once, when a
+//! question is raised: the first rule that is about the question decides it. The outcome is announced with the action
+//! and the rule's name, and sent as `decided_by: auto:NAME` (6.3.2). If the answer can't be delivered, the person is
+//! asked after all.
 //!
 //! # Worked example
-//! `no_mail` rejects for the tool `send_email`. An agent asks to send one and names the tool: "Your
-//! rule no_mail rejects question 1: …" is said instead of the question, and the rejection is sent. An
-//! agent that names no tool is not covered, and the person is asked.
+//! `no_mail` rejects for the tool `send_email`. An agent asks to send a mail and names the tool: "Your rule no_mail
+//! rejects question 1: …" is announced instead of the question, and the rejection is sent. An agent that names no tool
+//! is not covered, and the person is asked.
 //!
 //! # Tuning by symptom
-//! A rule does nothing: the question names no tool, or an `accept` rule met a question that does not
-//! itself say low risk and reversible. Too much is rejected: name agents, tools or risks.
+//! A rule does nothing: the question names no tool, or an `accept` rule met a question that does not itself declare low
+//! risk and reversibility. Too much is rejected: name agents, tools or risks.
 
 use crate::announce::{Arg, Class, Kind, Trust, hides_something};
 use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
@@ -22,24 +22,24 @@ use crate::session::{Prompt, PromptId, Question, Sessions, Standing, TokenUse};
 
 use crate::app::App;
 
-/// Says who decided, for `decided_by`.
+/// The source of a decision, for `decided_by`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Decider {
     /// The person, now.
     Person,
-    /// A rule of theirs.
+    /// One of the person's rules.
     Rule(String),
 }
 
-/// Finds the first rule that is about a question.
+/// Returns the first rule that is about a question.
 fn rule_for<'a>(rules: &'a [PolicyRule], prompt: &Prompt, trust: &Trust) -> Option<&'a PolicyRule> {
     let Question::Confirmation(asked) = &prompt.question else {
-        // What an agent wants to know, no rule knows.
+        // No rule can know what an agent wants to know.
         return None;
     };
     rules.iter().find(|rule| {
         let agent = is_of(&rule.agents, prompt, trust);
-        // Who accepts by a tool must know it; to reject, its name in the action is enough.
+        // To accept by a tool, the tool must be known; to reject, its name in the action is enough.
         let weakly = rule.decision != PolicyDecision::Accept;
         let about = |tool: &String| Sessions::is_about(prompt, tool, weakly);
         let tool = rule.tools.is_empty() || rule.tools.iter().any(about);
@@ -48,10 +48,10 @@ fn rule_for<'a>(rules: &'a [PolicyRule], prompt: &Prompt, trust: &Trust) -> Opti
     })
 }
 
-/// Returns whether a question is of one of these agents; of none means of any.
+/// Returns whether a question comes from one of these agents; an empty list stands for any.
 pub(super) fn is_of(agents: &[String], prompt: &Prompt, trust: &Trust) -> bool {
     let names = [prompt.key.agent.as_str(), &prompt.agent];
-    // A rule is about the agent, not about whoever takes its name.
+    // A rule is about the agent, not about another one that uses its name.
     let claimed = trust.doubts(prompt.key.link, &prompt.key.agent, &prompt.agent);
     let named = |name: &String| names.contains(&name.as_str());
     agents.is_empty() || (!claimed && agents.iter().any(named))
@@ -61,7 +61,7 @@ fn risk_of(asked: &AwaitingConfirmation) -> PolicyRisk {
     named(asked.risk_level.as_ref())
 }
 
-/// Names a risk as rules do.
+/// Returns a risk as rules name it.
 pub(super) fn named(risk: Option<&RiskLevel>) -> PolicyRisk {
     match risk {
         Some(RiskLevel::Low) => PolicyRisk::Low,
@@ -71,11 +71,11 @@ pub(super) fn named(risk: Option<&RiskLevel>) -> PolicyRisk {
     }
 }
 
-/// Returns whether a question takes such a decision from a rule.
+/// Returns whether a rule may decide a question like this.
 ///
-/// Accepting is the one that can do harm: the event itself must say low risk and reversible without effort, its tool
-/// must not say otherwise, nothing about the question may be unusual, and where silence would accept it the rule must say
-/// that it takes that, too.
+/// Only accepting can do harm: the event itself must declare low risk and effortless reversibility, its tool must not
+/// contradict, nothing about the question may be unusual, and if silence would accept it, the rule must explicitly
+/// cover that.
 pub(super) fn is_fit(
     decision: PolicyDecision,
     silence: bool,
@@ -99,7 +99,8 @@ pub(super) fn is_fit(
 }
 
 impl App {
-    /// Lets a question be accepted in one step where the person wants that, and all of it was read and nothing found.
+    /// Lets a question be accepted in one step if the person wants that, and all of it was read without finding a
+    /// problem.
     pub(in crate::app) fn ease(&mut self, id: PromptId) {
         let prompt = self.sessions.prompt(id);
         if prompt.is_some_and(|prompt| self.announcer.may_be_one_step(prompt)) {
@@ -107,8 +108,7 @@ impl App {
         }
     }
 
-    /// Decides a question that was just raised, where a rule is about it. `false` means that the
-    /// person is asked.
+    /// Decides a newly raised question if a rule is about it. Returns `false` if the person is asked.
     pub(in crate::app) fn by_policy(&mut self, id: PromptId, now: Now) -> bool {
         if self.questions.is_left_alone(id) {
             return true;
@@ -116,7 +116,7 @@ impl App {
         let Some(prompt) = self.sessions.prompt(id).cloned() else {
             return false;
         };
-        // What is perhaps decided already is for the person to judge.
+        // A question that may be decided already is for the person to judge.
         let doubtful = prompt.standing == Standing::Resumed
             || prompt.token_use != TokenUse::Own
             || prompt.reply.perhaps().is_some();
@@ -133,7 +133,7 @@ impl App {
         self.decide_by(rule, &prompt, now)
     }
 
-    /// Does what a rule says with a question that it is about.
+    /// Carries out a rule on a question that it is about.
     pub(super) fn decide_by(&mut self, rule: PolicyRule, prompt: &Prompt, now: Now) -> bool {
         let id = prompt.id;
         let words = self
@@ -164,7 +164,7 @@ impl App {
         true
     }
 
-    /// The answer of a rule did not arrive: the person is asked after all.
+    /// Asks the person after all, because the answer of a rule did not arrive.
     pub(in crate::app) fn ask_instead_of_rule(&mut self, id: PromptId, now: Now) {
         let open = self.sessions.prompt(id).is_some_and(Prompt::is_answerable);
         if open && self.questions.rules.answered(id) {
@@ -173,7 +173,7 @@ impl App {
         }
     }
 
-    /// Tells at the start which questions will not be asked.
+    /// Announces at the start which questions will not be asked.
     pub(in crate::app) fn tell_policy(&mut self, now: Now) {
         self.tell_answers(now);
         if self.config.policy.is_empty() {

@@ -1,35 +1,35 @@
-//! Which questions a rule of the person's own took.
+//! The questions that the person's own rules decided.
 
 use std::collections::BTreeSet;
 
 use crate::session::PromptId;
 
-/// The open questions that a rule took.
+/// The open questions that a rule decided.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
-    /// Those that one leaves alone: they stay open, and nobody is asked.
+    /// The questions that a rule leaves alone: they stay open, and the person is not asked.
     left: BTreeSet<PromptId>,
-    /// Those that one answered, once: if that fails, the person is asked.
+    /// The questions that a rule answered, once: if that fails, the person is asked.
     answered: BTreeSet<PromptId>,
-    /// Those of which it was told that no rule answers them.
+    /// The questions that were announced as answered by no rule.
     unanswered: BTreeSet<PromptId>,
-    /// How often it changed which are left alone.
+    /// How often the set of questions left alone changed.
     changes: u64,
 }
 
 impl Rules {
-    /// Takes note that a rule leaves a question alone.
+    /// Notes that a rule leaves a question alone.
     pub(super) fn note_left(&mut self, id: PromptId) {
         self.left.insert(id);
         self.changes += 1;
     }
 
-    /// Takes note that a rule answered a question.
+    /// Notes that a rule answered a question.
     pub(super) fn note_answered(&mut self, id: PromptId) {
         self.answered.insert(id);
     }
 
-    /// Takes note that it is told of a question that no rule answers it; `false` where that was told before.
+    /// Notes the announcement that no rule answers a question; returns `false` if that was announced before.
     pub(super) fn note_unanswered(&mut self, id: PromptId) -> bool {
         self.unanswered.insert(id)
     }
@@ -44,7 +44,7 @@ impl Rules {
         self.left.iter().copied()
     }
 
-    /// Returns a number that is another one after each change of which questions are left alone.
+    /// Returns a number that differs after each change of which questions are left alone.
     pub(super) fn leaving(&self) -> u64 {
         self.changes
     }
@@ -54,7 +54,7 @@ impl Rules {
         self.answered.contains(&id)
     }
 
-    /// Keeps what is about open questions only.
+    /// Drops everything about closed questions.
     pub(super) fn keep(&mut self, is_open: impl Fn(PromptId) -> bool) {
         let left = self.left.len();
         self.left.retain(|id| is_open(*id));
@@ -63,7 +63,7 @@ impl Rules {
         self.unanswered.retain(|id| is_open(*id));
     }
 
-    /// Forgets a question that is open no more.
+    /// Forgets a closed question.
     pub(super) fn forget(&mut self, id: PromptId) {
         self.changes += u64::from(self.left.remove(&id));
         self.answered.remove(&id);

@@ -1,20 +1,17 @@
 //! Questions that a file of the call answers by rule, for scripts (`--answers`).
 //!
-//! # Mental model
-//! Such a file is a person who is not there, and wrote down beforehand what they would say. It goes through the
-//! gate of the rules of the settings (`policy`), which stand above it: what is perhaps decided already, reused
-//! or not answerable is answered by no rule. It accepts what a rule of the settings may accept, and beyond that
-//! only a risk that it names, of an action that it names; what hides something, is too long to be said, does not
-//! name its action or would be allowed by silence, it never accepts.
+//! # Mental model The file stands for an absent person who wrote down in advance what they would say. It goes through
+//! the gate of the settings' rules (`policy`), which take precedence: no rule answers a question that may be decided
+//! already, is reused or can't be answered. A rule of the file accepts what a rule of the settings may accept, and
+//! beyond that only a risk that it names, of an action that it names; it never accepts an action that hides something,
+//! is too long to be spoken, is not named, or would be allowed by silence.
 //!
-//! # Worked example
-//! `tidy` accepts `Move 3 notes` of low risk. An agent asks for it: "Your rule tidy accepts question 1: …", and
-//! `decided_by: auto:tidy` goes out. The next one asks to delete them, and no rule is about that: it is told that
-//! none answers, and the question stays open.
+//! # Worked example `tidy` accepts `Move 3 notes` of low risk. An agent asks for it: "Your rule tidy accepts question
+//! 1: …", and `decided_by: auto:tidy` is sent. The next one asks to delete them, which no rule is about: this is
+//! announced, and the question stays open.
 //!
-//! # Tuning by symptom
-//! A rule is told as one that can't answer: the risk is not named (`risks`, `irreversible`), or the answer is none
-//! of those that the question takes.
+//! # Tuning by symptom A rule is announced as unable to answer: the risk is not named (`risks`, `irreversible`), or the
+//! answer is none of those that the question takes.
 
 use crate::announce::{About, Aloud, Arg, Class, Trust, hides_something};
 use crate::config::{AnswerKind, AnswerRule, AnswerWish, PolicyDecision, PolicyRisk, PolicyRule};
@@ -25,7 +22,7 @@ use super::policy::{Decider, is_fit, is_of, named};
 use crate::app::App;
 use crate::app::telling::kind_of;
 
-/// Finds the first rule that is about a question.
+/// Returns the first rule that is about a question.
 fn rule_for<'a>(rules: &'a [AnswerRule], prompt: &Prompt, trust: &Trust) -> Option<&'a AnswerRule> {
     let kind = match &prompt.question {
         Question::Confirmation(_) => AnswerKind::Confirmation,
@@ -40,7 +37,7 @@ fn rule_for<'a>(rules: &'a [AnswerRule], prompt: &Prompt, trust: &Trust) -> Opti
     })
 }
 
-/// Returns whether a rule may accept an action: what any rule may, or a risk that it names.
+/// Returns whether a rule may accept an action: what any rule may accept, or a risk that it names.
 fn may_accept(rule: &AnswerRule, prompt: &Prompt, asked: &AwaitingConfirmation) -> bool {
     if is_fit(PolicyDecision::Accept, rule.silence, prompt, asked) {
         return true;
@@ -57,13 +54,13 @@ fn may_accept(rule: &AnswerRule, prompt: &Prompt, asked: &AwaitingConfirmation) 
         && is_plain(prompt)
 }
 
-/// Returns whether all of a question can be said and seen as it is.
+/// Returns whether all of a question can be spoken and displayed as it is.
 fn is_plain(prompt: &Prompt) -> bool {
     !hides_something(prompt) && !prompt.is_cut() && !prompt.turns_its_direction()
 }
 
 impl App {
-    /// Answers a question by the call's file, where a rule there may. `false` means that the person is asked.
+    /// Answers a question by the call's file, if a rule there may. Returns `false` if the person is asked.
     pub(super) fn by_answers(&mut self, prompt: &Prompt, now: Now) -> bool {
         let trust = self.announcer.trust();
         let Some(rule) = rule_for(&self.config.answers, prompt, trust).cloned() else {
@@ -104,7 +101,7 @@ impl App {
         self.decide_by(rule, prompt, now)
     }
 
-    /// Answers a clarification by a rule, and says so.
+    /// Answers a clarification by a rule, and announces it.
     fn answer_by(&mut self, rule: &AnswerRule, prompt: &Prompt, response: Response, now: Now) {
         let answer = Answer::Response(response);
         let words = self.announcer.answer_words(prompt, &answer);
@@ -119,7 +116,7 @@ impl App {
         self.dispatch(prompt, answer, Decider::Rule(rule.name.clone()), now);
     }
 
-    /// Tells once of a question that none of the call's rules answers, where there are any.
+    /// Announces, once per question, that none of the call's rules answers it, if there are any rules.
     pub(super) fn no_answer(&mut self, key: &str, prompt: &Prompt, rule: String, now: Now) {
         if self.config.answers.is_empty() || !self.questions.rules.note_unanswered(prompt.id) {
             return;
@@ -137,7 +134,7 @@ impl App {
         self.emit(told, now);
     }
 
-    /// Tells at the start which questions the call's rules answer.
+    /// Announces at the start which questions the call's rules answer.
     pub(super) fn tell_answers(&mut self, now: Now) {
         if self.config.answers.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! How an answer goes out, and what becomes of it.
+//! Sending an answer, and following it until its fate is known.
 
 use jiff::Timestamp;
 
@@ -18,7 +18,7 @@ impl App {
         if prompt.question.token().is_none() {
             return;
         }
-        // Both are told of what was heard until now.
+        // Both depend on what was heard so far.
         let was_named = takes_two_steps(prompt) && !self.queue.holds(About::Tells(prompt.id));
         let is_plain = self.is_plain(prompt, now);
         let wishes = self.queue.withdraw(prompt.id, now.monotonic);
@@ -33,7 +33,7 @@ impl App {
                 ..
             }
         );
-        // Who took the second step heard it there.
+        // Taking the second step means having heard it there.
         if prompt.standing == Standing::Resumed && !confirmed {
             let args = std::slice::from_ref(&n);
             self.tell_about(Class::Response, prompt, "reply.perhaps", args, now);
@@ -43,7 +43,7 @@ impl App {
                 decision: Decision::Accept,
                 ..
             } => {
-                // The second step has said what it is about, or just now the question itself.
+                // The second step has named the action, or the question itself has just done so.
                 let short = match was_named || (is_plain && !takes_two_steps(prompt)) {
                     true => "reply.accepting.confirmed",
                     false => "reply.accepting.short",
@@ -56,7 +56,7 @@ impl App {
                 decision: Decision::Reject,
                 rationale,
             } => {
-                // The person's own words are read back: they go out to the agent.
+                // The person's own words are read back, because they go to the agent.
                 let reason = rationale.clone().unwrap_or_default();
                 let reason = ("reason", Arg::Exact(reason, None));
                 let short = match is_plain {
@@ -81,8 +81,8 @@ impl App {
         self.dispatch(prompt, answer, Decider::Person, now);
     }
 
-    /// Returns whether it is plain what an answer is for: the question alone is open, has been the shown one for
-    /// longer than a change of it is overlooked, and nothing was told since it was.
+    /// Returns whether it is obvious what an answer is for: no other question is open, this one has been shown for
+    /// longer than the time in which a change may be overlooked, and nothing was announced since.
     fn is_plain(&self, prompt: &Prompt, now: Now) -> bool {
         let alone = self.number_among_several(prompt).is_empty();
         let shown = self
@@ -95,7 +95,7 @@ impl App {
             && shown.is_some_and(|shown| shown.since + CHANGED <= now.monotonic)
     }
 
-    /// Returns the number of a question where others are open, too; else nobody need hear it.
+    /// Returns the number of a question if others are open, too; otherwise an empty text.
     fn number_among_several(&self, prompt: &Prompt) -> Arg {
         let open = self.sessions.open_prompts();
         let mut others = open.filter(|other| other.id != prompt.id);
@@ -105,7 +105,7 @@ impl App {
         })
     }
 
-    /// Sends an answer that has been told.
+    /// Sends an answer that was read back.
     pub(in crate::app) fn dispatch(
         &mut self,
         prompt: &Prompt,
@@ -140,18 +140,18 @@ impl App {
         self.questions.note_change(now.monotonic);
     }
 
-    /// Has a reply kept that is about to go out.
+    /// Records a reply that is about to be sent.
     fn keep_reply(&mut self, link: LinkId, request: u64, reply: &Reply) {
         if !self.keeps {
             return;
         }
-        // On which subscription it goes is the matter of the link's dialect.
+        // The link's dialect decides which subscription it is sent on.
         let body = reply.to_json("");
         let kept = Kept::Reply { request, body };
         self.effects.push(Effect::Keep { link, kept });
     }
 
-    /// Takes the outcome of an attempt to send.
+    /// Handles the outcome of an attempt to send.
     pub(in crate::app) fn replied(
         &mut self,
         request: u64,
@@ -166,7 +166,7 @@ impl App {
         };
         match outcome {
             Ok(receipt) => {
-                // Where the agent's events came first, the outcome is already told.
+                // If the agent's events came first, the outcome is already announced.
                 if prompt.is_open() && receipt != Receipt::Here {
                     let n = ("n", Arg::own(prompt.id.0));
                     let several = ("several", self.number_among_several(&prompt));
@@ -183,14 +183,14 @@ impl App {
         }
     }
 
-    /// Takes note that the transport has said what it knows of a request, where its dialect has not said yet
-    /// what became of it.
+    /// Notes that the transport has reported all it knows of a request, while its dialect has yet to report the
+    /// outcome.
     pub(in crate::app) fn has_left(&mut self, request: u64) {
         self.questions.under_way.note_left(request);
     }
 
-    /// The link is over, and its dialect is never asked again: what it has not said by now nobody will say. Of
-    /// what the transport still has, its own word comes.
+    /// Settles the answers on a link that is over: its dialect is not asked again, so what it has not reported by now
+    /// stays unknown. For requests that the transport still holds, its own report follows.
     pub(in crate::app) fn settle_over(&mut self, link: LinkId, now: Now) {
         if self.links.get(link).is_none_or(|view| !view.is_over()) {
             return;
@@ -201,7 +201,7 @@ impl App {
         }
     }
 
-    /// Takes note of an attempt that brought no receipt, and tries again while that can help.
+    /// Handles an attempt that brought no receipt, and tries again while that can help.
     fn undelivered(
         &mut self,
         request: u64,
@@ -241,7 +241,7 @@ impl App {
             ReplyState::Unanswered => "reply.given_up",
             ReplyState::Withdrawn(_) => "reply.too_late",
             ReplyState::PerhapsResolved(..) if was_settling => "reply.too_late.unknown",
-            // That it was perhaps by the answer was told when it closed.
+            // Whether the answer may have closed the question was announced when it closed.
             ReplyState::PerhapsResolved(..) => return,
             ReplyState::Sending(_)
             | ReplyState::SendingAgain(_)
@@ -264,7 +264,7 @@ impl App {
         }
     }
 
-    /// Returns what the sentences about an answer on its way are made of.
+    /// Returns the arguments of the sentences about an answer on its way.
     fn answer_args(
         &self,
         prompt: &Prompt,
@@ -310,7 +310,7 @@ impl App {
         }
     }
 
-    /// Tells what became of an answer whose next attempt can't be made any more.
+    /// Announces the fate of an answer that can't be tried again any more.
     fn not_again(&mut self, sent: &Outgoing, prompt: &Prompt, now: Now) {
         self.sessions.reply_given_up(sent.prompt(), now);
         let Some(after) = self.sessions.prompt(sent.prompt()).cloned() else {
@@ -320,7 +320,7 @@ impl App {
             ReplyState::Unanswered => "reply.given_up.lost",
             ReplyState::Perhaps(_) => "reply.perhaps.given_up",
             ReplyState::Withdrawn(_) => "reply.too_late",
-            // That it was perhaps by the answer was told when it closed.
+            // Whether the answer may have closed the question was announced when it closed.
             ReplyState::PerhapsResolved(..)
             | ReplyState::Sending(_)
             | ReplyState::Retrying(_)
@@ -336,7 +336,7 @@ impl App {
         self.tell_about(Class::Alert, &after, key, &args, now);
     }
 
-    /// Names, at the end of a run, the answers of which nobody knows that they arrived.
+    /// Announces, at the end of a run, the answers that are not known to have arrived.
     pub(in crate::app) fn tell_undelivered(&mut self, now: Now) {
         if self.run.is_over() {
             return;
@@ -374,10 +374,10 @@ impl App {
         }
     }
 
-    /// Takes back an answer that is tried again, where the person now says the opposite: `n` takes back
-    /// whatever is no rejection, `y` a rejection. Nothing is sent by that; the question is asked again.
+    /// Takes back an answer that waits for its next attempt, if the person now says the opposite: `n` takes back
+    /// everything but a rejection, `y` a rejection. This sends nothing; the question is asked again.
     ///
-    /// Without a number it is the only such answer, while no question is shown that a key could be for.
+    /// Without a number it is the only such answer, as long as no question is shown that a key could be for.
     pub(in crate::app) fn take_back(
         &mut self,
         number: Option<u64>,
@@ -422,8 +422,8 @@ fn is_refusal(answer: &Answer) -> bool {
     }
 }
 
-/// Returns whether a server says that it does not know the token, or not any more: then the question is
-/// perhaps decided, and surely nobody knows it to be open.
+/// Returns whether a server reports that it does not know the token, or no longer does: then the question may be
+/// decided already, and is certainly not known to be open.
 fn refuses_for_good(undelivered: &Undelivered) -> bool {
     match undelivered {
         Undelivered::Refused(Fault::Status { status, .. }) => matches!(status, 404 | 409 | 410),

@@ -1,31 +1,31 @@
-//! The question that keys are meant for, and how much of it was in sight of the full face.
+//! The question that keys are meant for, and how much of it was in sight in the full face.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::session::PromptId;
 
-/// An unanswered question rings again after these times.
+/// The times after which an unanswered question rings again.
 pub(super) const ALARMS: [Duration; 3] = [
     Duration::from_secs(30),
     Duration::from_secs(120),
     Duration::from_secs(300),
 ];
 
-/// What a frame, once it was written, has in sight of the shown question.
+/// What a frame, once written, shows of the shown question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Showing {
-    /// Nothing: the terminal has no size, or got another one, or is somebody else's.
+    /// Nothing: the terminal has no size, or its size or owner has changed.
     Blank,
-    /// Something else than its words: the help, an answer that covers it, or there is no question.
+    /// Something other than its words: the help, an answer that covers it, or no question is shown.
     Aside,
-    /// The choices of this question, below what it asks. That is no page of it.
+    /// The choices of this question, below its words. They are no page of it.
     Choices(PromptId),
     /// A page of it.
     Page(Drawn),
 }
 
-/// Which page of the shown question is in sight.
+/// The page of the shown question that is in sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawn {
     /// The question.
@@ -34,44 +34,44 @@ pub struct Drawn {
     pub page: usize,
     /// How many pages it has on this screen.
     pub pages: usize,
-    /// By what the pages are cut: those of another text or another size do not add up with these.
+    /// A fingerprint of how the pages are cut: pages of another text or another size do not add up with these.
     pub cut: u64,
 }
 
 /// The question that keys are meant for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// Which one.
+    /// The question.
     pub prompt: PromptId,
     /// Since when it is the shown one.
     pub since: Duration,
-    /// Which page of it is on a screen that is too small for all of it, from 0.
+    /// The page on display, from 0, on a screen that is too small for all of it.
     pub page: usize,
     /// Since when a part of it is in sight.
     in_sight: Option<Duration>,
     pages: Pages,
-    /// How often the bell rang again.
+    /// How often the bell has rung again.
     alarms: usize,
 }
 
-/// Which pages of a question were in sight.
+/// The pages of a question that were in sight.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum Pages {
-    /// No frame told of any.
+    /// No frame reported any.
     #[default]
     None,
-    /// These of so many, of one cut.
+    /// Some of the pages, all of one cut.
     Some {
         seen: BTreeSet<usize>,
         pages: usize,
         cut: u64,
     },
-    /// All of them, of one cut.
+    /// All pages of one cut.
     All,
 }
 
 impl Shown {
-    /// Shows a question from now on.
+    /// Creates the state of a question that is shown from now on.
     pub(super) fn new(prompt: PromptId, now: Duration) -> Self {
         Self {
             prompt,
@@ -88,23 +88,23 @@ impl Shown {
         self.in_sight
     }
 
-    /// Returns which pages of it were in sight.
+    /// Returns the pages of it that were in sight.
     pub(super) fn pages(&self) -> &Pages {
         &self.pages
     }
 
-    /// Takes note of a page that is in sight since then.
+    /// Notes that a page has been in sight since `at`.
     pub(super) fn see(&mut self, drawn: Drawn, at: Duration) {
         self.in_sight.get_or_insert(at);
         self.pages.add(drawn);
     }
 
-    /// Takes note that its choices are in sight since then.
+    /// Notes that its choices have been in sight since `at`.
     pub(super) fn see_choices(&mut self, at: Duration) {
         self.in_sight.get_or_insert(at);
     }
 
-    /// Takes note that nothing of it is in sight any more.
+    /// Notes that nothing of it is in sight any more.
     pub(super) fn unsee(&mut self) {
         self.in_sight = None;
     }
@@ -114,7 +114,7 @@ impl Shown {
         ALARMS.get(self.alarms).map(|after| self.since + *after)
     }
 
-    /// Takes note that it rings again.
+    /// Notes that the bell rings again.
     pub(super) fn ring_again(&mut self) {
         self.alarms += 1;
     }

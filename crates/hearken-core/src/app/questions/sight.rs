@@ -1,6 +1,6 @@
-//! News of what of a question came before the person's eyes or ears, and whether that is all of it.
+//! Notes what of a question the person could see or hear, and whether that is all of it.
 //!
-//! What is enough for an answer is in `arming`.
+//! How much is enough for an answer is in `arming`.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use super::shown::{Pages, Showing};
 use crate::app::App;
 
 impl App {
-    /// Returns whether a face has not told yet that the shown question is in sight.
+    /// Returns whether no face has reported yet that the shown question is in sight.
     pub fn wants_sight(&self) -> bool {
         let shown = self.questions.shown();
         shown.is_some_and(|shown| shown.in_sight().is_none())
     }
 
-    /// Takes note of what a frame of the full face has in sight, since then.
+    /// Notes what a frame of the full face has shown since `at`.
     pub(in crate::app) fn drawn(&mut self, showing: Showing, at: Duration, now: Now) {
         match (showing, self.questions.shown.as_mut()) {
             (Showing::Aside, _) => {}
@@ -42,16 +42,16 @@ impl App {
         }
     }
 
-    /// Takes note that a line was written, then.
+    /// Notes that a line was written at this time.
     pub(in crate::app) fn written(&mut self, told: &Announcement, at: Duration) {
         let Some(about) = told.about else { return };
-        // Its details and what becomes of it are not the question itself.
+        // Its details and its outcome are not the question itself.
         let asks = matches!(told.kind, Kind::Confirmation | Kind::Clarification)
             && matches!(about, About::Asks(_));
         self.questions.known.wrote(about.prompt(), asks, at);
     }
 
-    /// Takes note of what was heard to its end.
+    /// Notes what was heard to its end.
     pub(in crate::app) fn note_said(&mut self, now: Now) {
         for about in self.queue.take_said() {
             if let About::Asks(id) = about {
@@ -61,7 +61,7 @@ impl App {
         self.questions.keep(&self.sessions);
     }
 
-    /// The person pressed the stop key: they know that a question is there.
+    /// Handles the stop key: a person who presses it knows that a question is there.
     pub(in crate::app) fn note_stopped(&mut self) {
         let cut = self.queue.take_said().into_iter();
         let cut = cut.filter_map(|about| match about {
@@ -74,7 +74,7 @@ impl App {
         }
     }
 
-    /// Returns whether there is a voice, or one is still looked for.
+    /// Returns whether there is a voice, or one is still being looked for.
     pub(in crate::app) fn has_voice(&self) -> bool {
         self.tuning.voice().is_hoped_for()
     }
@@ -86,15 +86,15 @@ impl App {
         Senses::new(face.manner(), face.lines(), self.has_voice(), times)
     }
 
-    /// Returns whether all of a question was said or shown, and says what to do where it was not: nobody
-    /// answers a part.
+    /// Returns whether all of a question was spoken or shown, and announces what to do if not: a part of a question
+    /// can't be answered.
     pub(in crate::app) fn is_told_whole(&mut self, prompt: &Prompt, now: Now) -> bool {
         let heard = self.questions.known.heard(prompt.id);
         let shown = self.questions.shown().filter(|it| it.prompt == prompt.id);
         let in_parts = match shown.map_or(&Pages::None, |it| it.pages()) {
             Pages::All => return true,
             Pages::Some { .. } if !prompt.is_cut() => {
-                // Who stopped it knows that it is there, and not what it says.
+                // Stopping it means knowing that it is there, not what it says.
                 let said = matches!(heard, Some(Heard::Said(_)));
                 if !said {
                     self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
@@ -103,7 +103,7 @@ impl App {
             }
             Pages::Some { .. } | Pages::None => prompt.is_cut(),
         };
-        // A program that reads JSON got the whole of it at once.
+        // A program that reads JSON got all of it in one piece.
         if !in_parts || self.face.is_json() {
             return true;
         }
@@ -119,7 +119,7 @@ impl App {
             return true;
         }
         if self.has_voice() {
-            // The reason cuts the part that is being said, so it is said once more.
+            // The reason cuts off the part that is being spoken, so that part is spoken again.
             let n = [("n", Arg::own(prompt.id.0))];
             let why = self.phrases().text("reply.not_yet.said", &n);
             let mut words = self.phrases().say(
@@ -135,7 +135,7 @@ impl App {
         match self.face.manner() {
             // Its parts were written.
             Manner::Lines | Manner::Program => true,
-            // Nobody said the parts, and the screen has pages of its own.
+            // The parts were not spoken, and the screen has its own pages.
             Manner::Keys => {
                 self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
                 false

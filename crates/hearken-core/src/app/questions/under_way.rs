@@ -1,4 +1,4 @@
-//! The answers that are under way, each by the number of its request.
+//! The answers that are under way, by request number.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,24 +19,24 @@ pub(super) struct Outgoing {
     link: LinkId,
     reply: Reply,
     attempt: u32,
-    /// The state that was told last: each turn of its fate is told once.
+    /// The last state that was announced: each turn of its fate is announced once.
     told: Option<QuestionRun>,
     stage: Stage,
 }
 
-/// Where an answer is on its way.
+/// How far an answer has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// An attempt is under way, and its transport owes a word of it.
+    /// An attempt is under way, and its transport still has to report on it.
     Leaving,
-    /// The transport has said what it knows; whether it was taken is for its dialect to say.
+    /// The transport has reported what it knows; whether the answer was accepted is for its dialect to report.
     Left,
-    /// It is tried again then.
+    /// It is tried again at this time.
     Waiting(Duration),
 }
 
 impl Outgoing {
-    /// Begins the first attempt, or the one with this number.
+    /// Starts the attempt with this number.
     pub(super) fn new(prompt: PromptId, link: LinkId, reply: Reply, attempt: u32) -> Self {
         Self {
             prompt,
@@ -58,17 +58,17 @@ impl Outgoing {
         self.link
     }
 
-    /// Returns what is sent.
+    /// Returns the reply that is sent.
     pub(super) fn reply(&self) -> &Reply {
         &self.reply
     }
 
-    /// Takes a turn of its fate; tells whether that is to be told.
+    /// Notes a turn of its fate; returns whether that is to be announced.
     pub(super) fn tell(&mut self, state: QuestionRun) -> bool {
         self.told.replace(state) != Some(state)
     }
 
-    /// Waits for the next attempt, the longer the more there were.
+    /// Waits for the next attempt: the more attempts there were, the longer.
     pub(super) fn wait(&mut self, now: Duration) {
         let doubled = 1 << self.attempt.min(6).saturating_sub(1);
         let wait = RETRY_FIRST.saturating_mul(doubled).min(RETRY_CAP);
@@ -81,7 +81,7 @@ impl Outgoing {
         self.stage = Stage::Leaving;
     }
 
-    /// Returns when it is tried again; absent while an attempt is under way.
+    /// Returns when it is tried again; `None` while an attempt is under way.
     fn retry_at(&self) -> Option<Duration> {
         match self.stage {
             Stage::Waiting(at) => Some(at),
@@ -105,19 +105,19 @@ impl UnderWay {
         self.0.insert(request, sent);
     }
 
-    /// Returns an answer back by the number of its request.
+    /// Removes and returns an answer by the number of its request.
     pub(super) fn take(&mut self, request: u64) -> Option<Outgoing> {
         self.0.remove(&request)
     }
 
-    /// Takes note that the transport has said what it knows of a request.
+    /// Notes that the transport has reported what it knows of a request.
     pub(super) fn note_left(&mut self, request: u64) {
         if let Some(sent) = self.0.get_mut(&request) {
             sent.stage = Stage::Left;
         }
     }
 
-    /// Returns the requests on a link of which only its dialect could say more.
+    /// Returns the requests on a link that only its dialect could report more about.
     pub(super) fn left_on(&self, link: LinkId) -> Vec<u64> {
         let left = |sent: &Outgoing| sent.link == link && sent.stage == Stage::Left;
         let of_link = self.0.iter().filter(|(_, sent)| left(sent));
@@ -129,18 +129,18 @@ impl UnderWay {
         self.0.values()
     }
 
-    /// Returns when one is tried again.
+    /// Returns when the next answer is tried again.
     pub(super) fn due(&self) -> Option<Duration> {
         self.iter().filter_map(Outgoing::retry_at).min()
     }
 
-    /// Returns those back whose time has come to be tried again.
+    /// Removes and returns the answers that are due to be tried again.
     pub(super) fn take_due(&mut self, now: Duration) -> Vec<Outgoing> {
         let due = |_: &u64, sent: &mut Outgoing| sent.retry_at().is_some_and(|at| now >= at);
         self.0.extract_if(.., due).map(|(_, sent)| sent).collect()
     }
 
-    /// Returns the only one that waits to be tried again, of a question or of all.
+    /// Returns the only answer that waits to be tried again, for a question or overall.
     pub(super) fn only_waiting(&self, of: Option<PromptId>) -> Option<(u64, &Outgoing)> {
         let mut waiting = self
             .0

@@ -1,7 +1,7 @@
-//! What more is known of something that was told, and what is copied: an address, an answer, code, a command.
+//! Further facts about an announcement, and what can be copied: an address, an answer, code, a command.
 //!
-//! Responsibilities: finding it, reading it, wishing it to be copied. Not here: the facts themselves
-//! (`announce`), how the terminal is asked (`runtime`).
+//! Responsibilities: finding them, reading them out, copying. Not here: the facts themselves (`announce`), how the
+//! terminal is asked to copy (`runtime`).
 
 use std::sync::Arc;
 
@@ -12,16 +12,15 @@ use crate::session::Question;
 
 use crate::app::{App, Effect};
 
-/// How long an address may be that is copied, in bytes: browsers take no longer ones, and terminals drop
-/// long sequences.
+/// The longest address that is copied, in bytes: browsers accept no longer ones, and terminals drop long sequences.
 const LONGEST_ADDRESS: usize = 2048;
 
-/// How long a text may be that is copied, in bytes: terminals take sequences of 100,000 bytes, of which the text has
-/// three quarters.
+/// The longest text that is copied, in bytes: terminals accept sequences of 100,000 bytes, of which the text gets three
+/// quarters.
 const LONGEST_COPY: usize = 74_994;
 
 impl App {
-    /// Finds what is looked back at, or else the newest of what was told, where more is known of it.
+    /// Returns the announcement under review, or else the newest one, that has the wanted facts.
     pub(in crate::app) fn with_facts(
         &self,
         wanted: impl Fn(&Facts) -> bool,
@@ -37,7 +36,7 @@ impl App {
         }
     }
 
-    /// Says what more is known, where no question is there to be told in full.
+    /// Reads out further facts, if no question is there to be read in full.
     pub(in crate::app) fn tell_facts(&mut self, now: Now) {
         let known = |facts: &Facts| !facts.words.is_empty() || !facts.attached().changes.is_empty();
         let Some(told) = self.with_facts(known) else {
@@ -58,8 +57,8 @@ impl App {
         self.emit(answer, now);
     }
 
-    /// Copies what is meant: what is read of an answer, what the shown question asks for, else the address that is
-    /// looked at or the last answer, whichever is newer.
+    /// Copies what is meant: the part of a turn being read, or the action of the shown question, or else the newer of
+    /// the address under review and the last answer.
     pub(in crate::app) fn copy(&mut self, now: Now) {
         if let Some(copied) = self.reading.copy() {
             self.give(&copied, now);
@@ -108,7 +107,7 @@ impl App {
         }
     }
 
-    /// Copies all that an agent wrote in the turn that is looked at, or in the last one.
+    /// Copies everything that an agent wrote in the turn under review, or in the last one.
     pub(in crate::app) fn copy_answer(&mut self, now: Now) {
         let turn = self.announcer.turn(self.review.at());
         match turn.and_then(|turn| turn.copied.first().cloned()) {
@@ -117,7 +116,7 @@ impl App {
         }
     }
 
-    /// Copies the last block of code in it.
+    /// Copies the last block of code in that turn.
     pub(in crate::app) fn copy_code(&mut self, now: Now) {
         let turn = self.announcer.turn(self.review.at());
         let code = turn.and_then(|turn| turn.copied.get(1..)?.last().cloned());
@@ -127,7 +126,7 @@ impl App {
         }
     }
 
-    /// Gives a text to the terminal's clipboard.
+    /// Copies a text to the terminal's clipboard.
     fn give(&mut self, copied: &Copied, now: Now) {
         if !self.face.copies() {
             self.respond("copy.nowhere", &[], now);

@@ -1,4 +1,4 @@
-//! Going through the history, and saying again what was told.
+//! Going through the history, and repeating announcements.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::announce::Arg;
 use crate::app::App;
 use crate::app::doing::Doing;
 
-/// How many announcements the line `h` reads again.
+/// How many announcements the line `h` repeats.
 const HISTORY_LINES: usize = 10;
 
-/// How many announcements a leap goes over.
+/// How many announcements a leap passes over.
 const LEAP: usize = 10;
 
-/// Says which way a leap in the history goes.
+/// The direction of a leap in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Leap {
     /// Towards the beginning.
@@ -27,19 +27,19 @@ pub(in crate::app) enum Leap {
     First,
 }
 
-/// Says which way to go in the history.
+/// The direction of a step in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Step {
     /// Towards the beginning.
     Back,
     /// Towards the end.
     Forward,
-    /// To the end, where nothing is looked back at.
+    /// To the end, which also leaves the review.
     End,
 }
 
 impl App {
-    /// Goes over several announcements of the history at once; in the help, over as many rows.
+    /// Passes over several announcements of the history; in the help, over as many rows.
     pub(in crate::app) fn leap(&mut self, leap: Leap, now: Now) {
         if let Doing::Helping { scroll } = &mut self.doing {
             *scroll = match leap {
@@ -95,7 +95,7 @@ impl App {
         }
     }
 
-    /// Shows another part of a long announcement that is looked at; without one, looks at the last.
+    /// Shows another part of the long announcement under review; without one, reviews the last announcement.
     pub(in crate::app) fn turn_page(&mut self, by: isize, now: Now) {
         if self.read_part(by > 0, now) {
             return;
@@ -116,7 +116,7 @@ impl App {
         }
     }
 
-    /// Says what is looked at again, or else the last thing that was told.
+    /// Repeats the announcement under review, or else the last one.
     pub(in crate::app) fn repeat(&mut self, now: Now) {
         let at = self
             .review
@@ -124,7 +124,7 @@ impl App {
             .and_then(|id| self.announcer.history().get(id))
             .or_else(|| self.last_told())
             .cloned();
-        // All of it is looked at again, and no single word.
+        // The whole announcement is under review again, no single word.
         self.review.spelling_mut().choose(None);
         match at {
             Some(told) => self.say_again(&told, now),
@@ -132,7 +132,7 @@ impl App {
         }
     }
 
-    /// Returns the last thing that was told, answers to keys aside: those are no news.
+    /// Returns the last announcement; answers to keys do not count, because they are no news.
     pub(in crate::app) fn last_told(&self) -> Option<&Arc<Announcement>> {
         self.announcer
             .history()
@@ -141,7 +141,7 @@ impl App {
             .find(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
     }
 
-    /// Goes a step in the history; in the help, a row.
+    /// Goes one step in the history; in the help, one row.
     pub(in crate::app) fn step(&mut self, step: Step, now: Now) {
         if let Doing::Helping { scroll } = &mut self.doing {
             *scroll = match step {
@@ -196,10 +196,10 @@ impl App {
         }
     }
 
-    /// Says an earlier announcement again: aloud, and in lines as a line, but not into the history.
+    /// Repeats an earlier announcement: aloud, and in line faces as a line, but not in the history.
     pub(in crate::app) fn say_again(&mut self, told: &Announcement, now: Now) {
         if self.face.manner() != Manner::Keys {
-            // Without a word of ours an old line would look like a new one.
+            // Without words of ours an old line would look like a new one.
             self.respond("history.again", &[], now);
         }
         let again = self.announcer.repeat(told);
@@ -230,7 +230,7 @@ impl App {
         self.respond("history.end", &[], now);
     }
 
-    /// Says all that the agent wrote in the turn that is looked at, or in the last one, and opens it to be read in
+    /// Reads everything that the agent wrote in the turn under review, or in the last one, and opens it for reading in
     /// parts.
     pub(in crate::app) fn whole_turn(&mut self, now: Now) {
         match self.announcer.turn(self.review.at()) {
@@ -246,7 +246,7 @@ impl App {
         }
     }
 
-    /// Tells in three sentences what happened while the person was away.
+    /// Announces in three sentences what happened while the person was away.
     pub(in crate::app) fn away(&mut self, now: Now) {
         let since = self.review.away_since();
         let words = self
@@ -255,7 +255,7 @@ impl App {
         self.respond("fault.other", &[("reason", Arg::Own(words))], now);
     }
 
-    /// Returns the entry that is looked at, or the last one that was told.
+    /// Returns the announcement under review, or the last one.
     pub(in crate::app) fn looked_at(&self) -> Option<Arc<Announcement>> {
         self.review
             .at()

@@ -1,7 +1,7 @@
-//! Reading what belongs to a question, a call or a plan, part by part and only when somebody wants it.
+//! Reading what belongs to a question, a call or a plan, part by part and only on request.
 //!
-//! Responsibilities: what is opened by which key, and going through it. Not here: the parts' words (`announce`), where
-//! the person is in them (`reading`).
+//! Responsibilities: what each key opens, and going through it. Not here: the parts' words (`announce`), the person's
+//! place in them (`reading`).
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::app::reading::{Of, Stepped};
 
 impl App {
-    /// Opens the changes that belong to a question, and says how they are read.
+    /// Opens the changes that belong to a question, and announces how to read them.
     pub(in crate::app) fn offer_changes(&mut self, prompt: &Prompt, now: Now) {
         if self.open_changes(prompt) {
             let key = self
@@ -32,7 +32,7 @@ impl App {
         some
     }
 
-    /// Goes a part on or back in what is read; false where nothing is.
+    /// Goes one part forward or back in what is being read; returns `false` if nothing is.
     pub(in crate::app) fn read_part(&mut self, on: bool, now: Now) -> bool {
         let shown = self.questions.shown_id();
         let open = match self.reading.of() {
@@ -41,7 +41,7 @@ impl App {
             None => false,
         };
         if !open {
-            // The changes of the question that is shown need no other key first.
+            // The changes of the shown question can be read without opening them first.
             let prompt = shown.and_then(|id| self.sessions.prompt(id)).cloned();
             let prompt = prompt.filter(|_| self.review.at().is_none());
             if !prompt.is_some_and(|prompt| self.open_changes(&prompt)) {
@@ -52,7 +52,7 @@ impl App {
         self.tell_step(stepped, now)
     }
 
-    /// Leaps in all that an agent wrote; false where nothing of that is read.
+    /// Leaps to a landmark in a turn; returns `false` if no turn is being read.
     pub(in crate::app) fn leap_part(&mut self, on: bool, now: Now) -> bool {
         if self.reading.of() != Some(Of::Turn) {
             return false;
@@ -69,7 +69,7 @@ impl App {
         self.tell_step(stepped, now)
     }
 
-    /// Leaps likewise by a line, where nothing else is leaped in.
+    /// Leaps in the same way by a line, or announces that nothing is being read.
     pub(in crate::app) fn leap_line(&mut self, on: bool, now: Now) {
         if !self.leap_part(on, now) {
             self.respond("reading.none", &[], now);
@@ -79,7 +79,7 @@ impl App {
     fn tell_step(&mut self, stepped: Option<Stepped>, now: Now) -> bool {
         match stepped {
             Some(Stepped::To(words)) => match self.reading.of() {
-                // Beside a question each speaker has lines of their own: a line of a file is none of hearken's.
+                // Next to a question each speaker has separate lines: a line of a file is not one of hearken's.
                 Some(Of::Question(id)) => {
                     let (class, about) = (Class::Response, About::Tells(id));
                     let words = (words, Aloud::Yes);
@@ -97,12 +97,12 @@ impl App {
         true
     }
 
-    /// Opens what changed by something that was told; gives words for how it is read.
+    /// Opens the changes that an announcement is about; returns the words on how to read them.
     pub(in crate::app) fn changes_of(&mut self, told: &Announcement) -> Vec<Segment> {
         self.begin(told.facts().attached(), Reads::Changes)
     }
 
-    /// Reads what the last call brought, or the one that is looked back at.
+    /// Reads the output of the call under review, or of the last one.
     pub(in crate::app) fn read_output(&mut self, now: Now) {
         let found = self.with_facts(|facts: &Facts| facts.attached().output.is_some());
         match found {
@@ -114,7 +114,7 @@ impl App {
         }
     }
 
-    /// Reads the plan of the agent that is looked back at, or of the one at work that spoke last.
+    /// Reads the plan of the agent under review, or of the active one that spoke last.
     pub(in crate::app) fn read_plan(&mut self, now: Now) {
         let looked_at = self.review.at();
         let looked_at = looked_at.and_then(|id| self.announcer.history().get(id)?.key.clone());
@@ -143,7 +143,7 @@ impl App {
         self.answer_with_words(words, now);
     }
 
-    /// Opens something to be read, and gives what is said of it: what it is, and all of it where that is one part.
+    /// Opens something for reading, and returns its announcement: what it is, and all of it if it is a single part.
     fn begin(&mut self, attached: &Attached, reads: Reads) -> Vec<Segment> {
         let mut words = self.announcer.summary_of(attached, reads);
         let mut parts = self.announcer.parts_of(attached, reads);

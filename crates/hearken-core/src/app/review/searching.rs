@@ -8,12 +8,12 @@ use crate::app::App;
 use crate::app::doing::Doing;
 
 impl App {
-    /// Returns which hit of a search is looked at; `None` where something else is.
+    /// Returns the hit under review; `None` if something else is.
     pub fn hit(&self) -> Option<Hit> {
         self.review.hit()
     }
 
-    /// Searches the history back from the place that is looked at; without a text, opens the editor.
+    /// Searches the history backwards from the place under review; without a text, opens the editor.
     pub(in crate::app) fn search(&mut self, text: Option<String>, now: Now) {
         match text {
             Some(text) => self.find(&text, now),
@@ -24,7 +24,7 @@ impl App {
         }
     }
 
-    /// Searches for what was typed; nothing typed searches on for the same.
+    /// Searches for the typed text; without any, repeats the last search.
     pub(in crate::app) fn submit_search(&mut self, typed: String, now: Now) {
         self.doing = Doing::Watching;
         let last = self.review.searched();
@@ -35,7 +35,7 @@ impl App {
     }
 
     fn find(&mut self, text: &str, now: Now) {
-        // The same search goes on from its last hit, a new one begins at the end.
+        // The same search goes on from its last hit; a new one starts at the end.
         let from = self.review.found(text);
         match self.announcer.find(text, from) {
             Some(told) => {
@@ -56,7 +56,7 @@ impl App {
         }
     }
 
-    /// Says what a search found, and which of its hits it is.
+    /// Announces what a search found, and which of its hits it is.
     pub(in crate::app) fn say_found(&mut self, told: &Announcement, hit: Hit, now: Now) {
         let args = [
             ("place", Arg::own(hit.place)),

@@ -1,13 +1,13 @@
-//! Which word is chosen, and what was spelled last.
+//! The chosen word, and what was spelled last.
 
 use crate::announce::{Announcement, AnnouncementId};
 
-/// Remembers the chosen word and what was spelled last.
+/// The chosen word, and what was spelled last.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spelling {
-    /// The word that is chosen, counted from 0, and of which announcement.
+    /// The announcement and its chosen word, counted from 0.
     word: Option<(AnnouncementId, usize)>,
-    /// What was spelled last: the announcement, its word, and in which way.
+    /// What was spelled last: the announcement, its word, and the alphabet.
     last: Option<(AnnouncementId, Option<usize>, Alphabet)>,
 }
 
@@ -21,19 +21,19 @@ pub(super) enum Alphabet {
 }
 
 impl Spelling {
-    /// Chooses a word, or none: then all of the text is meant.
+    /// Chooses a word, or none: then the whole text is meant.
     pub(super) fn choose(&mut self, word: Option<(AnnouncementId, usize)>) {
         self.word = word;
     }
 
-    /// Returns which word of an announcement is chosen.
+    /// Returns the chosen word of an announcement.
     pub(super) fn word_of(&self, told: &Announcement) -> Option<usize> {
         self.word
             .filter(|(id, _)| *id == told.id)
             .map(|(_, word)| word)
     }
 
-    /// Returns the way in which something is spelled now: the second time in a row, by the alphabet.
+    /// Returns how to spell something now: the second time in a row, with the spelling alphabet.
     pub(super) fn turn(&mut self, id: AnnouncementId, word: Option<usize>) -> Alphabet {
         let alphabet = match self.last {
             Some(last) if last == (id, word, Alphabet::Plain) => Alphabet::Phonetic,

@@ -1,11 +1,10 @@
-//! Spelling: which word of what is looked at, and in which way.
+//! Spelling: which word of the announcement under review, and how.
 //!
-//! Responsibilities: stepping from word to word, choosing one by its number or a part of it, spelling
-//! it or the whole text, by letters and then by the alphabet. Not here: the names of letters and signs
-//! (`announce::normalise`).
+//! Responsibilities: stepping from word to word, choosing one by its number or a part of it, spelling it or the whole
+//! text, by letters and then by the alphabet. Not here: the names of letters and signs (`announce::normalise`).
 //!
-//! A chosen word holds as long as the same announcement is looked at: another one, or saying the
-//! whole once more, takes the choice back, and then all of it is spelled.
+//! A chosen word stays chosen as long as the same announcement is under review: another one, or repeating the whole,
+//! cancels the choice, and then all of it is spelled.
 
 use std::sync::Arc;
 
@@ -17,17 +16,17 @@ use crate::protocol::Now;
 use super::spelled::Alphabet;
 use crate::app::App;
 
-/// Says which way to go from word to word.
+/// The direction from word to word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum WordStep {
-    /// To the one before.
+    /// To the previous one.
     Back,
-    /// To the one after.
+    /// To the next one.
     Forward,
 }
 
 impl App {
-    /// Chooses the word before or after, of what is looked at, and says it.
+    /// Chooses the previous or the next word of the announcement under review, and reads it.
     pub(in crate::app) fn step_word(&mut self, way: WordStep, now: Now) {
         let Some(told) = self.looked_at() else {
             self.respond("history.empty", &[], now);
@@ -63,8 +62,8 @@ impl App {
         }
     }
 
-    /// Spells the chosen word, or all that is looked at; the second time by the spelling alphabet.
-    /// A choice is a word's number, or else a part of it.
+    /// Spells the chosen word, or the whole announcement under review; the second time with the spelling alphabet. A
+    /// choice is a word's number, or else a part of it.
     pub(in crate::app) fn spell(&mut self, choice: Option<&str>, now: Now) {
         let Some(told) = self.looked_at() else {
             self.respond("history.empty", &[], now);
@@ -89,14 +88,13 @@ impl App {
         self.answer_aside(vec![segment], now);
     }
 
-    /// Chooses a word. What it belongs to is looked back at from now on, so that news that come
-    /// meanwhile don't take its place.
+    /// Chooses a word. Its announcement is under review from now on, so that incoming news don't replace it.
     fn choose_word(&mut self, told: &Announcement, at: usize) {
         self.review.look_at(told.id);
         self.review.spelling_mut().choose(Some((told.id, at)));
     }
 
-    /// Words a part of what was told: every sign of it is said, in its language.
+    /// Returns a part of an announcement for speech: every character of it is named, in its language.
     fn words_of_text(&self, told: &Announcement, word: &str) -> Segment {
         let own = told
             .segments
@@ -120,7 +118,7 @@ impl App {
     }
 }
 
-/// Finds a word by its number, counted from 1, or else the first one that has a text in it.
+/// Returns the index of a word by its number, counted from 1, or else of the first one that contains a text.
 fn find(text: &str, choice: &str) -> Option<usize> {
     let numbered = choice
         .parse::<usize>()

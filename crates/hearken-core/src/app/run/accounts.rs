@@ -1,15 +1,15 @@
-//! What became of everything that was to be said, in words for the status.
+//! The fate of everything that was to be spoken, in words for the status.
 
 use crate::announce::{Arg, Fate, Lane, Ledger};
 use crate::app::App;
 
 impl App {
-    /// Counts what became of everything that was taken to be said.
+    /// Returns the counts of what happened to everything that was queued to be spoken.
     pub fn ledger(&self) -> &Ledger {
         self.queue.ledger()
     }
 
-    /// Words what became of it: of all, and of what is urgent. Nothing before a voice had something to say.
+    /// Returns these counts in words: in total, and for urgent speech. Empty as long as no voice has spoken.
     pub(in crate::app) fn account_words(&self) -> Vec<String> {
         let ledger = self.queue.ledger();
         let said = Lane::ALL
@@ -23,7 +23,7 @@ impl App {
         all.into_iter().chain(urgent).collect()
     }
 
-    /// Words what became of what was taken of some lanes; nothing where nothing was.
+    /// Returns the counts of some lanes in words; `None` if nothing was queued there.
     fn account(&self, what: &str, lanes: &[Lane]) -> Option<String> {
         let ledger = self.queue.ledger();
         let sum = |count: &dyn Fn(Lane) -> u64| lanes.iter().map(|lane| count(*lane)).sum::<u64>();

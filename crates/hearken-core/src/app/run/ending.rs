@@ -1,4 +1,4 @@
-//! How a run ends: by itself, when that was wished and all is said, or by wish.
+//! How a run ends: by itself, once its condition is met and everything is spoken, or by the person's wish.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,23 +10,23 @@ use crate::protocol::Now;
 use super::{Ends, Scene};
 use crate::app::{App, Effect, Exit};
 
-/// How many agents are named that were not done; of more, nobody remembers the first by ear.
+/// How many unfinished agents are named; of a longer list, a listener forgets the first.
 const MOST_NAMED: usize = 3;
 
 impl App {
-    /// Ends the run, after what is being said where there is time.
+    /// Ends the run; what is being spoken may finish if there is time.
     pub(in crate::app) fn quit(&mut self, exit: Exit, now: Now) {
-        // Nothing that could still speak remains: that is how it ended, whoever closed the screen.
+        // No source is left that could still speak: that is why it ended, even if the person closed the screen.
         let scene = self.scene();
         let exit = if exit == Exit::Clean && scene.over && scene.failed {
             Exit::NoSource
         } else {
             exit
         };
-        // An answer that is left behind is never left without a word, whichever way the run ends.
+        // An answer that is left behind is always announced, whichever way the run ends.
         self.tell_undelivered(now);
         if self.run.end() {
-            // Whoever left can't answer by what still calls for an answer.
+            // After leaving, the person can no longer answer what these call for.
             for about in self.questions.stop_calling() {
                 self.effects.push(Effect::Withdraw(about));
             }
@@ -35,7 +35,7 @@ impl App {
         }
     }
 
-    /// Returns whether nothing waits to be read, said or sent.
+    /// Returns whether nothing waits to be read, spoken or sent.
     fn is_silent(&self) -> bool {
         !self.is_reading() && self.queue.is_idle() && self.questions.is_all_sent()
     }
@@ -45,12 +45,12 @@ impl App {
         self.run.due(self.is_silent())
     }
 
-    /// Ends by itself when that is wished and all is said.
+    /// Ends the run by itself if its condition is met and everything is spoken.
     pub(in crate::app) fn check_end(&mut self, now: Now) {
         let sent = self.questions.is_all_sent();
         if let Some(exit) = self.run.parted(sent, now.monotonic) {
             if exit != Exit::Terminated {
-                // Who is told to end at once has told it by then.
+                // A program that is asked to end immediately has announced it by then.
                 self.leave_defaults();
             }
             self.quit(exit, now);
@@ -68,15 +68,15 @@ impl App {
         }
     }
 
-    /// Takes note of the sessions that had not ended when their source did, and gives the sentence that says
-    /// whose they were, or nothing.
+    /// Notes the sessions that had not ended when their source did, and returns a sentence that names their agents, or
+    /// an empty text.
     pub(in crate::app) fn cut_short(&mut self, link: LinkId) -> String {
         let mut cut = 0_usize;
         let mut agents = BTreeSet::new();
         for session in self.sessions.iter() {
             if session.key.link == link && !session.is_ended() {
                 cut += 1;
-                // Of more than are named, the names are not wanted.
+                // Beyond the number that is named, the names are not needed.
                 if agents.len() <= MOST_NAMED {
                     let name =
                         (self.announcer).agent_name(&session.key, &session.agent, &self.sessions);

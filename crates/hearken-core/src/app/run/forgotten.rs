@@ -1,4 +1,4 @@
-//! What the bounds of the session room made us forget, told once for each ten times as much.
+//! Announcing what the limits of the session room made hearken forget, each time the number has grown tenfold.
 
 use crate::announce::{Arg, Class, Kind};
 use crate::protocol::Now;
@@ -7,7 +7,7 @@ use crate::session::Dropped;
 use super::Run;
 use crate::app::App;
 
-/// Says of what so much was forgotten by now that it is told.
+/// The counts of forgotten things that are due to be announced.
 struct Forgotten {
     sessions: Option<u64>,
     unasked: Option<u64>,
@@ -15,7 +15,7 @@ struct Forgotten {
 }
 
 impl Run {
-    /// Takes what was forgotten so far, and gives what has become ten times as much as when it was told.
+    /// Takes the current counts, and returns those that have grown tenfold since they were last announced.
     fn forget(&mut self, dropped: Dropped) -> Forgotten {
         let due = |count: u64, told: &mut u64| {
             let due = count > 0 && count >= told.saturating_mul(10).max(1);
@@ -34,8 +34,8 @@ impl Run {
 }
 
 impl App {
-    /// Tells of running sessions and tools that were forgotten: nobody sees or hears of them any
-    /// more. Sessions that ended, outputs and closed questions leave in silence; status counts them.
+    /// Announces running sessions, questions and tools that were forgotten: the person no longer sees or hears of them.
+    /// Ended sessions, outputs and closed questions are dropped silently; the status counts them.
     pub(in crate::app) fn tell_forgotten(&mut self, now: Now) {
         let Forgotten {
             sessions,
@@ -56,7 +56,7 @@ impl App {
         }
     }
 
-    /// Words the counters for the status; `None` when nothing was forgotten.
+    /// Returns the counts in words for the status; `None` if nothing was forgotten.
     pub(in crate::app) fn forgotten_words(&self) -> Option<String> {
         let dropped = self.sessions.dropped();
         let count = |count: u64| {

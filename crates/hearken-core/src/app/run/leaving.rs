@@ -1,4 +1,4 @@
-//! Leaving a source: which one, what is asked before, and what becomes of its questions.
+//! Leaving a source: which one, what is asked first, and the fate of its questions.
 
 use crate::announce::Arg;
 use crate::link::LinkId;
@@ -9,7 +9,8 @@ use crate::app::doing::Doing;
 use crate::app::{App, Effect};
 
 impl App {
-    /// Leaves the source of the shown question, or of the last agent that said something.
+    /// Leaves the source of the chosen conversation, or of the shown question, or of the last agent that said
+    /// something.
     pub(in crate::app) fn leave(&mut self, now: Now) {
         let link = match self.doing {
             Doing::Leaving(link) => {
@@ -99,7 +100,7 @@ impl App {
         self.respond(key, &args, now);
     }
 
-    /// Names the tools of a source that are at work on something that can't be undone.
+    /// Returns the tools of a source that are working on something that can't be undone.
     fn irreversible_at_work(&self, link: LinkId) -> Vec<String> {
         self.sessions
             .iter()
@@ -121,7 +122,7 @@ impl App {
         self.respond("link.left", &[("source", Arg::Own(name))], now);
         let over = self.sessions.link_left(link, now);
         if !over.is_empty() {
-            // Whoever was about to answer one that is gone must not answer another.
+            // An answer meant for a question that is gone must not reach another one.
             self.questions.note_change(now.monotonic);
         }
         for id in over {

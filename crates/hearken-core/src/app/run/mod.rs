@@ -1,8 +1,8 @@
-//! How long a run goes on: what ends it, and what is left unsaid or unsent then.
+//! How long a run goes on: what ends it, and what is left unspoken or unsent then.
 //!
-//! Responsibilities: whether it goes on, waits for the last answers or is over; when it ends by itself; what
-//! the bounds of the session room made us forget. The rest of the folder asks and tells: `ending` (by
-//! itself), `quitting` (by wish), `leaving` (one source), `programs` (what they wrote), `forgotten`. Not here:
+//! Responsibilities: whether it goes on, waits for the last answers or is over; when it ends by itself; what the limits
+//! of the session room made hearken forget. The rest of the folder asks and announces: `ending` (by itself), `quitting`
+//! (by wish), `leaving` (one source), `programs` and `remarks` (what they wrote), `accounts`, `forgotten`. Not here:
 //! closing links (`transport`).
 
 use std::time::Duration;
@@ -20,46 +20,46 @@ mod programs;
 mod quitting;
 pub(super) mod remarks;
 
-/// How long the run goes on.
+/// How long the run goes on, and how far it is.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     until: Until,
     stage: Stage,
-    /// When news of a link came last.
+    /// When the last news of a link came.
     news: Duration,
-    /// Whether a session was ever seen.
+    /// Whether any session was ever seen.
     seen_session: bool,
-    /// Whether one of them ended in an error, or its source ended before it.
+    /// Whether a session ended in an error, or its source ended before it.
     went_wrong: bool,
-    /// What was forgotten when that was told last.
+    /// The counts of forgotten things when they were last announced.
     forgotten: Dropped,
 }
 
-/// Where the run is.
+/// The stage of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// It goes on.
     Going,
-    /// It ends so as soon as the answers under way are sent, at the latest then.
+    /// It ends in this way as soon as the answers under way are sent, at the latest at this time.
     Parting { exit: Exit, latest: Duration },
     /// It is over.
     Over,
 }
 
-/// What a run that ends by itself looks at.
+/// The state that decides whether a run ends by itself.
 #[derive(Debug, Clone, Copy)]
 struct Scene {
-    /// Whether every source is over, and one of them by a failure.
+    /// Whether every source is over, and below it whether one of them failed.
     over: bool,
     failed: bool,
     /// Whether every session that was seen has ended, and none is held back.
     ended: bool,
 }
 
-/// How a run comes to its end by itself.
+/// How a run ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ends {
-    /// As it was to be.
+    /// As intended, with this exit.
     So(Exit),
     /// Because nothing happened any more, whatever is still open.
     Idle,
@@ -78,17 +78,17 @@ impl Run {
         }
     }
 
-    /// Takes note that news of a link came.
+    /// Notes that news of a link came.
     pub(super) fn note_news(&mut self, now: Duration) {
         self.news = now;
     }
 
-    /// Takes note that a session was seen.
+    /// Notes that a session was seen.
     pub(super) fn note_session(&mut self) {
         self.seen_session = true;
     }
 
-    /// Takes note that a session ended in an error, or that its source ended before it.
+    /// Notes that a session ended in an error, or that its source ended before it.
     pub(super) fn note_failure(&mut self) {
         self.went_wrong = true;
     }
@@ -105,14 +105,14 @@ impl Run {
         }
     }
 
-    /// Waits for the answers under way before it ends so, at the latest until then.
+    /// Waits for the answers under way before ending in this way, at the latest at `latest`.
     fn part(&mut self, exit: Exit, latest: Duration) {
         if !self.is_over() {
             self.stage = Stage::Parting { exit, latest };
         }
     }
 
-    /// Ends it; `false` where it was over before.
+    /// Ends the run; returns `false` if it was over before.
     fn end(&mut self) -> bool {
         let goes_on = !self.is_over();
         self.stage = Stage::Over;
@@ -122,7 +122,7 @@ impl Run {
     /// Returns when it ends by itself or stops waiting for the last answers.
     fn due(&self, silent: bool) -> Option<Duration> {
         let idle = match self.until {
-            // Whatever still has to be said or sent ends with an input of its own.
+            // What still has to be spoken or sent ends with an input of its own.
             Until::Idle(_) if !silent => None,
             Until::Idle(wait) => Some(self.news + wait),
             Until::NoSource | Until::Ended | Until::Asked => None,
@@ -134,7 +134,7 @@ impl Run {
         }
     }
 
-    /// Returns how it ends where it waited for the last answers, and they are sent or it waited long enough.
+    /// Returns how it ends, if it waited for the last answers and they are sent or the wait is over.
     fn parted(&self, sent: bool, now: Duration) -> Option<Exit> {
         match self.stage {
             Stage::Parting { exit, latest } => (sent || now >= latest).then_some(exit),
@@ -142,7 +142,7 @@ impl Run {
         }
     }
 
-    /// Returns how it comes to its end by itself, once all is said and sent.
+    /// Returns how it ends by itself, once everything is spoken and sent.
     fn ends(&self, scene: Scene, now: Duration) -> Option<Ends> {
         let no_source = if scene.failed {
             Exit::NoSource
@@ -157,7 +157,7 @@ impl Run {
         match self.until {
             Until::Asked => None,
             Until::Idle(wait) if now >= self.news + wait => Some(Ends::Idle),
-            // Whoever waits for the end of the work wants to know how it ended.
+            // A person who waits for the end of the work wants to know how it ended.
             Until::Ended if self.seen_session && scene.ended => Some(Ends::So(by_work)),
             Until::Ended if !scene.failed => scene.over.then_some(Ends::So(by_work)),
             Until::NoSource | Until::Ended | Until::Idle(_) => {

@@ -1,4 +1,4 @@
-//! What the person answers, and who was faster.
+//! The person's answers, including races with other clients.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn a_task_that_goes_on_by_itself_was_answered_elsewhere() {
         (&left["from_state"], &left["to_state"]),
         (&json!("awaiting_input"), &json!("thinking"))
     );
-    // The late answer is not sent to anybody.
+    // The late answer is not sent.
     run.respond(1, "blue");
     assert_eq!(
         (run.settled.as_slice(), run.made("SendMessage")),
@@ -86,7 +86,7 @@ fn a_task_that_ends_takes_its_question_with_it() {
     run.piece(stream, stands("t1", "CANCELED", ""));
     assert_eq!(run.over, [Over::TakenBack]);
     assert_eq!(run.kinds().last().unwrap(), "session.cancelled");
-    // One that the server forgot is over, too.
+    // A task that the server forgot is over, too.
     let (mut run, _) = asked();
     run.respond(1, "blue");
     run.refuses("SendMessage", -32001);

@@ -12,7 +12,7 @@ fn begun(at: &str, id: &str, state: &str) -> Value {
     task
 }
 
-/// Makes one to whom this list is told at first.
+/// Creates a run that gets this task list at first.
 fn joins(tasks: Value) -> Run {
     let mut run = Run::over(Carrier::EventStream, None);
     run.connects(&card("1.0", true));
@@ -34,7 +34,7 @@ fn a_task_that_runs_is_joined_and_what_it_said_before_is_not_said() {
     run.piece(stream.number, json!({"task": whole}));
     run.piece(stream.number, grows("t1", "New.", true));
     assert_eq!(run.last("session.started")["request_text"], "do it");
-    // What was passed over is said on when it comes whole: a piece may stand behind a gap.
+    // Output skipped at a gap is announced when the whole arrives: a piece alone may have a gap before it.
     run.ends(stream.number);
     run.after(Duration::from_secs(3));
     let again = run.call("SubscribeToTask").number;
@@ -73,7 +73,7 @@ fn tasks_that_begin_later_are_heard_whole_and_old_ones_never() {
     whole["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "It is done."}]}]);
     run.answers("GetTask", whole);
     assert_eq!(run.said(), "It is done.");
-    // It is known now, and the list is asked for no more often than is said.
+    // The list is known now, and is requested no more often than stated.
     run.after(Duration::from_secs(5));
     let lists = run.made("ListTasks");
     run.after(Duration::from_secs(60));
@@ -153,7 +153,7 @@ fn what_is_older_than_what_was_heard_is_not_believed() {
     run.answered(stream, Err(Fault::TimedOut));
     assert!(run.waits("GetTask"));
     run.respond(1, "nothing is asked");
-    // Another stream tells more before the answer is there.
+    // Another stream reports more before the answer arrives.
     let number = run.call("GetTask").number;
     run.a2a.tasks.get_mut("t1").unwrap().look.stirs += 1;
     run.answered(

@@ -1,4 +1,4 @@
-//! Servers as they were seen, and as they were not: their messages, small and written anew.
+//! Servers as observed, and as never observed: their messages, shortened and rewritten.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,10 +21,10 @@ use hearken_core::inspect::Checker;
 
 use super::A2a;
 
-/// Every sentence, read once.
+/// All sentences, loaded once.
 static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
 
-/// One request, as it went out.
+/// One request as sent.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub number: u64,
@@ -34,7 +34,7 @@ pub(super) struct Asked {
     pub is_over: bool,
 }
 
-/// Feeds the machine and keeps what comes out, each event checked.
+/// Feeds the machine and keeps its output, checking each event.
 pub(super) struct Run {
     pub a2a: A2a,
     checker: Checker,
@@ -91,14 +91,14 @@ impl Run {
         }
     }
 
-    /// Connects to a server whose list is not asked for yet.
+    /// Connects to a server whose list was not requested yet.
     pub fn connects(&mut self, card: &Value) {
         self.news(&LinkEvent::Connecting { attempt: 1 });
         self.news(&LinkEvent::Connected);
         self.news(&LinkEvent::Frame(Frame::of(card.to_string())));
     }
 
-    /// Makes one that is connected to a server of 1.0 on which nothing is under way.
+    /// Creates a run connected to an idle 1.0 server.
     pub fn new() -> Self {
         let mut run = Self::over(Carrier::EventStream, None);
         run.connects(&card("1.0", true));
@@ -107,7 +107,7 @@ impl Run {
         run
     }
 
-    /// Makes one in which the task `t1`, begun here, is at work and has a stream; gives the stream's number.
+    /// Creates a run with the task `t1`, started here, active and streaming; returns the stream's number.
     pub fn busy() -> (Self, u64) {
         let mut run = Self::new();
         run.wish(&Wish::Prompt("do it".to_owned()));
@@ -122,7 +122,7 @@ impl Run {
         self.take(out);
     }
 
-    /// Returns the last request of a method that is under way.
+    /// Returns the last pending request of a method.
     pub fn call(&self, method: &str) -> Asked {
         let mut calls = self.calls.iter().rev();
         let call = calls.find(|call| call.method == method && !call.is_over);
@@ -177,7 +177,7 @@ impl Run {
         self.news(&LinkEvent::Piece { request, text });
     }
 
-    /// Ends a stream in good order.
+    /// Ends a stream normally.
     pub fn ends(&mut self, request: u64) {
         self.answered(request, Ok(String::new()));
     }
@@ -211,7 +211,7 @@ impl Run {
         self.take(out);
     }
 
-    /// Answers the question that was asked last in words.
+    /// Answers the last question in words.
     pub fn respond(&mut self, request: u64, text: &str) {
         let mut asked = self.events.iter().rev();
         let token = asked.find_map(|event| event["reply_token"].as_str());
@@ -271,7 +271,7 @@ impl Run {
         self.events.push(serde_json::from_str(text).unwrap());
     }
 
-    /// Returns the kinds of the events, those of states with the state.
+    /// Returns the kinds of the events, with the state for state events.
     pub fn kinds(&self) -> Vec<String> {
         let kind = |event: &Value| {
             let kind = event["type"].as_str().unwrap();
@@ -290,7 +290,7 @@ impl Run {
         self.kinds().iter().filter(|it| *it == kind).count()
     }
 
-    /// Returns all text that was streamed.
+    /// Returns all streamed text.
     pub fn said(&self) -> String {
         let chunks = self.events.iter().filter_map(|it| it["chunk"].as_str());
         chunks.collect()
@@ -302,7 +302,7 @@ pub(super) fn refusal(code: i64) -> String {
     json!({"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": "no"}}).to_string()
 }
 
-/// A state with a message, none where that is empty; its time stands for the message.
+/// A state with a message, or without one if the words are empty; all states have the same time.
 pub(super) fn status(state: &str, words: &str) -> Value {
     let mut status =
         json!({"state": format!("TASK_STATE_{state}"), "timestamp": "2026-03-07T14:30:01Z"});
@@ -321,7 +321,7 @@ pub(super) fn task(id: &str, state: &str, words: &str) -> Value {
     json!({"id": id, "contextId": "c1", "status": status(state, words)})
 }
 
-/// A change of the state of a task in the context `c1`.
+/// A state change of a task in the context `c1`.
 pub(super) fn stands(id: &str, state: &str, words: &str) -> Value {
     json!({"statusUpdate": {"taskId": id, "contextId": "c1", "status": status(state, words)}})
 }

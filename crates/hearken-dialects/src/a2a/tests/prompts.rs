@@ -1,4 +1,4 @@
-//! Telling the agent what to do, and stopping it.
+//! Sending prompts to the agent, and stopping it.
 
 use super::*;
 
@@ -117,7 +117,7 @@ fn a_stop_is_asked_for_and_told_when_the_server_says_so() {
         (1, Some("t1"))
     );
     run.answers("CancelTask", task("t1", "CANCELED", ""));
-    // Its stream tells it in its order.
+    // The stream reports it in order.
     assert_eq!(run.count("session.cancelled"), 0);
     run.piece(stream, stands("t1", "CANCELED", ""));
     let end = run.last("session.cancelled");

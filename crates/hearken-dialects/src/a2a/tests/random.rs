@@ -1,4 +1,5 @@
-//! Over random messages, legal and not: no panic, no invalid event, no question lost, nothing answered that nobody answered.
+//! Random messages, legal and not: no panic, no invalid event, no lost question, no answer that the person did not
+//! give.
 
 use proptest::prelude::*;
 
@@ -61,7 +62,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Picks one of the requests that are under way.
+/// Picks one of the pending requests.
 fn open(run: &Run, at: usize, wanted: impl Fn(&Asked) -> bool) -> Option<Asked> {
     let open: Vec<&Asked> = run
         .calls
@@ -186,7 +187,7 @@ proptest! {
             prop_assert!(begun.count() <= prompts, "nobody prompted: {:?}", run.calls.last());
             prop_assert!(stops > 0 || run.made("CancelTask") == 0, "nobody stopped");
             prop_assert!(run.calls.iter().filter(|it| it.streams && !it.is_over).count() <= 8);
-            // A task that waits for an answer has its question, or the person's answer is on its way.
+            // A waiting task has its question, or the person's answer was accepted.
             for task in run.a2a.tasks.values().filter(|task| task.waits() && !task.is_over) {
                 let asked = task.turn.as_ref().is_some_and(|turn| turn.asks());
                 let taken = run.settled.iter().any(|(_, taken)| *taken);
@@ -212,7 +213,7 @@ proptest! {
                 run.lost();
                 run.connects(&card("1.0", true));
                 stream = run.call("SubscribeToTask").number;
-                // What was written while nobody listened stands in the task.
+                // What was written during the loss is in the task.
                 whole.push_str(text);
                 let mut task = task("t1", "WORKING", "");
                 task["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": whole}]}]);

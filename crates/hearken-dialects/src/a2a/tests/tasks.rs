@@ -60,15 +60,15 @@ fn a_question_is_asked_once_for_each_time_that_its_state_is_entered() {
     );
     assert_eq!(run.count("awaiting.clarification"), 1);
     assert_eq!(run.last("awaiting.clarification")["question"], "Which?");
-    // Somebody else answered; then it asks the same again.
+    // Another client answered; then the task asks the same again.
     run.piece(stream, stands("t1", "WORKING", ""));
     assert_eq!(run.kinds().last().unwrap(), "thinking");
     run.piece(stream, stands("t1", "INPUT_REQUIRED", "Which?"));
     assert_eq!(run.count("awaiting.clarification"), 2);
-    // Another question in the place of one is another.
+    // A different question in the same state is a new question.
     run.piece(stream, stands("t1", "INPUT_REQUIRED", "Which else?"));
     assert_eq!(run.count("awaiting.clarification"), 3);
-    // What is asked is not said as output, too.
+    // The question's text is not announced as output as well.
     assert_eq!(run.said(), "");
     assert_eq!(run.faults, Vec::<String>::new());
 }
@@ -105,7 +105,7 @@ fn what_is_no_text_is_named_and_never_lost_in_silence() {
         json!([{"url": "https://a.example/x", "filename": "report.pdf"}, {"data": {"a": 1}}]);
     run.piece(stream, given);
     assert!(run.told.contains(&"a2a.gives"));
-    // A question that says nothing is asked all the same.
+    // A question without text is asked all the same.
     run.piece(stream, stands("t1", "INPUT_REQUIRED", ""));
     assert_eq!(run.count("awaiting.clarification"), 1);
     run.piece(stream, stands("t1", "PONDERING", ""));

@@ -1,7 +1,7 @@
-//! What may be answered while one listens along: questions by their tickets, whoever decides them.
+//! Answering while listening along: questions by their tickets, whoever decides them.
 //!
-//! Responsibilities: asking, the answers of the editor and of the person, what became of them. Not here: what else the two
-//! sides say.
+//! Responsibilities: asking, the answers of the editor and of the person, and their outcome. Not here: everything else
+//! that the two sides say.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use super::super::turn::Turn;
 use super::{Along, Decided, MOST_TICKETS, Notice, Question, notice};
 
 impl Along {
-    /// Takes a question of the agent that the person may answer. One whose ticket is known was told before.
+    /// Asks a question of the agent that the person may answer. A known ticket was asked before.
     pub fn asked(&mut self, ticket: u64, line: &str, now: Now, out: &mut Vec<Out>) {
         if self.questions.contains_key(&ticket) {
             return;
@@ -34,7 +34,7 @@ impl Along {
         let params = rpc::members(params.as_deref());
         let news = params.get("toolCall").and_then(Value::as_object);
         let Some(news) = news.and_then(read::call) else {
-            // Without a call nobody knows what it is that would be allowed.
+            // Without a call, it is unclear what would be allowed.
             self.notice("acp.along.unread".into());
             return self.tell_notices(now, out);
         };
@@ -48,7 +48,7 @@ impl Along {
             Permission::consent(ticket_id, &call::key(&news.id), offer.choices, Vec::new());
         permission.note_offer(&offer.shared, offer.has_namesakes);
         permission.can_cancel = true;
-        // The agent's answer goes by its own id, which another open question may have, too.
+        // The answer to the agent carries the agent's own id, which another open question may share.
         let of_id = |(_, question): &(&u64, &Question)| question.id == id && !question.is_over;
         let twin = self
             .questions
@@ -77,7 +77,7 @@ impl Along {
         self.tell_notices(now, out);
     }
 
-    /// Takes the word that two open questions have one id at the agent: no answer to either is certain.
+    /// Marks two open questions that share an id of the agent: no answer to either is certain.
     fn share_id(&mut self, one: &str, other: &str, now: Now, out: &mut Vec<Out>) {
         let (one, other) = (Id::of_name(one), Id::of_name(other));
         let action = |along: &Self, ticket: &Id| -> String {
@@ -100,7 +100,7 @@ impl Along {
         }
     }
 
-    /// Takes the answer of the editor to a question.
+    /// Handles the editor's answer to a question.
     pub fn answered(&mut self, ticket: u64, line: &str, now: Now, out: &mut Vec<Out>) {
         let allowed = match rpc::read(line) {
             Text::Rpc(Message::Result { result, .. }) => self.allows(ticket, &result),
@@ -114,7 +114,7 @@ impl Along {
         self.left(ticket, allowed, now, out);
     }
 
-    /// Returns whether an answer allows what was asked, where that can be told.
+    /// Returns whether an answer allows what was asked, if that is clear.
     fn allows(&self, ticket: u64, result: &str) -> Option<bool> {
         let result = rpc::members(Some(result));
         let outcome = result.get("outcome")?.as_object()?;
@@ -134,7 +134,7 @@ impl Along {
         Some(choice.allows)
     }
 
-    /// Takes the word that a question can't be answered from here any more; whether it was allowed, where that is known.
+    /// Closes a question that can't be answered from here any more; `allowed` is `None` if its outcome is unknown.
     pub fn left(&mut self, ticket: u64, allowed: Option<bool>, now: Now, out: &mut Vec<Out>) {
         let Some(question) = self.questions.get_mut(&ticket) else {
             return;
@@ -148,7 +148,7 @@ impl Along {
             let sends = turn.is_asked(&request)
                 && turn.asking.as_ref().is_some_and(|it| it.sending.is_some());
             if sends {
-                // What became of the person's own answer comes, and says it.
+                // The outcome of the person's own answer is still to come, and decides.
                 return;
             }
             self.teller.folder.clone_from(&conversation.folder);
@@ -158,7 +158,7 @@ impl Along {
         self.finish(now, out);
     }
 
-    /// Takes the word which questions are open, of all up to the ticket `last`.
+    /// Closes all questions up to the ticket `last`, except those in `open`.
     pub fn standing(&mut self, last: u64, open: &[u64], now: Now, out: &mut Vec<Out>) {
         let known = self.questions.keys().copied();
         let gone: Vec<u64> = known
@@ -169,7 +169,7 @@ impl Along {
         }
     }
 
-    /// Takes an answer of the person.
+    /// Handles an answer of the person.
     pub fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
         let token = reply.token.reveal();
         let found = self.conversations.iter_mut().find_map(|(name, it)| {
@@ -217,7 +217,7 @@ impl Along {
         }
     }
 
-    /// Takes the word what became of an answer of the person.
+    /// Handles the outcome of an answer of the person.
     pub fn became(&mut self, request: u64, how: Decided, now: Now, out: &mut Vec<Out>) {
         let sends = |turn: &Turn| {
             let sending = turn.asking.as_ref().and_then(|it| it.sending.as_ref());
@@ -234,7 +234,7 @@ impl Along {
         let teller = &mut self.teller;
         let asking = turn.asking.as_ref();
         let ticket = asking.and_then(|it| it.id.name()?.parse::<u64>().ok());
-        // Its call is over: nobody waits for an answer any more.
+        // Its call is over: no agent waits for an answer any more.
         let is_moot = asking.is_some_and(|it| !turn.calls.contains_key(&it.call));
         let outcome = match how {
             Decided::Here => Ok(Receipt::Written),
@@ -243,7 +243,7 @@ impl Along {
         let notice = match how {
             Decided::Here => {
                 let reason = turn.answered(request, teller, now, out);
-                // Prompts are the editor's, and the protocol has no other place for a reason.
+                // Prompts belong to the editor, and the protocol has no other place for a reason.
                 reason.map(|_| Notice::from("acp.along.reason"))
             }
             Decided::There => {

@@ -1,7 +1,7 @@
-//! What a call does, to the letter: what a question about it is bound to, and which of its inputs the words leave out.
+//! What exactly a call does: what a question about it is bound to, and which of its inputs the wording leaves out.
 //!
-//! Responsibilities: the deed of a call, its digest, the inputs that are only counted, calls that say nothing. Not here: the
-//! words of a call (`call`), what a person is warned of (`session`).
+//! Responsibilities: the deed of a call, its digest, the inputs that are only counted, calls that say nothing. Not
+//! here: the wording of a call (`call`), what a person is warned of (`session`).
 
 use ring::digest::{Context, SHA256};
 use serde_json::{Map, Value};
@@ -12,11 +12,11 @@ use crate::changes;
 use crate::protocol::Deed;
 
 impl Call {
-    /// Returns the names of what it is given that its action does not say.
+    /// Returns the names of the inputs that its action does not express.
     fn unsaid(&self) -> Vec<String> {
         let has_edits = !self.edits.is_empty() || !self.also.is_empty();
         if self.command.is_none() && !has_edits {
-            // The action lists them all; what was cut it says in part.
+            // The action lists them all, but shortened ones only in part.
             return self
                 .given()
                 .filter(|input| input.is_cut)
@@ -40,7 +40,7 @@ impl Call {
         unsaid.map(|input| input.name.clone()).collect()
     }
 
-    /// Returns whether an input is the text of its only edit, before or after.
+    /// Returns whether an input is the old or new text of its only edit.
     fn is_edit(&self, input: &Input) -> bool {
         let [edit] = self.edits.as_slice() else {
             return false;
@@ -63,7 +63,7 @@ impl Call {
         }
     }
 
-    /// Returns whether nothing says what it does: it is given nothing, and its title only names a tool.
+    /// Returns whether nothing shows what it does: it has no inputs, and its title only names a tool.
     pub fn is_silent(&self) -> bool {
         let has_content = self.command.is_some()
             || !self.edits.is_empty()
@@ -73,7 +73,7 @@ impl Call {
         !has_content && is_generic(&self.title)
     }
 
-    /// Identifies what it is called with and what it edits, in two parts. A part that says nothing is a dash.
+    /// Returns a digest of its inputs and edits, in two parts. A part without contents is a dash.
     pub fn digest(&self) -> String {
         let has_edits = !self.edits.is_empty() || !self.also.is_empty();
         let has_inputs = self.given().next().is_some();
@@ -99,12 +99,12 @@ impl Call {
         format!("{}.{}", part(&called), part(&self.edited))
     }
 
-    /// Returns whether an input only describes a command, which changes nothing of it.
+    /// Returns whether an input only describes a command, and so changes nothing about it.
     fn describes(&self, input: &Input) -> bool {
         self.command.is_some() && input.name == "description"
     }
 
-    /// Returns what it does, to the letter.
+    /// Returns what exactly it does.
     pub fn deed(&self) -> Deed {
         let places = [
             "path",
@@ -176,7 +176,7 @@ impl Call {
         }
         let unsaid = self.unsaid();
         for input in self.given() {
-            // The texts of an edit stand in it already, as what they change.
+            // The texts of an edit are already in it, as its changes.
             let is_read =
                 self.command.is_some() || self.edits.is_empty() || unsaid.contains(&input.name);
             if is_read && !self.said.contains(&input.name) {
@@ -188,14 +188,14 @@ impl Call {
     }
 }
 
-/// Sums texts up so that no two lists have the same sum.
+/// Hashes texts with their lengths, so that different lists never give the same input to the hash.
 fn sum(texts: &[String]) -> String {
     let mut sum = Context::new(&SHA256);
     for text in texts {
         sum.update(&(text.len() as u64).to_be_bytes());
         sum.update(text.as_bytes());
     }
-    // Half of it identifies one among any number of calls.
+    // 15 of its 32 bytes are enough to tell any number of calls apart.
     hex(sum.finish().as_ref().get(..15).unwrap_or_default())
 }
 
@@ -203,7 +203,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns whether a title names only that a tool is used, and not for what.
+/// Returns whether a title only says that a tool is used, not for what.
 fn is_generic(title: &str) -> bool {
     const WORDS: &[&str] = &[
         "a",

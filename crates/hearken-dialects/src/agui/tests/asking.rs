@@ -1,4 +1,4 @@
-//! Interrupts: what is asked, what the person answers, and what goes out.
+//! Interrupts: the questions, the person's answers, and what is sent.
 
 use super::*;
 
@@ -175,7 +175,7 @@ fn a_form_can_be_closed_without_an_answer() {
     assert_eq!(run.faults, Vec::<String>::new());
 }
 
-/// Ends the run with LangGraph's interrupts of these values, under names from `i0` on.
+/// Ends the run with LangGraph interrupts of these values, named from `i0` on.
 fn older(run: &mut Run, values: &[Value], named: bool) {
     for (at, value) in values.iter().enumerate() {
         let mut event =
@@ -237,7 +237,7 @@ fn the_older_interrupts_of_langgraph_go_back_as_it_wants_them() {
         json!({"__agui_cancelled__": true, "interrupt_id": "i0"})
     );
     run.taken();
-    // Nobody could say which answer is for which.
+    // The answers could not be told apart.
     older(&mut run, &[json!("A?"), json!("B?")], false);
     assert_eq!(
         (run.told.last(), run.count("session.errored")),

@@ -1,4 +1,4 @@
-//! AG-UI as it was seen, and as it was not: its events, small and written anew.
+//! AG-UI as observed, and as never observed: its events, shortened and rewritten.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,10 +19,10 @@ use hearken_core::inspect::Checker;
 
 use super::Agui;
 
-/// Every sentence, read once.
+/// All sentences, loaded once.
 static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
 
-/// Feeds the machine and keeps what comes out, each event checked.
+/// Feeds the machine and keeps its output, checking each event.
 pub(super) struct Run {
     pub agui: Agui,
     checker: Checker,
@@ -30,19 +30,19 @@ pub(super) struct Run {
     pub view_only: usize,
     pub told: Vec<&'static str>,
     pub phrases: Vec<Phrase>,
-    /// What was posted.
+    /// The posted runs.
     pub posts: Vec<Value>,
     pub settled: Vec<(u64, bool)>,
     pub over: Vec<Over>,
     pub anew: usize,
-    /// Whether the transport waits for what it is to follow.
+    /// Whether the transport waits for something to follow.
     pub waits: bool,
     pub faults: Vec<String>,
     pub now: Now,
 }
 
 impl Run {
-    /// Makes the machine of a capture, or of an endpoint that is not asked for anything yet.
+    /// Creates the machine for a capture, or for an endpoint that has no run yet.
     pub fn at(path: &str, carrier: Carrier) -> Self {
         let start = Start {
             carrier,
@@ -71,7 +71,7 @@ impl Run {
         }
     }
 
-    /// Makes one whose transport waits for a first run.
+    /// Creates a run whose transport waits for a first post.
     pub fn new() -> Self {
         let mut run = Self::at("/", Carrier::EventStream);
         run.connecting();
@@ -79,7 +79,7 @@ impl Run {
         run
     }
 
-    /// Makes one in which a run is under way.
+    /// Creates a run that is under way.
     pub fn busy() -> Self {
         let mut run = Self::new();
         run.prompt("do it");
@@ -98,13 +98,13 @@ impl Run {
         self.news(&LinkEvent::Connecting { attempt: 1 });
     }
 
-    /// Has the endpoint take what was posted.
+    /// Lets the endpoint accept what was posted.
     pub fn taken(&mut self) {
         self.news(&LinkEvent::Connected);
         self.says(json!({"type": "RUN_STARTED", "threadId": "t", "runId": "r"}));
     }
 
-    /// Ends the stream of a run, and asks what follows.
+    /// Ends the stream of a run, and asks what to follow next.
     pub fn closes(&mut self) {
         self.news(&LinkEvent::StreamEnded);
         self.connecting();
@@ -128,7 +128,7 @@ impl Run {
         self.closes();
     }
 
-    /// Has a call begin, with what it is called with.
+    /// Reports a call with its arguments.
     pub fn calls(&mut self, call: &str, tool: &str, given: &str) {
         self.says(json!({"type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": tool}));
         self.says(json!({"type": "TOOL_CALL_ARGS", "toolCallId": call, "delta": given}));
@@ -261,7 +261,7 @@ impl Run {
         self.kinds().iter().filter(|it| **it == kind).count()
     }
 
-    /// Returns everything that was said, in order.
+    /// Returns all announced text, in order.
     pub fn said(&self) -> String {
         let chunks = self.events.iter().filter_map(|it| it["chunk"].as_str());
         chunks.collect()

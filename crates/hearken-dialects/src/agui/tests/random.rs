@@ -1,5 +1,5 @@
-//! Over random streams, legal and not: no panic, no invalid event, no question lost, no run posted that nobody wanted and no
-//! answer in it that nobody gave.
+//! Random streams, legal and not: no panic, no invalid event, no lost question, no run that the person did not want,
+//! and no answer that the person did not give.
 
 use proptest::prelude::*;
 
@@ -101,7 +101,7 @@ proptest! {
         let mut given = 0;
         for step in steps {
             let stood = run.posts.len();
-            // What comes unasked is heard, and nobody is asked for anything any more.
+            // Unrequested events are heard, and from then on no run is posted.
             let is_open = matches!(run.agui.line, Line::Open | Line::Spent);
             match step {
                 Step::Taken if run.agui.line == Line::Posted => run.taken(),
@@ -164,16 +164,16 @@ proptest! {
                 }
             }
             for post in run.posts.iter().skip(stood) {
-                // Every answer that goes out was given by somebody, and a stop alone cancels.
+                // Every answer that goes out was given by the person, and only a stop cancels.
                 let resume = post["resume"].as_array().cloned().unwrap_or_default();
                 let older = post["forwardedProps"].get("command").is_some();
                 prop_assert!(resume.is_empty() && !older || given > 0 || stops > 0, "nobody answered: {post}");
                 let is_prompt = resume.is_empty() && !older;
                 prop_assert!(!is_prompt || prompts > 0 || given > 0, "nobody asked for it: {post}");
             }
-            // What a reason has no place for is a prompt of its own.
+            // A reason that an answer has no room for becomes a prompt of its own.
             prop_assert!(run.posts.len() <= prompts + 2 * given + stops, "{} posts", run.posts.len());
-            // A turn that waits for somebody asks them.
+            // A turn that waits for the person has a question open.
             let asks = run.agui.turn.as_ref().is_some_and(|turn| turn.asks());
             let waits = run.agui.asked.is_some();
             let goes = run.agui.going.is_some() || run.agui.sent.is_some();

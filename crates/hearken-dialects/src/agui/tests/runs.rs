@@ -1,4 +1,4 @@
-//! Runs: prompts, what comes, how they end, what is lost.
+//! Runs: prompts, events, how they end, losses.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn a_prompt_is_a_run_and_a_run_is_a_turn() {
     assert_eq!(run.count("session.completed"), 1);
     assert_eq!(run.faults, Vec::<String>::new());
 
-    // The next one carries the conversation.
+    // The next run carries the conversation.
     run.prompt("more");
     let post = &run.posts[1];
     assert_eq!(post["threadId"], run.posts[0]["threadId"]);

@@ -1,4 +1,4 @@
-//! The table of allowed performatives, cell by cell, and where it and the table of transitions disagree.
+//! The table of allowed performatives, cell by cell, and where it disagrees with the table of transitions.
 
 use serde_json::json;
 
@@ -20,9 +20,9 @@ ESCALATED: INFORM (resolution), CLOSE
 CLOSED:
 FAILED:";
 
-/// What comes of each performative without further marks, in the order of the thirteen: `.` it is allowed and moves
-/// nothing, `>` it is allowed and moves, `d` only the transitions allow it and it moves, `!` neither allows it and it moves
-/// nothing, `x` the session is over.
+/// The effect of each performative without further fields, in the order of the thirteen: `.` allowed and moves nothing,
+/// `>` allowed and moves, `d` allowed only by the transitions and moves, `!` allowed by neither and moves nothing, `x`
+/// the session is over.
 ///
 /// The order: PROPOSE ACCEPT REJECT COUNTER INFORM QUERY CLARIFY COMMIT DELEGATE OBSERVE WITHDRAW ESCALATE CLOSE.
 const CAME: &str = "\
@@ -36,7 +36,7 @@ ESCALATED  !!!!!!!!!!dd>
 CLOSED     xxxxxxxxxxxxx
 FAILED     xxxxxxxxxxxxx";
 
-/// Reads what a line of the document's table allows: a performative, and the kinds that it is narrowed to.
+/// Parses a line of the document's table: the performatives, and the kinds that each is limited to.
 fn cells(line: &str) -> (State, Vec<(Performative, Vec<&str>)>) {
     let (state, cells) = line.split_once(':').unwrap();
     let cells = cells

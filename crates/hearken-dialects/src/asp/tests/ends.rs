@@ -1,4 +1,4 @@
-//! How sessions end, begin in their middle, and what their server says of them.
+//! How sessions end, are joined in the middle, and follow their server's reports.
 
 use serde_json::json;
 
@@ -46,7 +46,7 @@ fn a_close_in_executing_is_perhaps_a_breach_unless_the_result_was_told() {
         assert_eq!(taken.meaning, wanted, "{result_told} {reason}");
         assert_eq!(session.standing(), Standing::At(State::Closed));
     }
-    // A result that is told where no work is agreed on is none.
+    // A result reported while no work is agreed does not count.
     let mut session = session_in(State::Conversing);
     for it in [
         result,

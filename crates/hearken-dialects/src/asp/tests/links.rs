@@ -1,4 +1,4 @@
-//! What happens on the link around the messages: attempts to connect, complaints, and what speaks AAEP beside them.
+//! The link around the messages: connection attempts, error frames, and AAEP in between.
 
 use crate::asp::Asp;
 use crate::asp::handler::{Identity, tests::KEY};
@@ -61,7 +61,7 @@ fn every_attempt_follows_the_stream() {
     }
 }
 
-/// A link of this protocol on which AAEP comes, too: nobody calls that something else, and nobody answers it here.
+/// AAEP on a link of this protocol is recognised, but cannot be answered here.
 #[test]
 fn what_says_that_it_is_aaep_is_heard_and_not_answered() {
     let mut asp = translator(Carrier::Lines);
@@ -73,7 +73,7 @@ fn what_says_that_it_is_aaep_is_heard_and_not_answered() {
     assert!(matches!(out[..], [Out::Unread(_, 1)]), "{out:?}");
 }
 
-/// What a stranger sends takes no more room in many pieces than in one.
+/// A stranger's input takes no more room in many pieces than in one.
 #[test]
 fn a_long_list_of_nothing_is_counted_and_takes_no_room() {
     let mut asp = translator(Carrier::OneWay);
@@ -89,7 +89,7 @@ fn a_long_list_of_nothing_is_counted_and_takes_no_room() {
         })
         .collect();
     assert_eq!(times, [40_000; 3]);
-    // What comes between is told in its place.
+    // What comes in between is reported in its place.
     let list = format!("[7,{},7]", escalate("1", "dear"));
     let out = news(&mut asp, LinkEvent::Frame(Frame::of(list)));
     let ends = [out.first(), out.last()];
@@ -100,7 +100,7 @@ fn a_long_list_of_nothing_is_counted_and_takes_no_room() {
     );
 }
 
-/// An error frame names no message: what was written has perhaps arrived all the same.
+/// An error frame names no message: what was written may have arrived all the same.
 #[test]
 fn a_complaint_proves_nothing_about_an_answer_that_was_written() {
     let mut asp = translator(Carrier::WebSocket);
@@ -130,7 +130,7 @@ fn a_complaint_proves_nothing_about_an_answer_that_was_written() {
     );
 }
 
-/// Whatever says that the session still waits, shows its question once more: the very same, which can be answered.
+/// Any report that the session still waits shows its question again: the identical one, which can be answered.
 #[test]
 fn a_question_that_still_waits_when_the_connection_is_back_is_shown_again() {
     let waits =
@@ -154,7 +154,7 @@ fn a_question_that_still_waits_when_the_connection_is_back_is_shown_again() {
         assert_eq!(news(&mut asp, LinkEvent::Connected), []);
         let back = frame(&mut asp, &first);
         assert_eq!(token(&back), asked.filter(|_| shown), "{first}");
-        // To the letter, its id included: another event would be another question.
+        // Identical to the letter, including its id: another event would be another question.
         assert!(
             !shown || back.iter().any(|out| told.contains(out)),
             "{back:?}"
@@ -163,7 +163,7 @@ fn a_question_that_still_waits_when_the_connection_is_back_is_shown_again() {
     }
 }
 
-/// The same id is not the same message: a person decides about the one that came last.
+/// The same id is not the same message: a person decides about the latest one.
 #[test]
 fn an_escalation_with_a_used_id_and_other_words_asks_anew() {
     let mut asp = translator(Carrier::WebSocket);
@@ -192,7 +192,7 @@ fn no_two_messages_of_ours_have_one_number() {
     assert_eq!(numbers, [0, 1]);
 }
 
-/// Who has a long name is answered by it, or not at all: never by another.
+/// A sender with a long name is answered by it or not at all, never by another name.
 #[test]
 fn a_long_name_is_answered_whole_or_not_at_all() {
     let named = |session: &str, by: &str| {

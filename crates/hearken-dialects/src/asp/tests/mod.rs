@@ -1,4 +1,4 @@
-//! The machine against the document: its tables stand here once more, as data of their own.
+//! The machine against the document: its tables are repeated here, as independent data.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -31,7 +31,7 @@ pub(super) fn at(seconds: u64) -> Now {
     start.after(Duration::from_secs(seconds))
 }
 
-/// Makes a message with all that the document wants of it.
+/// Builds a message with everything that the document requires.
 pub(super) fn message(sender: &str, performative: &str, body: Value) -> Message {
     let mut full = json!({"reason": "said", "urgency": "high", "terms": {"price": 1}});
     for (key, value) in body.as_object().unwrap() {
@@ -54,7 +54,7 @@ pub(super) fn invitation() -> Message {
     message(BUYER, "PROPOSE", json!({"type": "session-invitation"}))
 }
 
-/// The messages that lead from nothing to a state, each legal.
+/// Returns the messages that lead from nothing to a state, each legal.
 pub(super) fn way_to(state: State) -> Vec<Message> {
     let mut way = vec![
         invitation(),
@@ -84,7 +84,7 @@ pub(super) fn way_to(state: State) -> Vec<Message> {
     way
 }
 
-/// Leads a session into a state, by messages that depart from nothing.
+/// Brings a session into a state by messages without departures.
 pub(super) fn session_in(state: State) -> Negotiation {
     let mut session = Negotiation::default();
     for message in way_to(state) {

@@ -37,7 +37,7 @@ fn rows() -> impl Iterator<Item = (u8, &'static str, &'static str, &'static str)
     })
 }
 
-/// Runs one row by messages, and gives where it leads and by which row the machine says so.
+/// Runs one row by messages; returns where it leads, and the row that the machine reports.
 fn run(from: State, message: &Message) -> (State, Option<Section>) {
     let mut session = session_in(from);
     let taken = take(&mut session, message);
@@ -189,7 +189,7 @@ fn row_14_returns_to_the_state_before_whichever_it_was() {
             Standing::At(State::Escalated),
             "{state}"
         );
-        // A second escalation leaves the way back as it is.
+        // A second escalation does not change the way back.
         take(&mut session, &message(BUYER, "ESCALATE", json!({})));
         let taken = take(&mut session, &resolution);
         assert_eq!(session.standing(), Standing::At(state_named(state)));

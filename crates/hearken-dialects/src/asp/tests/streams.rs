@@ -1,4 +1,4 @@
-//! Whole streams through the translator: what comes out is valid, whatever goes in, and no question is lost.
+//! Whole streams through the translator: the output is valid whatever the input, and no question is lost.
 
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn translator(identity: bool) -> Asp {
     })
 }
 
-/// Feeds the translator and keeps what comes out, each event checked.
+/// Feeds the translator and keeps its output, checking each event.
 struct Run {
     asp: Asp,
     checker: Checker,
@@ -243,7 +243,7 @@ fn the_decision_goes_out_byte_for_byte_and_the_session_goes_on() {
         frame.starts_with(r#"{"version":"asp/0.1","messageId":""#),
         "{frame}"
     );
-    // Not arrived, and sent again: the very same.
+    // It did not arrive and is sent again, identical.
     run.news(&LinkEvent::Replied {
         request: 1,
         outcome: Err(Undelivered::Kept(Fault::Closed)),
@@ -294,7 +294,7 @@ fn a_handler_is_told_the_decision_and_says_it_in_the_session_itself() {
     for own in ["sender", "sequenceNumber", "integrity"] {
         assert_eq!(told[own], Value::Null, "{own} is the handler's to give");
     }
-    // Not arrived, and sent again: the very same.
+    // It did not arrive and is sent again, identical.
     run.news(&LinkEvent::Replied {
         request: 1,
         outcome: Err(Undelivered::Kept(Fault::Closed)),
@@ -340,7 +340,7 @@ fn a_close_is_sent_framed_and_counts_when_the_server_took_it() {
     run.frame(json!({"type": "ack", "messageId": frame["envelope"]["messageId"]}));
     assert_eq!(run.settled, [(1, true)]);
     assert_eq!(run.kinds().last(), Some(&"session.completed"));
-    // The other side's copy of it is no news, nor is the server's word about it.
+    // The server's copy of it is no news, nor is the report of its state.
     let events = run.events.len();
     run.frame(json!({"type": "message", "envelope": frame["envelope"]}));
     run.frame(json!({"type": "session_state", "state": "CLOSED"}));
@@ -460,7 +460,7 @@ fn every_performative_has_words_of_its_own_at_three_verbosities_in_every_languag
     }
 }
 
-/// One thing that may happen on a link.
+/// One possible event on a link.
 #[derive(Debug, Clone)]
 enum Thing {
     Message {
@@ -587,7 +587,7 @@ proptest! {
             for (waits, asked) in run.asp.waiting() {
                 prop_assert!(!waits || asked, "a session waits for a person and nobody is asked");
             }
-            // An answer is settled once.
+            // An answer is settled at most once.
             for request in 1..=replies {
                 prop_assert!(run.settled.iter().filter(|(of, _)| *of == request).count() <= 1);
             }

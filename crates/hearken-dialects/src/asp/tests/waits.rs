@@ -7,7 +7,7 @@ use crate::asp::session::{Departure, Expired};
 
 use super::*;
 
-/// The document's table: which, its default, what sets it.
+/// The document's table: the timeout, its default, the field that sets it.
 const TABLE: [(&str, Option<u64>, &str); 4] = [
     ("invitation", Some(30), "PROPOSE validUntil"),
     ("response", None, "constraints.maxResponseTimeMs"),
@@ -51,7 +51,7 @@ fn an_invitation_waits_half_a_minute_or_as_long_as_it_says() {
         by: Timeout::Invitation,
     };
     assert_eq!((session.standing(), session.deadline()), (probably, None));
-    // Only counted here: what comes then proves that it lives.
+    // The timeout is only counted here: a later message proves that the session is alive.
     take(&mut session, &message(SELLER, "ACCEPT", json!({})));
     assert_eq!(session.standing(), Standing::At(State::Invited));
     let mut session = Negotiation::default();

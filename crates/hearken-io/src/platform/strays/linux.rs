@@ -1,4 +1,4 @@
-//! Strays as Linux shows them below `/proc`.
+//! Strays, found through `/proc` on Linux.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -8,48 +8,49 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::super::processes::Tree;
 
-/// How many processes of one program are ended at once; the next look finds the others.
+/// The most processes of one program that are ended in one pass; the next pass finds the others.
 const MOST: usize = 1024;
 
-/// How often a process is looked at that is another program each time.
+/// The most times to reread a process that turns into another program during each read.
 const MOST_READS: usize = 8;
 
-/// One process, held so that its number can't become another's.
+/// One process, held by a handle so that its number can't come to mean another process.
 #[derive(Debug)]
 pub struct One(OwnedFd);
 
 impl One {
     fn signal(&self, signal: Signal) {
-        // It fails where the process has ended by itself, or is not ours to end.
+        // This fails if the process has already ended or is not ours to end.
         let _ = pidfd_send_signal(&self.0, signal);
     }
 
-    /// Asks it to end.
+    /// Asks the process to end.
     pub fn ask_to_end(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Ends it.
+    /// Kills the process.
     pub fn kill(&self) {
         self.signal(Signal::KILL);
     }
 }
 
-/// What a look at all processes gave.
+/// The result of a pass over all processes.
 #[derive(Debug, Default)]
 pub struct Looked {
     pub found: Vec<One>,
-    /// One of them was just becoming another program, and has no environment for that moment.
+    /// Whether a process was just turning into another program and so had no environment at that
+    /// moment.
     pub is_unsure: bool,
 }
 
-/// Finds the processes that have a mark in a variable of their environment.
+/// Finds the processes whose environment holds a mark in a given variable.
 pub fn marked(variable: &str, mark: &str) -> Looked {
     let mut looked = Looked::default();
     for pid in processes() {
         let Some(one) = hold(pid) else { continue };
         match is_marked(pid, variable, mark) {
-            // It may have become one since.
+            // It may have become a spared one since.
             Some(true) if is_spared(pid) => {}
             Some(true) => looked.found.push(one),
             Some(false) => {}
@@ -62,7 +63,7 @@ pub fn marked(variable: &str, mark: &str) -> Looked {
     looked
 }
 
-/// Finds the processes below a program.
+/// Finds the descendants of a program.
 pub fn below(program: &Tree) -> Vec<One> {
     let program = program.0.as_raw_pid();
     let parents: BTreeMap<i32, i32> = processes()
@@ -70,7 +71,7 @@ pub fn below(program: &Tree) -> Vec<One> {
         .collect();
     let is_below = |pid: i32| {
         let mut at = pid;
-        // No chain is longer than there are processes.
+        // No chain of parents is longer than the number of processes.
         for _ in 0..parents.len() {
             match parents.get(&at) {
                 Some(parent) if *parent == program => return true,
@@ -97,19 +98,20 @@ fn processes() -> impl Iterator<Item = i32> {
 }
 
 fn read(pid: i32, file: &str) -> Option<Vec<u8>> {
-    // What belongs to somebody else can't be read, and is none of ours.
+    // Another user's process can't be read, and is not one of ours.
     std::fs::read(format!("/proc/{pid}/{file}")).ok()
 }
 
-/// Takes hold of a process that may be ended.
+/// Opens a handle to a process, unless the process is spared.
 fn hold(pid: i32) -> Option<One> {
     let held = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
     (!is_spared(pid)).then_some(One(held))
 }
 
-/// Returns whether a process is never ended: a speech-dispatcher, and what has no name any more.
+/// Returns whether a process must never be ended: speech-dispatcher, its modules, and a process
+/// whose name can't be read.
 fn is_spared(pid: i32) -> bool {
-    // The name is cut to 15 characters; its modules begin with "sd_".
+    // Linux cuts the name to 15 characters; the modules' names begin with "sd_".
     read(pid, "comm")
         .is_none_or(|name| name.starts_with(b"speech-dispatch") || name.starts_with(b"sd_"))
 }
@@ -122,10 +124,10 @@ fn has(environment: &[u8], variable: &str, mark: &str) -> bool {
         .any(|one| one == mark.as_bytes())
 }
 
-/// Returns whether a process has a mark in its environment; nothing while it becomes another program, whose environment is not
-/// there yet, or was read in part.
+/// Returns whether a process has a mark in its environment; `None` while it turns into another program, when its
+/// environment is missing or was read only in part.
 fn is_marked(pid: i32, variable: &str, mark: &str) -> Option<bool> {
-    // Not every system that has these files tells there where a program begins.
+    // Some systems have these files, but do not show in them where a program begins.
     static SHOWN: LazyLock<bool> =
         LazyLock::new(|| i32::try_from(std::process::id()).is_ok_and(|pid| program(pid).is_some()));
     for _ in 0..MOST_READS {
@@ -139,7 +141,7 @@ fn is_marked(pid: i32, variable: &str, mark: &str) -> Option<bool> {
         if before.is_some() && before == program(pid) {
             return Some(false);
         }
-        // What has ended and what belongs to the kernel has no program; what belongs to somebody else does not show it.
+        // An ended process or a kernel thread has no program; another user's process does not show it.
         if std::fs::read_link(format!("/proc/{pid}/exe")).is_err() {
             return Some(false);
         }
@@ -147,8 +149,8 @@ fn is_marked(pid: i32, variable: &str, mark: &str) -> Option<bool> {
     None
 }
 
-/// Reads where a process's data and its stack begin (the 45th and 28th field): both are known once it has become a program,
-/// and the second is elsewhere for each.
+/// Reads where a process's data and stack begin (fields 45 and 28): both are set once it has turned into another
+/// program, and the second differs for each program.
 fn program(pid: i32) -> Option<(u64, u64)> {
     let fields = fields(pid)?;
     let place = |field: usize| {
@@ -161,15 +163,15 @@ fn program(pid: i32) -> Option<(u64, u64)> {
     Some((place(45)?, place(28)?))
 }
 
-/// Reads a process's parent: the fourth field.
+/// Reads a process's parent (field 4).
 fn parent(pid: i32) -> Option<i32> {
     fields(pid)?.get(4 - FIRST_FIELD)?.parse().ok()
 }
 
-/// The number of the first of the fields that are read.
+/// The number of the first field that is read.
 const FIRST_FIELD: usize = 3;
 
-/// Reads what the system says of a process from the third field on: the second is its name, which may hold anything.
+/// Reads a process's `stat` line from field 3 on: field 2 is its name, which may contain anything.
 fn fields(pid: i32) -> Option<Vec<String>> {
     let line = String::from_utf8_lossy(&read(pid, "stat")?).into_owned();
     let (_, rest) = line.rsplit_once(')')?;

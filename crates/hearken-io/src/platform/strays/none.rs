@@ -1,24 +1,24 @@
-//! No strays: on Windows no process leaves a job, and other systems do not show what one has in its environment.
+//! No strays: on Windows no process can leave its job, and other systems do not show a process's environment.
 
 use super::super::processes::Tree;
 
-/// Has no values: no process is found here.
+/// A type without values: no process is found here.
 #[derive(Debug)]
 pub enum One {}
 
 impl One {
-    /// Asks it to end.
+    /// Asks the process to end.
     pub fn ask_to_end(&self) {
         match *self {}
     }
 
-    /// Ends it.
+    /// Kills the process.
     pub fn kill(&self) {
         match *self {}
     }
 }
 
-/// What a look gave: nothing.
+/// The result of a pass: nothing.
 #[derive(Debug, Default)]
 pub struct Looked {
     pub found: Vec<One>,

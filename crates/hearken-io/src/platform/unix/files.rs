@@ -1,4 +1,4 @@
-//! Files and folders for their owner alone, programs among the files, and where the person's own files are.
+//! Owner-only files and folders, executable files, and where the person's own files are.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
@@ -9,82 +9,82 @@ use std::os::unix::fs::{
 };
 use std::path::{Path, PathBuf};
 
-/// Opens a file to read it.
+/// Opens a file for reading.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Returns the whole path of what is there, with no link in it.
+/// Returns the full path of an existing file, with all links resolved.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn in_full(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// Makes a file to be written that was not there, for its owner alone; it follows no link, not even one that leads nowhere.
+/// Creates a new file for writing, for its owner alone; follows no link, not even a dangling one.
 ///
 /// # Errors
-/// What the system says; that it is there already.
+/// The system's error, also when the file already exists.
 pub fn create_for_owner(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Has a new file have the rights of the one that it takes the place of, or be its owner's alone where there is none.
+/// Gives a new file the permissions of the one that it replaces, or restricts it to its owner if there is none.
 pub fn with_rights_of<'a>(options: &'a mut OpenOptions, before: &Path) -> &'a mut OpenOptions {
     let mode = std::fs::metadata(before).map_or(0o600, |about| about.permissions().mode());
     options.mode(mode & 0o777)
 }
 
-/// Makes a folder with all above it, for their owner alone.
+/// Creates a folder and all its missing parents, for their owner alone.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn folder_for_owner(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Takes everybody's rights but the owner's from what is there.
+/// Removes everyone's rights but the owner's from a file or folder.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn keep_for_owner(path: &Path) -> io::Result<()> {
     let mode = if path.is_dir() { 0o700 } else { 0o600 };
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
 }
 
-/// Has what a folder holds by now last.
+/// Flushes a folder's current entries to disk.
 pub fn settle_folder(folder: &Path) -> io::Result<()> {
     std::fs::File::open(folder)?.sync_all()
 }
 
-/// Returns whether a file can be called.
+/// Returns whether a file can be executed.
 pub fn is_program(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
 
-/// Returns the files that a call of `path` may mean: it alone.
+/// Returns the file that a call of `path` would run: only that file itself.
 pub fn callable(path: &Path) -> Option<PathBuf> {
     is_program(path).then(|| path.to_owned())
 }
 
-/// Returns what a program is started by: its name as it was given, which the system looks for by itself.
+/// Returns what to start a program by: its name as given, which the system looks up itself.
 pub fn to_start(program: &OsStr) -> OsString {
     program.to_owned()
 }
 
-/// Returns whether something is a socket.
+/// Returns whether a file is a socket.
 pub fn is_socket(about: &Metadata) -> bool {
     about.file_type().is_socket()
 }
 
-/// Returns the phrase that says why others can decide what a file holds, if they can. A pipe or a device is whoever opened
-/// it.
+/// Returns the phrase that explains why others can change a file's content, if they can. A pipe or a device is exempt:
+/// its content comes from the program that opened it.
 pub fn untrusted(about: &Metadata) -> Option<&'static str> {
     let own = rustix::process::geteuid().as_raw();
     if !about.is_file() {
@@ -94,12 +94,12 @@ pub fn untrusted(about: &Metadata) -> Option<&'static str> {
         return Some("call.file.owner");
     }
     let mode = about.permissions().mode();
-    // A group with the user's own number has no other member.
+    // A group with the user's own number has no other members.
     let by_group = mode & 0o020 != 0 && about.gid() != own;
     (by_group || mode & 0o002 != 0).then_some("call.file.writable")
 }
 
-/// Returns whether others could put something of their own into a folder in the place of what is there.
+/// Returns whether others could replace files in a folder with their own.
 pub fn is_shared(folder: &Path) -> bool {
     let Ok(about) = folder.metadata() else {
         return false;
@@ -112,15 +112,15 @@ pub fn is_shared(folder: &Path) -> bool {
     of_another || (!is_sticky && (by_group || mode & 0o002 != 0))
 }
 
-/// Returns how many names a file has.
+/// Returns the number of a file's hard links.
 pub fn names(about: &Metadata) -> u64 {
     about.nlink()
 }
 
-/// Swaps two files, so that each has the name of the other at once; `false` where the system or the folder can't do that.
+/// Swaps the names of two files in one atomic step; `false` if the system or the folder can't do that.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn swap(one: &Path, other: &Path) -> io::Result<bool> {
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     {
@@ -140,7 +140,7 @@ pub fn swap(one: &Path, other: &Path) -> io::Result<bool> {
     }
 }
 
-/// Returns whether two looks were at the same file.
+/// Returns whether both metadata describe the same file.
 pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
     one.dev() == other.dev() && one.ino() == other.ino()
 }
@@ -150,12 +150,12 @@ pub fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").map(PathBuf::from)
 }
 
-/// Returns the folder in which programs have their settings, a folder each.
+/// Returns the folder in which each program has a folder for its settings.
 pub fn settings() -> Option<PathBuf> {
     absolute("XDG_CONFIG_HOME").or_else(|| home().map(|home| home.join(".config")))
 }
 
-/// Returns the folder in which programs write down what they know by themselves, a folder each.
+/// Returns the folder in which each program has a folder for its own records.
 pub fn state() -> Option<PathBuf> {
     absolute("XDG_STATE_HOME").or_else(|| home().map(|home| home.join(".local/state")))
 }

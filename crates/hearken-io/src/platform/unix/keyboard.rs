@@ -1,11 +1,11 @@
-//! The terminal's bytes, read on a thread of their own.
+//! The terminal's bytes, read on their own thread.
 //!
-//! Responsibilities: everything that the terminal sends, in its order and with the time at which it was
-//! read, for as long as there is a terminal. Not here: where a key ends (`keys::Reader`), what it means
-//! (`keys`), noticing that the terminal is gone where it does not say so (`terminal`).
+//! Responsibilities: everything that the terminal sends, in order and with the time at which it was read, until the
+//! terminal is gone. Not here: where a key ends (`keys::Reader`), what it means (`keys`), noticing the loss of a
+//! terminal that does not report it (`terminal`).
 //!
-//! The loop never reads the terminal itself: a key must be read when it is pressed, however busy the loop
-//! is, because it is judged by that time.
+//! The main loop never reads the terminal itself: keys are judged by the time they were pressed, so each must be read
+//! at that moment, however busy the loop is.
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::time::{Duration, Instant};
@@ -15,27 +15,27 @@ use tokio::sync::mpsc;
 
 use crate::keys::{LineFeed, Reader, Stroke};
 
-/// Whether the terminal's replies come through here.
+/// Whether the terminal's replies arrive through this reader.
 pub const REPLIES: bool = true;
-/// How many strokes wait for the loop; then the terminal's own buffer holds them.
+/// The most strokes that wait for the loop; further ones stay in the terminal's own buffer.
 const WAITING: usize = 1024;
-/// How much is read at once: more than a terminal hands over.
+/// The bytes that one read asks for: more than a terminal delivers.
 const READ: usize = 4096;
-/// How long the reader may take to let go of the terminal: it only has to wake.
+/// The time that the reader may take to release the terminal: it only has to wake up.
 const LETS_GO: Duration = Duration::from_millis(500);
 
-/// Gives what the terminal sends. There is one at a time.
+/// The source of everything that the terminal sends. There is only one at a time.
 pub struct Keyboard {
     strokes: mpsc::Receiver<Stroke>,
-    /// A byte in it has the reader let go of the terminal, the next one take it again; absent where the system has no
-    /// pipe to give.
+    /// A byte written here makes the reader release the terminal; the next one makes it read again. `None` if the
+    /// system could not create a pipe.
     asks: Option<PipeWriter>,
-    /// Says that it has let go.
+    /// Reports that the reader has released the terminal.
     let_go: std::sync::mpsc::Receiver<()>,
 }
 
 impl Keyboard {
-    /// Begins to read.
+    /// Starts reading.
     pub fn open(feed: LineFeed, started: Instant) -> Self {
         let (sender, strokes) = mpsc::channel(WAITING);
         let (lets_go, let_go) = std::sync::mpsc::channel();
@@ -78,9 +78,10 @@ impl Keyboard {
         }
     }
 
-    /// Reads the terminal no more, because somebody else does for a while; tells whether that is sure.
+    /// Stops reading because another program needs the terminal for a while; returns whether reading has certainly
+    /// stopped.
     pub fn rest(&mut self) -> bool {
-        // What it said too late last time says nothing of now.
+        // A late report from last time says nothing about now.
         while self.let_go.try_recv().is_ok() {}
         let Some(asks) = &mut self.asks else {
             return false;
@@ -92,9 +93,9 @@ impl Keyboard {
         rests
     }
 
-    /// Reads the terminal again.
+    /// Resumes reading the terminal.
     pub fn go_on(&mut self) {
-        // Without its other end nobody reads anything.
+        // Without the other end, nothing reads the terminal anyway.
         let _ = self.asks.as_mut().map(|asks| asks.write_all(&[0]));
     }
 
@@ -103,13 +104,13 @@ impl Keyboard {
         self.strokes.recv().await
     }
 
-    /// Returns the next stroke that is already here.
+    /// Returns the next stroke that has already arrived.
     pub fn take(&mut self) -> Option<Stroke> {
         self.strokes.try_recv().ok()
     }
 }
 
-/// Leaves the terminal alone until it is wanted again; false where nobody will want it.
+/// Leaves the terminal alone until it is wanted again; returns `false` if it never will be.
 fn rests(asked: Option<&mut PipeReader>, lets_go: &std::sync::mpsc::Sender<()>) -> bool {
     let Some(asked) = asked else { return false };
     let mut byte = [0];
@@ -119,18 +120,18 @@ fn rests(asked: Option<&mut PipeReader>, lets_go: &std::sync::mpsc::Sender<()>) 
 }
 
 enum Waited {
-    /// Something can be read, if only the end.
+    /// Input or the end of input can be read.
     Bytes,
-    /// It is asked to let go of the terminal.
+    /// The reader is asked to release the terminal.
     Asked,
-    /// Nothing came in time.
+    /// Nothing arrived in time.
     InVain,
-    /// There is nothing to wait for.
+    /// Nothing is left to wait for.
     Gone,
 }
 
 fn wait(left: Option<Duration>, asked: Option<&PipeReader>) -> Waited {
-    // A time that can't be told is that of a sequence that ends now.
+    // A duration that can't be represented counts as zero: the sequence ends now.
     let left = left.map(|left| Timespec::try_from(left).unwrap_or_default());
     let stdin = rustix::stdio::stdin();
     let mut watched = vec![PollFd::from_borrowed_fd(stdin, PollFlags::IN)];

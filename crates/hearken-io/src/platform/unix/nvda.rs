@@ -1,12 +1,12 @@
-//! NVDA's controller client: it is a library of Windows, so the type has no values.
+//! NVDA's controller client: the library exists only on Windows, so this type has no values.
 
 use std::io;
 use std::path::Path;
 
-/// Whether this system can have it.
+/// Whether this system can have the library.
 pub const THERE: bool = false;
 
-/// Has no values.
+/// A type without values.
 #[derive(Debug, Clone, Copy)]
 #[allow(
     dead_code,
@@ -16,7 +16,7 @@ pub enum Client {}
 
 #[allow(dead_code, reason = "as above")]
 impl Client {
-    /// Loads nothing.
+    /// Always fails.
     ///
     /// # Errors
     /// Always.
@@ -24,27 +24,27 @@ impl Client {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Asks nobody.
+    /// Never called: the type has no values.
     pub fn is_running(&self) -> Result<(), u32> {
         match *self {}
     }
 
-    /// Asks nobody.
+    /// Never called: the type has no values.
     pub fn takes_ssml(&self) -> Result<(), u32> {
         match *self {}
     }
 
-    /// Says nothing.
+    /// Never called: the type has no values.
     pub fn speak(&self, _ssml: &str) -> Result<(), u32> {
         match *self {}
     }
 
-    /// Silences nobody.
+    /// Never called: the type has no values.
     pub fn cancel(&self) -> Result<(), u32> {
         match *self {}
     }
 
-    /// Shows nothing.
+    /// Never called: the type has no values.
     pub fn braille(&self, _text: &str) -> Result<(), u32> {
         match *self {}
     }

@@ -1,17 +1,17 @@
-//! Named pipes: they are of Windows, so nobody can be reached by one.
+//! Named pipes: only Windows has them, so no program can be reached through one here.
 
 use std::io;
 use std::task::{Context, Poll};
 
 use crate::platform::Piped;
 
-/// Whether this system has them.
+/// Whether this system has named pipes.
 pub const THERE: bool = false;
 
-/// A pipe on systems that have some.
+/// A stand-in for the pipe type of systems that have pipes.
 pub type Pipe = tokio::io::DuplexStream;
 
-/// Connects to nothing.
+/// Always fails.
 ///
 /// # Errors
 /// Always.
@@ -19,12 +19,12 @@ pub async fn connect(_name: &str) -> io::Result<Piped> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Has no values.
+/// A type without values.
 #[derive(Debug)]
 pub enum Listener {}
 
 impl Listener {
-    /// Listens nowhere.
+    /// Always fails.
     ///
     /// # Errors
     /// Always.
@@ -32,7 +32,7 @@ impl Listener {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Takes nobody.
+    /// Never called: the type has no values.
     pub fn poll_accept(&self, _context: &mut Context<'_>) -> Poll<io::Result<Pipe>> {
         match *self {}
     }

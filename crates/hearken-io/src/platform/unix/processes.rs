@@ -1,4 +1,4 @@
-//! A program that was started, and everything that it started: a group of processes; and which programs of this user run.
+//! A started program with everything that it started, as a process group; and the programs that this user is running.
 
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -8,44 +8,45 @@ use std::process::ExitStatus;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group};
 use tokio::process::{Child, Command};
 
-/// The ways to ask a program to end, the mildest first; what comes after them is [`Tree::kill`].
+/// The ways to ask a program to end, mildest first; after them comes [`Tree::kill`].
 pub const ASKING: &[fn(&Tree)] = &[Tree::interrupt, Tree::ask_to_end];
 
-/// Has a program start in a group of its own: what it starts ends with it, and the terminal's interrupt is ours.
+/// Makes a program start in its own process group: its children end with it, and the terminal's interrupt reaches only
+/// us.
 pub fn alone(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
-/// The same, for a program that is waited for by a thread.
+/// The same, for a program that a thread waits for.
 pub fn alone_plainly(command: &mut std::process::Command) -> &mut std::process::Command {
     std::os::unix::process::CommandExt::process_group(command, 0)
 }
 
-/// Leaves the terminal that this program was started from: its keys and its signals are somebody else's.
+/// Detaches from the terminal that this program was started from: its keys and signals are meant for another program.
 pub fn leave_terminal() {
-    // It fails where there is none to leave.
+    // This fails if there is no terminal to detach from.
     let _ = rustix::process::setsid();
 }
 
-/// A program that was started alone, with what it started and has not left its group. Its number may be another's
-/// once the program was waited for.
+/// A program started in its own group, with all its descendants that have not left the group. Its number may come to
+/// mean another process once the program has been waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree(pub(in crate::platform) Pid);
 
 impl Tree {
-    /// Takes a child that was started alone; nothing when it was waited for already.
+    /// Wraps a child started in its own group; `None` if it has already been waited for.
     pub fn of(child: &Child) -> Option<Self> {
         let id = i32::try_from(child.id()?).ok()?;
         Pid::from_raw(id).map(Self)
     }
 
-    /// Takes a child that was started alone and plainly.
+    /// Wraps a child started in its own group that a thread waits for.
     pub fn of_plain(child: &std::process::Child) -> Option<Self> {
         let id = i32::try_from(child.id()).ok()?;
         Pid::from_raw(id).map(Self)
     }
 
-    /// Waits until the program itself has ended, without taking leave of it.
+    /// Waits until the program itself has ended, without reaping it.
     pub fn until_ended(&self) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while let Err(rustix::io::Errno::INTR) =
@@ -54,26 +55,26 @@ impl Tree {
     }
 
     fn signal(&self, signal: Signal) {
-        // It fails when nobody of the group is left, who would be told.
+        // This fails if no process of the group is left to receive it.
         let _ = kill_process_group(self.0, signal);
     }
 
-    /// Tells all of it what the terminal's interrupt key tells.
+    /// Sends the whole group the signal of the terminal's interrupt key.
     fn interrupt(&self) {
         self.signal(Signal::INT);
     }
 
-    /// Asks all of it to end.
+    /// Asks the whole group to end.
     pub fn ask_to_end(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Ends all of it.
+    /// Kills the whole group.
     pub fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    /// Returns whether the program itself has ended, without taking leave of it: the group's number stays its own.
+    /// Returns whether the program itself has ended, without reaping it: the group keeps its number.
     pub fn has_ended(&self, _child: &mut Child) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match rustix::process::waitid(WaitId::Pid(self.0), options) {
@@ -88,25 +89,26 @@ pub fn signal_of(status: ExitStatus) -> Option<i32> {
     status.signal()
 }
 
-/// Asks one program to end that is not alone; false when it has ended.
+/// Asks one program that is not in its own group to end; returns `false` if it has ended.
 pub fn ask_to_end(child: &mut Child) -> bool {
     let id = child.id().and_then(|id| i32::try_from(id).ok());
     let Some(id) = id.and_then(Pid::from_raw) else {
         return false;
     };
-    // In vain where it is gone already.
+    // This fails if the program is already gone.
     let _ = kill_process(id, Signal::TERM);
     true
 }
 
-/// Where the system shows what runs, a folder each; not every system does.
+/// Where some systems show each running process as a folder.
 const RUNNING: &str = "/proc";
-/// How many programs are looked at: far more than a person has.
+/// The most processes to examine: far more than a person has.
 const MOST_RUNNING: usize = 4096;
-/// How much of a program's call is read, in bytes.
+/// The most bytes to read of a process's command line.
 const MOST_CALL: u64 = 4096;
 
-/// Returns how each program of this user was called, word by word, the program first; nothing where the system does not show it.
+/// Returns the command line of each of this user's processes, word by word, program first; `None` if the system does
+/// not show them.
 pub fn calls() -> Option<Vec<Vec<String>>> {
     let user = rustix::process::getuid().as_raw();
     let entries = std::fs::read_dir(RUNNING).ok()?;

@@ -1,24 +1,24 @@
-//! Signs of screen readers that only the system itself can tell of.
+//! Signs of screen readers that only the system itself can report.
 //!
-//! On macOS VoiceOver is one of its settings. On the others readers are programs and places in the file system, which is
-//! looked at above (`voice::reader`).
+//! On macOS, VoiceOver is one of its settings. On other systems, readers are found as programs and by their places in
+//! the file system, one layer up (`voice::reader`).
 
 use crate::platform::Mark;
 
-/// The folder of processes, where the system shows them as one.
+/// The folder that shows processes, on systems that have one.
 pub const PROCESSES: Option<&str> = if cfg!(target_os = "macos") {
     None
 } else {
     Some("/proc")
 };
 
-/// Asks the system.
+/// Returns the signs that the system reports: none here.
 #[cfg(not(target_os = "macos"))]
 pub fn marks() -> Vec<Mark> {
     Vec::new()
 }
 
-/// Asks the system; its own program for settings answers in a few hundredths of a second.
+/// Asks the system; its own settings program answers within a few hundredths of a second.
 #[cfg(target_os = "macos")]
 pub fn marks() -> Vec<Mark> {
     use std::process::{Command, Stdio};

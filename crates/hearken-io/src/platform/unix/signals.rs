@@ -1,4 +1,4 @@
-//! What the system tells a program: to leave, to stop for a while, that it goes on, that its terminal has another size.
+//! The system's signals to a program: leave, stop for a while, continue, the terminal was resized.
 
 use std::io;
 use std::time::Duration;
@@ -6,34 +6,36 @@ use std::time::Duration;
 use rustix::process::{Signal as Name, getpid, kill_current_process_group, kill_process};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Whether a program can be stopped here for a while by its terminal's key.
+/// Whether the terminal's key can suspend a program here.
 pub const STOPS: bool = true;
 
 fn listen(name: Name) -> io::Result<Signal> {
     signal(SignalKind::from_raw(name.as_raw()))
 }
 
-/// How a program is told to leave.
+/// How a program is asked to leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
-    /// It is to end, or its terminal is gone.
+    /// It should end, or its terminal is gone.
     End,
-    /// The interrupt key.
+    /// The person pressed the interrupt key.
     Interrupt,
 }
 
-/// Listens for what ends a program.
+/// A listener for the signals that end a program.
 #[derive(Debug)]
 pub struct Leaving {
     interrupt: Signal,
     terminate: Signal,
-    /// None where the end of the terminal stays what it is.
+    /// `None` if the loss of the terminal keeps its default effect.
     hangup: Option<Signal>,
 }
 
 impl Leaving {
+    /// Starts listening.
+    ///
     /// # Errors
-    /// When signals can't be listened for.
+    /// If signals can't be listened for.
     pub fn listen() -> io::Result<Self> {
         let hangup = Some(signal(SignalKind::hangup())?);
         Ok(Self {
@@ -42,10 +44,10 @@ impl Leaving {
         })
     }
 
-    /// Leaves the end of the terminal as it is.
+    /// Starts listening, but leaves the loss of the terminal its default effect.
     ///
     /// # Errors
-    /// When signals can't be listened for.
+    /// If signals can't be listened for.
     pub fn listen_without_terminal() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -54,7 +56,7 @@ impl Leaving {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub async fn told(&mut self) -> Leave {
         let hangup = async {
             match &mut self.hangup {
@@ -71,77 +73,83 @@ impl Leaving {
     }
 }
 
-/// Listens for a program's going on after a stop.
+/// A listener for a program's continuation after a stop.
 #[derive(Debug)]
 pub struct GoingOn(Signal);
 
 impl GoingOn {
+    /// Starts listening.
+    ///
     /// # Errors
-    /// When signals can't be listened for.
+    /// If signals can't be listened for.
     pub fn listen() -> io::Result<Self> {
         listen(Name::CONT).map(Self)
     }
 
-    /// Waits for the next one.
+    /// Waits for the next continuation.
     pub async fn told(&mut self) {
         self.0.recv().await;
     }
 
-    /// Stops the program as the terminal's own key would, with everything that was started together with it, until it goes
-    /// on; waits no longer than `limit` for the stop itself.
+    /// Suspends the program as the terminal's own key would, together with everything in its process group, until it is
+    /// continued; waits at most `limit` for the stop itself.
     pub async fn stop(&mut self, limit: Duration) {
-        // It fails only where the system forbids it; going on is right then, too.
+        // This fails only if the system forbids it; carrying on is right then, too.
         let _ = kill_current_process_group(Name::TSTP);
         let _ = tokio::time::timeout(limit, self.told()).await;
     }
 }
 
-/// Listens for the terminal's key that stops a program for a while.
+/// A listener for the terminal's suspend key.
 #[derive(Debug)]
 pub struct Stopping(Signal);
 
 impl Stopping {
+    /// Starts listening.
+    ///
     /// # Errors
-    /// When signals can't be listened for.
+    /// If signals can't be listened for.
     pub fn listen() -> io::Result<Self> {
         listen(Name::TSTP).map(Self)
     }
 
-    /// Waits for the next one.
+    /// Waits for the next press of the key.
     pub async fn told(&mut self) {
         self.0.recv().await;
     }
 
-    /// Stops the program until somebody lets it go on.
+    /// Stops the program until another process continues it.
     pub fn stop(&self) {
-        // It fails only where the system forbids it; going on is right then, too.
+        // This fails only if the system forbids it; carrying on is right then, too.
         let _ = kill_process(getpid(), Name::STOP);
     }
 }
 
-/// Listens for another size of the terminal.
+/// A listener for changes of the terminal's size.
 #[derive(Debug)]
 pub struct Resizing(Signal);
 
 impl Resizing {
+    /// Starts listening.
+    ///
     /// # Errors
-    /// When signals can't be listened for.
+    /// If signals can't be listened for.
     pub fn listen() -> io::Result<Self> {
         signal(SignalKind::window_change()).map(Self)
     }
 
-    /// Waits for the next one.
+    /// Waits for the next change.
     pub async fn told(&mut self) {
         self.0.recv().await;
     }
 }
 
-/// Makes a write beyond the largest size of a file fail, where the system would end the program.
+/// Makes a write beyond the file-size limit return an error instead of ending the program.
 ///
 /// # Errors
-/// When signals can't be listened for.
+/// If signals can't be listened for.
 pub fn survive_large_files() -> io::Result<()> {
-    // Once it was listened for, the signal stays without any other effect. A child gets it back.
+    // Once listened for, the signal keeps having no effect. Child processes get the default back.
     let _listened = listen(Name::XFSZ)?;
     Ok(())
 }

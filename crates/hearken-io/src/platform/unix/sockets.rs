@@ -1,30 +1,30 @@
-//! Sockets of this machine, and who is behind them.
+//! Local sockets, and the user at the other end.
 
 pub use std::os::unix::net::{UnixListener as BlockingListener, UnixStream as BlockingStream};
 
 pub use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 pub use tokio::net::{UnixListener, UnixStream};
 
-/// Whether this system has them as it is reached here.
+/// Whether this system supports these sockets.
 pub const THERE: bool = true;
 
-/// Returns the number of the user whose this program is.
+/// Returns the number of the user that this program runs as.
 pub fn user() -> u32 {
     rustix::process::getuid().as_raw()
 }
 
-/// Returns the number of the user who is at the other end.
+/// Returns the number of the user at the other end.
 ///
 /// # Errors
-/// When the system does not say.
+/// If the system does not say.
 pub fn peer(stream: &UnixStream) -> std::io::Result<u32> {
     stream.peer_cred().map(|peer| peer.uid())
 }
 
-/// Connects to a socket that has a name and no file.
+/// Connects to a socket that has a name but no file.
 ///
 /// # Errors
-/// What the system says; that there are none such.
+/// The system's error, also if it has no such sockets.
 pub fn connect_abstract(name: &str) -> std::io::Result<BlockingStream> {
     #[cfg(target_os = "linux")]
     {

@@ -1,4 +1,4 @@
-//! What a program that was started has taken of the machine so far.
+//! The resources that a started program has used so far.
 
 use std::io;
 use std::process::{Child, Command, Stdio};
@@ -8,18 +8,18 @@ use rustix::process::{Pid, WaitId, WaitIdOptions};
 
 use crate::platform::Spent;
 
-/// Returns whether a child has ended, without taking leave of it: what it took can still be asked for.
+/// Returns whether a child has ended, without reaping it: its resource use can still be read.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn has_ended(child: &mut Child) -> io::Result<bool> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let status = rustix::process::waitid(WaitId::Pid(Pid::from_child(child)), options)?;
     Ok(status.is_some())
 }
 
-/// Returns what a child has taken so far. Where there is no `/proc` it is asked of `ps`, which knows of no time once the child
-/// has ended, and of the memory of this moment alone.
+/// Returns what a child has used so far. Without `/proc`, `ps` is asked, which reports no time once the child has
+/// ended, and only the current memory use.
 pub fn spent(child: &Child) -> Spent {
     let id = child.id();
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat")) else {
@@ -35,7 +35,7 @@ pub fn spent(child: &Child) -> Spent {
     }
 }
 
-/// Returns how often a child's threads were woken so far, where the system tells.
+/// Returns how often a child's threads have been woken so far, if the system reports it.
 pub fn wakings(child: &Child) -> Option<u64> {
     let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).ok()?;
     let mut sum = 0;
@@ -46,7 +46,7 @@ pub fn wakings(child: &Child) -> Option<u64> {
     Some(sum)
 }
 
-/// Reads how often a thread began to wait: it was woken as often.
+/// Reads how often a thread started to wait: it was woken as often.
 fn waits(status: &str) -> Option<u64> {
     let line = status
         .lines()
@@ -54,7 +54,7 @@ fn waits(status: &str) -> Option<u64> {
     line.trim().parse().ok()
 }
 
-/// Reads how many ticks a program took for itself and in the system. Its name, in brackets, may hold anything.
+/// Reads a program's user and system time in ticks. Its name, in brackets, may contain anything.
 fn ticks(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11);
@@ -63,7 +63,7 @@ fn ticks(stat: &str) -> Option<u64> {
     Some(own + system)
 }
 
-/// Reads the most memory that a program held, in bytes. One that has ended holds none, and says nothing of it.
+/// Reads a program's peak memory use in bytes. An ended program uses none and has no such line.
 fn peak(status: &str) -> Option<u64> {
     let line = status
         .lines()
@@ -84,7 +84,7 @@ fn asked_of_ps(id: u32) -> Spent {
     )
 }
 
-/// Reads the time and the memory that `ps` wrote; nothing where it knows of no such program.
+/// Parses the time and memory that `ps` printed; both are absent if it knows no such program.
 fn told_by_ps(told: &str) -> Spent {
     let mut words = told.split_whitespace();
     Spent {
@@ -96,7 +96,7 @@ fn told_by_ps(told: &str) -> Spent {
     }
 }
 
-/// Reads hours, minutes and seconds with or without hundredths, as in `1:02:03` or `0:01.23`.
+/// Parses hours, minutes and seconds, with or without hundredths, as in `1:02:03` or `0:01.23`.
 fn time(word: &str) -> Option<Duration> {
     let seconds = word.split(':').try_fold(0.0, |sum, part| {
         let part: f64 = part.parse().ok()?;
@@ -136,7 +136,7 @@ mod tests {
             .spawn()
             .unwrap();
         assert!(!has_ended(&mut child).unwrap());
-        // A program that has just begun holds next to nothing.
+        // A program that has just started uses almost no memory.
         let patience = std::time::Instant::now() + Duration::from_secs(20);
         while spent(&child).peak.unwrap() < 100_000 {
             assert!(std::time::Instant::now() < patience);

@@ -1,4 +1,4 @@
-//! The standard output of this process, as a file of its own.
+//! This process's standard output, as a separate file.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -6,11 +6,11 @@ use std::os::fd::AsFd;
 
 use rustix::stdio::dup2_stdout;
 
-/// Takes the standard output: whoever reads it sees its end when the file is closed. What is printed otherwise from then on
-/// goes nowhere.
+/// Takes over standard output, so that its reader sees the end when the returned file is closed. Anything printed in
+/// another way from then on is discarded.
 ///
 /// # Errors
-/// It is closed, or there is no null device.
+/// Standard output is closed, or there is no null device.
 pub fn take_stdout() -> io::Result<File> {
     let taken = io::stdout().as_fd().try_clone_to_owned()?;
     let nowhere = OpenOptions::new().write(true).open("/dev/null")?;

@@ -1,4 +1,4 @@
-//! The terminal: its size, its modes, what is written to it, its end, and whether somebody reads what is printed.
+//! The terminal: its size, its modes, its output, its loss, and whether printed output still has a reader.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,16 +12,16 @@ use rustix::termios::{
     tcgetwinsize, tcsetattr,
 };
 
-/// Returns the columns and rows of the terminal that is written to.
+/// Returns the columns and rows of the output terminal.
 pub fn size() -> Option<(u16, u16)> {
     let size = tcgetwinsize(io::stdout()).ok()?;
     Some((size.ws_col, size.ws_row))
 }
 
-/// Returns a way to standard output that shares no lock with any other.
+/// Returns a handle to standard output that shares no lock with any other.
 ///
 /// # Errors
-/// When there is none.
+/// If there is no standard output.
 pub fn output() -> io::Result<impl Write + Send + 'static> {
     Ok(File::from(rustix::io::dup(io::stdout())?))
 }
@@ -31,12 +31,12 @@ pub fn is_gone(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error())
 }
 
-/// Leaves a text to the terminal, which was given it already.
+/// Does nothing: the terminal has already been given the text.
 #[cfg(not(target_os = "macos"))]
 pub fn copy(_text: &str) {}
 
-/// Puts a text into the system's clipboard, because Apple's terminal knows no sequence for that. Over SSH that clipboard would
-/// be the wrong machine's, and the terminal is all there is.
+/// Copies a text to the system's clipboard, because Apple's terminal has no escape sequence for that. Over SSH, that
+/// clipboard would be the wrong machine's, so only the terminal is used.
 #[cfg(target_os = "macos")]
 pub fn copy(text: &str) {
     use std::process::{Command, Stdio};
@@ -46,7 +46,7 @@ pub fn copy(text: &str) {
     let text = text.to_owned();
     std::thread::spawn(move || {
         let started = Command::new("/usr/bin/pbcopy")
-            // Without it, it takes what it reads for another encoding.
+            // Without this, pbcopy assumes another encoding.
             .env("LC_CTYPE", "UTF-8")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -56,75 +56,75 @@ pub fn copy(text: &str) {
             return;
         };
         if let Some(mut input) = copier.stdin.take() {
-            // One that does not read has the terminal's way beside it.
+            // If pbcopy does not read, the terminal's own way remains.
             let _ = input.write_all(text.as_bytes());
         }
         let _ = copier.wait();
     });
 }
 
-/// Throws away what was typed ahead and not read yet.
+/// Discards input that was typed ahead and not read yet.
 pub fn flush_input() {
     // A failure means that there is no terminal to flush.
     let _ = tcflush(io::stdin(), QueueSelector::IFlush);
 }
 
-/// Watches for the end of the terminal. Without a hang-up signal nothing else would tell: a terminal
-/// that is gone reads as one without keys.
+/// Watches for the loss of the terminal. Without a hang-up signal nothing else reports it: reads from a lost terminal
+/// look like one without keys.
 pub fn watch_for_loss() -> Option<tokio::sync::mpsc::Receiver<()>> {
     let (lost, told) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {
         let out = io::stdout();
         loop {
-            // No event is asked for: only an error or a hang-up ends the wait.
+            // No events are requested: only an error or a hang-up ends the wait.
             let mut watched = [PollFd::from_borrowed_fd(out.as_fd(), PollFlags::empty())];
             match poll(&mut watched, None) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
                 Ok(_) | Err(_) => break,
             }
         }
-        // The loop that would take it is over then.
+        // If the send fails, the receiving loop is already over.
         let _ = lost.blocking_send(());
     });
     Some(told)
 }
 
-/// How a terminal hands keys over.
+/// The way that a terminal delivers keys.
 #[derive(Debug, Clone)]
 pub struct Modes(Termios);
 
 impl Modes {
-    /// Returns those that the terminal has now.
+    /// Returns the terminal's current modes.
     ///
     /// # Errors
-    /// When there is no terminal.
+    /// If there is no terminal.
     pub fn now() -> io::Result<Self> {
         Ok(Self(tcgetattr(io::stdin())?))
     }
 
-    /// Returns whether the terminal shows what is typed and collects lines by itself.
+    /// Returns whether the terminal echoes input and collects it into lines itself.
     pub fn edit_lines(&self) -> bool {
         let own = LocalModes::ECHO | LocalModes::ICANON;
         self.0.local_modes.contains(own)
     }
 
-    /// Has the terminal hand over each key at once, and show none. The keys for interrupt, stop and quit stay its own.
+    /// Makes the terminal deliver each key immediately, without echo. It keeps its keys for interrupt, stop and quit.
     pub fn take_keys(&self) {
         let mut modes = self.0.clone();
         modes.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
         modes.special_codes[SpecialCodeIndex::VMIN] = 1;
         modes.special_codes[SpecialCodeIndex::VTIME] = 0;
-        // A terminal that is gone is noticed by the next key.
+        // The next key reveals a lost terminal.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
     }
 
-    /// Gives them back to the terminal.
+    /// Restores these modes.
     pub fn restore(&self) {
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
     }
 }
 
-/// Asks the terminal where its cursor is, and tells whether it replies in time; `None` where that can't be asked.
+/// Asks the terminal for its cursor position and returns whether it replies in time; `None` if it can't be asked.
 pub fn replies(patience: Duration) -> Option<bool> {
     let before = Modes::now().ok()?;
     before.take_keys();
@@ -156,7 +156,7 @@ pub fn replies(patience: Duration) -> Option<bool> {
     Some(replied)
 }
 
-/// Waits a moment for something to read; nothing where nobody reads what would be printed to `reader`.
+/// Waits up to `limit` for something to read; `None` if the output to `reader` no longer has a reader.
 pub fn wait_to_read(stream: &TcpStream, reader: &impl AsFd, limit: Duration) -> Option<bool> {
     let mut both = [
         PollFd::new(stream, PollFlags::IN),
@@ -176,5 +176,5 @@ pub fn wait_to_read(stream: &TcpStream, reader: &impl AsFd, limit: Duration) -> 
     Some(!stream.revents().is_empty())
 }
 
-/// Is what a program prints to, as far as it can be seen whether somebody reads there.
+/// A stream that a program prints to, which can be checked for a reader where the system allows it.
 pub use std::os::fd::AsFd as Printed;

@@ -1,20 +1,21 @@
-//! The time zone of this machine.
+//! The local time zone.
 
 use std::ffi::OsStr;
 
 use jiff::tz::TimeZone;
 
-/// Where the system keeps the zone that it is set to.
+/// Where the system keeps its time-zone setting.
 const SET: &str = "/etc/localtime";
 
-/// Returns the zone in which times are told here: the one of `TZ`, or of the system; UTC where neither tells.
+/// Returns the zone for displaying times: that of `TZ`, or of the system; UTC if neither is set.
 pub fn here() -> TimeZone {
     let told = std::env::var_os("TZ");
     set(told.as_deref(), || std::fs::read(SET).ok()).unwrap_or_else(TimeZone::system)
 }
 
-/// Returns the zone that the system is set to, where `TZ` names no other. It comes without its name, which is never told:
-/// to find that, the library walks through the six hundred zones that there are and keeps their names, two fifths of a start.
+/// Returns the zone that the system is set to, unless `TZ` names another. It comes without its name, which is never
+/// displayed: to find the name, the library would walk through all six hundred zones and keep their names, two fifths
+/// of the startup time.
 fn set(told: Option<&OsStr>, file: impl FnOnce() -> Option<Vec<u8>>) -> Option<TimeZone> {
     if told.is_some() {
         return None;
@@ -43,7 +44,7 @@ mod tests {
         }
     }
 
-    /// A zone file (RFC 9636) of an hour before UTC, with a summer.
+    /// A zone file (RFC 9636) for one hour before UTC, with summer time.
     fn file() -> Vec<u8> {
         let mut part = b"TZif2".to_vec();
         part.extend([0; 15]);

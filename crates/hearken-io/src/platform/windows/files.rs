@@ -1,6 +1,6 @@
-//! Files and folders, programs among the files, and where the person's own files are.
+//! Files and folders, executable files, and where the person's own files are.
 //!
-//! What is for the owner alone says so itself, in its own list of rights; it does not matter then in which folder it lies.
+//! An owner-only file carries its own access list, so it does not matter which folder it is in.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions};
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use super::native;
 use crate::platform::places;
 
-/// The endings of what can be called, where the person's own settings name none.
+/// The extensions of executable files, if the person's own settings name none.
 const ENDINGS: &str = ".COM;.EXE;.BAT;.CMD";
 
-/// Opens a file to read it, and says of a folder what it is: the system says that it is forbidden. A name that no file can have
-/// is one that is not there.
+/// Opens a file for reading, and reports a folder as a folder, although the system reports it as forbidden. A name that
+/// no file can have counts as not found.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
     File::open(path).map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied if path.is_dir() => io::ErrorKind::IsADirectory.into(),
@@ -26,33 +26,34 @@ pub fn open_to_read(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Returns the whole path of what is there, as programs take it: what the system calls a canonical path (`\\?\`) is more than
-/// many of them understand.
+/// Returns the full path of an existing file in the form that programs accept: many do not understand the system's
+/// canonical form (`\\?\`).
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn in_full(path: &Path) -> io::Result<PathBuf> {
     path.metadata()?;
     std::path::absolute(path)
 }
 
-/// Makes a file to be written that was not there, for its owner alone.
+/// Creates a new file for writing, for its owner alone.
 ///
 /// # Errors
-/// What the system says; that it is there already.
+/// The system's error, also when the file already exists.
 pub fn create_for_owner(path: &Path) -> io::Result<File> {
     native::create_for_owner(path)
 }
 
-/// Leaves a new file the rights of its folder, as what it takes the place of has them.
+/// Leaves a new file the permissions of its folder, which the file that it replaces has, too.
 pub fn with_rights_of<'a>(options: &'a mut OpenOptions, _before: &Path) -> &'a mut OpenOptions {
     options
 }
 
-/// Makes a folder with all above it; a new one is for its owner alone, and so is what is made in it.
+/// Creates a folder and all its missing parents; a new folder is for its owner alone, and so is everything created in
+/// it.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn folder_for_owner(path: &Path) -> io::Result<()> {
     let is_new = !path.exists();
     std::fs::create_dir_all(path)?;
@@ -62,20 +63,20 @@ pub fn folder_for_owner(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes everybody's rights but the owner's from what is there.
+/// Removes everyone's rights but the owner's from a file or folder.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn keep_for_owner(path: &Path) -> io::Result<()> {
     native::keep_for_owner(path)
 }
 
-/// Is done by the system: a folder can't be asked for it here.
+/// Does nothing: the system does this itself, and offers no such request for a folder.
 pub fn settle_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether a file can be called: one with an ending of a program.
+/// Returns whether a file can be executed: it has the extension of a program.
 pub fn is_program(path: &Path) -> bool {
     let ends = path.extension().is_some_and(|ending| {
         let ending = format!(".{}", ending.to_string_lossy());
@@ -84,7 +85,8 @@ pub fn is_program(path: &Path) -> bool {
     ends && path.is_file()
 }
 
-/// Returns the file that a call of `path` means: itself, or with the first ending of a program with which it is there.
+/// Returns the file that a call of `path` would run: the file itself, or the first that exists with a program's
+/// extension added.
 pub fn callable(path: &Path) -> Option<PathBuf> {
     if is_program(path) {
         return Some(path.to_owned());
@@ -98,8 +100,8 @@ pub fn callable(path: &Path) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// Returns what a program is started by: its file, because the system would look for one that ends in `.exe` only, and
-/// what npm installs ends in `.cmd`. The words behind it reach a script as they are, or it is not started (`std`).
+/// Returns what to start a program by: its file, because the system would look only for one that ends in `.exe`, and
+/// npm installs files that end in `.cmd`. The arguments reach a script unchanged, or it is not started (`std`).
 pub fn to_start(program: &OsStr) -> OsString {
     let path = Path::new(program);
     let found = if path.components().count() > 1 {
@@ -120,28 +122,28 @@ fn endings() -> impl Iterator<Item = String> {
     all.into_iter().filter(|ending| ending.starts_with('.'))
 }
 
-/// Returns whether something is a socket: none is a file here.
+/// Returns whether a file is a socket: none is here.
 pub fn is_socket(_about: &Metadata) -> bool {
     false
 }
 
-/// Returns the phrase that says why others can decide what a file holds; here the folder of a user's own files keeps others
+/// Returns the phrase that explains why others can change a file's content; here the user's own folder keeps others
 /// out.
 pub fn untrusted(_about: &Metadata) -> Option<&'static str> {
     None
 }
 
-/// Returns whether others could put something of their own into a folder in the place of what is there.
+/// Returns whether others could replace files in a folder with their own.
 pub fn is_shared(_folder: &Path) -> bool {
     false
 }
 
-/// Returns how many names a file has; here it does not say.
+/// Returns the number of a file's hard links; it is not reported here.
 pub fn names(_about: &Metadata) -> u64 {
     1
 }
 
-/// Swaps two files; this system can't do that at once.
+/// Never swaps two files: this system can't do that in one step.
 ///
 /// # Errors
 /// Never.
@@ -149,7 +151,7 @@ pub fn swap(_one: &Path, _other: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Returns whether two looks were at the same file, by its time of birth.
+/// Returns whether both metadata describe the same file, judged by its creation time.
 pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
     match (one.created(), other.created()) {
         (Ok(one), Ok(other)) => one == other,
@@ -162,12 +164,12 @@ pub fn home() -> Option<PathBuf> {
     folder("USERPROFILE")
 }
 
-/// Returns the folder in which programs have their settings, a folder each.
+/// Returns the folder in which each program has a folder for its settings.
 pub fn settings() -> Option<PathBuf> {
     folder("APPDATA")
 }
 
-/// Returns the folder in which programs write down what they know by themselves, a folder each.
+/// Returns the folder in which each program has a folder for its own records.
 pub fn state() -> Option<PathBuf> {
     folder("LOCALAPPDATA")
 }

@@ -1,7 +1,7 @@
-//! The console's keys, read on a thread of their own.
+//! The console's keys, read on their own thread.
 //!
-//! The console hands keys over as events, not as bytes: nothing has to be told apart. It marks no pasted text, so a paste
-//! comes as keys; they come so close together that none of them answers a question.
+//! The console delivers keys as events, not as bytes, so nothing has to be parsed. It does not mark pasted text, so a
+//! paste arrives as keys, so close together that none of them answers a question.
 
 use std::sync::mpsc as blocking;
 use std::time::{Duration, Instant};
@@ -12,26 +12,27 @@ use tokio::sync::mpsc;
 use super::signals::RESIZED;
 use crate::keys::{LineFeed, Stroke, Struck};
 
-/// How many strokes wait for the loop; then the console's own buffer holds them.
+/// The most strokes that wait for the loop; further ones stay in the console's own buffer.
 const WAITING: usize = 1024;
-/// Whether the terminal's replies come through here: the system takes them for itself.
+/// Whether the terminal's replies arrive through this reader: they do not, because the system
+/// consumes them.
 pub const REPLIES: bool = false;
-/// How often it is looked whether somebody else wants the console: a wait for its events can't be broken off.
+/// How often to check whether another program wants the console: a wait for its events can't be interrupted.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long the reader may take to let go of the console: some looks.
+/// The time that the reader may take to release the console: several checks.
 const LETS_GO: Duration = Duration::from_millis(500);
 
-/// Gives what the console sends. There is one at a time.
+/// The source of everything that the console sends. There is only one at a time.
 pub struct Keyboard {
     strokes: mpsc::Receiver<Stroke>,
-    /// A word in it has the reader let go of the console, the next one take it again.
+    /// A message here makes the reader release the console; the next one makes it read again.
     asks: blocking::Sender<()>,
-    /// Says that it has let go.
+    /// Reports that the reader has released the console.
     let_go: blocking::Receiver<()>,
 }
 
 impl Keyboard {
-    /// Begins to read. The console tells Enter and Ctrl-J apart by itself.
+    /// Starts reading. The console itself tells Enter and Ctrl-J apart.
     pub fn open(_feed: LineFeed, started: Instant) -> Self {
         let (sender, strokes) = mpsc::channel(WAITING);
         let (lets_go, let_go) = blocking::channel();
@@ -43,7 +44,7 @@ impl Keyboard {
                         if lets_go.send(()).is_err() || asked.recv().is_err() {
                             return;
                         }
-                        // What was typed meanwhile was meant for the other program.
+                        // Anything typed meanwhile was meant for the other program.
                         while matches!(poll(Duration::ZERO), Ok(true)) && read().is_ok() {}
                         continue;
                     }
@@ -70,9 +71,10 @@ impl Keyboard {
         }
     }
 
-    /// Reads the console no more, because somebody else does for a while; tells whether that is sure.
+    /// Stops reading because another program needs the console for a while; returns whether reading has certainly
+    /// stopped.
     pub fn rest(&mut self) -> bool {
-        // What it said too late last time says nothing of now.
+        // A late report from last time says nothing about now.
         while self.let_go.try_recv().is_ok() {}
         let rests = self.asks.send(()).is_ok() && self.let_go.recv_timeout(LETS_GO).is_ok();
         if !rests {
@@ -81,9 +83,9 @@ impl Keyboard {
         rests
     }
 
-    /// Reads the console again.
+    /// Resumes reading the console.
     pub fn go_on(&mut self) {
-        // Without its other end nobody reads anything.
+        // Without the other end, nothing reads the console anyway.
         let _ = self.asks.send(());
     }
 
@@ -92,18 +94,18 @@ impl Keyboard {
         self.strokes.recv().await
     }
 
-    /// Returns the next stroke that is already here.
+    /// Returns the next stroke that has already arrived.
     pub fn take(&mut self) -> Option<Stroke> {
         self.strokes.try_recv().ok()
     }
 }
 
-/// Returns what an event of the console is; nothing for a key that is let go and for another size, which is told elsewhere.
+/// Converts a console event; `None` for a released key and for a new size, which is reported elsewhere.
 fn struck(event: Event) -> Option<Struck> {
     match event {
         Event::Key(key) if key.kind == KeyEventKind::Release => None,
         Event::Key(mut key) => {
-            // A key that is held down counts as often as it repeats, as in any terminal.
+            // A held key counts as often as it repeats, as in any terminal.
             key.kind = KeyEventKind::Press;
             Some(Struck::Key(key))
         }

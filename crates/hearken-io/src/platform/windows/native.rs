@@ -1,6 +1,6 @@
-//! The calls of Windows that no safe crate offers: the one room in which `unsafe` may stand.
+//! The Windows calls that no safe crate offers: the only module that may contain `unsafe`.
 //!
-//! Responsibilities: each function asks or does one thing, and what it gives is safe to use. Not here: any decision.
+//! Responsibilities: each function asks or does one thing, and its result is safe to use. Not here: any decision.
 
 #![allow(
     unsafe_code,
@@ -49,23 +49,24 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 
 use crate::platform::Owner;
 
-/// Who may do what with something of this person's, whose id stands in the place of `{}`: they and the system all, nobody
-/// else anything, whatever the folder says; what is made in a folder later has the same.
+/// The access list of a file that belongs to this person, whose id replaces `{}`: full access for them and the system,
+/// none for anyone else, whatever the folder grants; anything created later in a folder inherits it.
 const OWNER_ALONE: &str = "D:P(A;OICI;FA;;;{})(A;OICI;FA;;;SY)";
 
-/// How much a pipe keeps of what nobody has read yet, in bytes (AAEP B.3.2).
+/// The bytes that a pipe buffers until they are read (AAEP B.3.2).
 const PIPE_BUFFER: u32 = 1024 * 1024;
 
-/// The room for a user's id: the longest has 68 bytes, and what points at it 16.
+/// The space for a user's id, in words of 8 bytes: the longest id has 68 bytes, and the pointer to
+/// it 16.
 const USER_WORDS: usize = 32;
 
-/// The longest path that the system takes as it stands.
+/// The longest path that the system accepts without a prefix.
 const SHORT_PATH: usize = 247;
 
 /// Returns whether the system's flag says that a screen reader is on.
 pub(super) fn screen_reader() -> io::Result<bool> {
     let mut on = 0_i32;
-    // SAFETY: for this question the system writes one BOOL to where it is pointed at.
+    // SAFETY: for this query the system writes one BOOL to the given pointer.
     let done = unsafe { SystemParametersInfoW(SPI_GETSCREENREADER, 0, (&raw mut on).cast(), 0) };
     if done == 0 {
         return Err(io::Error::last_os_error());
@@ -73,20 +74,20 @@ pub(super) fn screen_reader() -> io::Result<bool> {
     Ok(on != 0)
 }
 
-/// Returns whether a window of a class and a title is there.
+/// Returns whether a window with a class and a title exists.
 pub(super) fn has_window(class: &str, title: &str) -> bool {
     let (class, title) = (wide(class), wide(title));
-    // SAFETY: both are texts with a zero at their end, and live until the call is over.
+    // SAFETY: both are zero-terminated texts that live until the call returns.
     let found = unsafe { FindWindowW(class.as_ptr(), title.as_ptr()) };
     !found.is_null()
 }
 
-/// Returns a number out of the person's part of the registry, where there is one.
+/// Returns a number from the person's part of the registry, if it is there.
 pub(super) fn number_of_person(key: &str, value: &str) -> io::Result<Option<u32>> {
     let (key, value) = (wide(key), wide(value));
     let mut number = 0_u32;
     let mut size = 4_u32;
-    // SAFETY: texts with a zero at their end; a number of four bytes is written to four bytes, as `size` says.
+    // SAFETY: zero-terminated texts; a four-byte number is written to four bytes, as `size` states.
     let code = unsafe {
         RegGetValueW(
             HKEY_CURRENT_USER,
@@ -105,12 +106,12 @@ pub(super) fn number_of_person(key: &str, value: &str) -> io::Result<Option<u32>
     }
 }
 
-/// Makes a file that was not there, for its owner alone from its first moment on.
+/// Creates a new file that is for its owner alone from the start.
 pub(super) fn create_for_owner(path: &Path) -> io::Result<File> {
     let rights = Rights::owner_alone()?;
     let attributes = attributes(&rights);
     let path = wide_path(path)?;
-    // SAFETY: a path with a zero at its end, and rights that live until the call is over.
+    // SAFETY: a zero-terminated path, and access rights that live until the call returns.
     let handle = unsafe {
         CreateFileW(
             path.as_ptr(),
@@ -125,16 +126,16 @@ pub(super) fn create_for_owner(path: &Path) -> io::Result<File> {
     if handle == INVALID_HANDLE_VALUE {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the handle is open, and nobody else has it.
+    // SAFETY: the handle is open, and nothing else owns it.
     Ok(File::from(unsafe { OwnedHandle::from_raw_handle(handle) }))
 }
 
-/// Takes everybody's rights but the owner's from a file or a folder that is there.
+/// Removes everyone's rights but the owner's from an existing file or folder.
 pub(super) fn keep_for_owner(path: &Path) -> io::Result<()> {
     let rights = Rights::owner_alone()?;
     let path = wide_path(path)?;
     let what = DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
-    // SAFETY: a path with a zero at its end, and rights that live until the call is over.
+    // SAFETY: a zero-terminated path, and access rights that live until the call returns.
     let done = unsafe { SetFileSecurityW(path.as_ptr(), what, rights.0) };
     if done == 0 {
         return Err(io::Error::last_os_error());
@@ -142,8 +143,8 @@ pub(super) fn keep_for_owner(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens an end of a pipe that waits for somebody of this person: a message at a time (AAEP B.3.2), from this machine alone.
-/// The first end has to be the first one of that name.
+/// Opens an end of a pipe that waits for one of this person's programs: message by message (AAEP B.3.2), from this
+/// machine only. The first end must be the first with that name.
 pub(super) fn pipe_for_owner(name: &str, is_first: bool) -> io::Result<NamedPipeServer> {
     let rights = Rights::owner_alone()?;
     let mut attributes = attributes(&rights);
@@ -154,22 +155,22 @@ pub(super) fn pipe_for_owner(name: &str, is_first: bool) -> io::Result<NamedPipe
         .reject_remote_clients(true)
         .out_buffer_size(PIPE_BUFFER)
         .in_buffer_size(PIPE_BUFFER);
-    // SAFETY: it points at attributes, whose rights live until the call is over.
+    // SAFETY: the pointer leads to attributes whose access rights live until the call returns.
     unsafe { options.create_with_security_attributes_raw(name, (&raw mut attributes).cast()) }
 }
 
-/// Returns whose program listens at the pipe that a handle is of.
+/// Returns the owner of the program that listens at the other end of a pipe handle.
 pub(super) fn server_of(pipe: RawHandle) -> io::Result<Owner> {
     let mut process = 0;
-    // SAFETY: the handle is open, and one number is written to where it is pointed at.
+    // SAFETY: the handle is open, and one number is written to the given pointer.
     if unsafe { GetNamedPipeServerProcessId(pipe, &raw mut process) } == 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it takes numbers, and what it gives is taken into an owner.
+    // SAFETY: the arguments are plain numbers, and the returned handle gets an owner.
     let process = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, process) };
     let theirs = User::of(&owned(process)?)?;
     let own = User::own()?;
-    // SAFETY: both users live until the calls are over.
+    // SAFETY: both users live until the calls return.
     Ok(unsafe {
         if EqualSid(own.sid(), theirs.sid()) != 0 {
             Owner::Own
@@ -181,11 +182,11 @@ pub(super) fn server_of(pipe: RawHandle) -> io::Result<Owner> {
     })
 }
 
-/// Returns the processor time of a process, which may have ended.
+/// Returns the processor time of a process, even after it has ended.
 pub(super) fn processor_time(process: RawHandle) -> io::Result<Duration> {
     let mut times = [FILETIME::default(); 4];
     let [begun, ended, system, own] = &mut times;
-    // SAFETY: the handle is of a process that is held, and the four times are written to.
+    // SAFETY: the handle keeps the process, and the four times are written to valid places.
     if unsafe { GetProcessTimes(process, begun, ended, system, own) } == 0 {
         return Err(io::Error::last_os_error());
     }
@@ -196,35 +197,36 @@ pub(super) fn processor_time(process: RawHandle) -> io::Result<Duration> {
     Ok(Duration::from_nanos((steps(system) + steps(own)) * 100))
 }
 
-/// Returns the most memory that a process held, in bytes; it may have ended.
+/// Returns the peak memory use of a process in bytes, even after it has ended.
 pub(super) fn peak_memory(process: RawHandle) -> io::Result<u64> {
     let size = size_of::<PROCESS_MEMORY_COUNTERS>() as u32;
     let mut counters = PROCESS_MEMORY_COUNTERS {
         cb: size,
         ..PROCESS_MEMORY_COUNTERS::default()
     };
-    // SAFETY: the handle is of a process that is held, and the counters have the size that is named.
+    // SAFETY: the handle keeps the process, and the counters have the stated size.
     if unsafe { K32GetProcessMemoryInfo(process, &raw mut counters, size) } == 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(counters.PeakWorkingSetSize as u64)
 }
 
-/// Takes a handle that was just given, if one was.
+/// Takes ownership of a handle that the system just returned, if it returned one.
 fn owned(handle: RawHandle) -> io::Result<OwnedHandle> {
     if handle.is_null() {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the handle is open, and nobody else has it.
+    // SAFETY: the handle is open, and nothing else owns it.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
-/// Who a process is of, as the system writes it: a `TOKEN_USER` with the id behind it, at a place that suits it.
+/// The user of a process in the system's layout: a `TOKEN_USER` followed by the id, suitably aligned.
 struct User(Vec<u64>);
 
 impl User {
     fn own() -> io::Result<Self> {
-        // SAFETY: it takes nothing; what it gives stands for this process and is never closed.
+        // SAFETY: it takes no arguments; the pseudo handle it returns means this process and is
+        // never closed.
         Self::of_handle(unsafe { GetCurrentProcess() })
     }
 
@@ -234,7 +236,7 @@ impl User {
 
     fn of_handle(process: RawHandle) -> io::Result<Self> {
         let mut token = null_mut();
-        // SAFETY: the process is open, and a handle is written to where it is pointed at.
+        // SAFETY: the process is open, and a handle is written to the given pointer.
         if unsafe { OpenProcessToken(process, TOKEN_QUERY, &raw mut token) } == 0 {
             return Err(io::Error::last_os_error());
         }
@@ -242,7 +244,7 @@ impl User {
         let mut room = vec![0_u64; USER_WORDS];
         let mut length = 0;
         let size = u32::try_from(size_of_val(room.as_slice())).unwrap_or(0);
-        // SAFETY: no more is written than `size` bytes, which are there.
+        // SAFETY: at most `size` bytes are written, and that many are there.
         let done = unsafe {
             GetTokenInformation(
                 token.as_raw_handle(),
@@ -258,10 +260,10 @@ impl User {
         Ok(Self(room))
     }
 
-    /// Returns the id as it is written.
+    /// Returns the id in its text form.
     fn words(&self) -> io::Result<String> {
         let mut words = null_mut();
-        // SAFETY: the id lives until the call is over; what is made is pointed at by `words`.
+        // SAFETY: the id lives until the call returns; `words` then points to the new text.
         if unsafe { ConvertSidToStringSidW(self.sid(), &raw mut words) } == 0 {
             return Err(io::Error::last_os_error());
         }
@@ -269,14 +271,14 @@ impl User {
     }
 
     fn sid(&self) -> PSID {
-        // SAFETY: the system wrote a TOKEN_USER there, which points into the same room.
+        // SAFETY: the system wrote a TOKEN_USER there, which points into the same buffer.
         unsafe { (*self.0.as_ptr().cast::<TOKEN_USER>()).User.Sid }
     }
 }
 
-/// Takes a text that the system made, and gives its room back.
+/// Copies a text that the system allocated, and frees it.
 fn taken(words: *mut u16) -> String {
-    // SAFETY: the system ended it with a zero and made it to be freed in this way, and nobody points at it any more.
+    // SAFETY: the system zero-terminated the text and allocated it to be freed this way, and nothing else points to it.
     unsafe {
         let length = (0..).take_while(|at| *words.add(*at) != 0).count();
         let text = String::from_utf16_lossy(std::slice::from_raw_parts(words, length));
@@ -293,14 +295,14 @@ fn attributes(rights: &Rights) -> SECURITY_ATTRIBUTES {
     }
 }
 
-/// Rights as the system made them of words.
+/// Access rights that the system built from their text form.
 struct Rights(PSECURITY_DESCRIPTOR);
 
 impl Rights {
     fn owner_alone() -> io::Result<Self> {
         let words = wide(&OWNER_ALONE.replace("{}", &User::own()?.words()?));
         let mut rights: PSECURITY_DESCRIPTOR = null_mut();
-        // SAFETY: a text with a zero at its end; what is made is pointed at by `rights`.
+        // SAFETY: a zero-terminated text; `rights` then points to the new descriptor.
         let done = unsafe {
             ConvertStringSecurityDescriptorToSecurityDescriptorW(
                 words.as_ptr(),
@@ -318,17 +320,17 @@ impl Rights {
 
 impl Drop for Rights {
     fn drop(&mut self) {
-        // SAFETY: the system made it, to be freed in this way, and nobody points at it any more.
+        // SAFETY: the system allocated it to be freed this way, and nothing else points to it.
         unsafe { LocalFree(self.0) };
     }
 }
 
-/// Returns a text as the system takes it.
+/// Returns a text as the system expects it: UTF-16 with a final zero.
 fn wide(text: &str) -> Vec<u16> {
     text.encode_utf16().chain([0]).collect()
 }
 
-/// Returns a path as the system takes it, a long one too.
+/// Returns a path as the system expects it, also a long one.
 fn wide_path(path: &Path) -> io::Result<Vec<u16>> {
     let path = std::path::absolute(path)?;
     let plain: Vec<u16> = path.as_os_str().encode_wide().collect();
@@ -341,7 +343,7 @@ fn wide_path(path: &Path) -> io::Result<Vec<u16>> {
     Ok(prefix.chain(plain).chain([0]).collect())
 }
 
-/// The functions of NVDA's controller client, of its second version (2024.1) or a later one.
+/// The functions of NVDA's controller client, version 2 (2024.1) or later.
 ///
 /// Source: `nvdaController.idl` of NVDA.
 #[derive(Debug, Clone, Copy)]
@@ -353,30 +355,30 @@ pub(super) struct Library {
     speak_ssml: unsafe extern "system" fn(*const u16, i32, i32, u8) -> u32,
 }
 
-/// NVDA says symbols as its user has set it.
+/// NVDA speaks symbols according to its user's settings.
 const SYMBOLS_UNCHANGED: i32 = -1;
 
-/// What NVDA says itself is said beside it.
+/// NVDA's own speech is spoken alongside.
 const NORMAL_PRIORITY: i32 = 0;
 
-/// Returns a function of a library as what it is.
+/// Returns a function of a library with its own type.
 ///
 /// # Safety
 /// `Function` must be the type of a pointer to the function of that name.
 unsafe fn function<Function: Copy>(library: HMODULE, name: &CStr) -> io::Result<Function> {
-    // SAFETY: the library is loaded, and the name has a zero at its end.
+    // SAFETY: the library is loaded, and the name is zero-terminated.
     let found = unsafe { GetProcAddress(library, name.as_ptr().cast()) };
     let found = found.ok_or(io::ErrorKind::NotFound)?;
-    // SAFETY: both are pointers to functions, of one size; that the types agree is the caller's word.
+    // SAFETY: both are function pointers of the same size; the caller guarantees that the types agree.
     Ok(unsafe { std::mem::transmute_copy(&found) })
 }
 
 impl Library {
-    /// Loads it; it stays until the process ends.
+    /// Loads the library; it stays loaded until the process ends.
     pub(super) fn load(path: &Path) -> io::Result<Self> {
         let path = wide_path(path)?;
-        // SAFETY: a whole path with a zero at its end. What the library does when it is loaded is its own; that is why it is
-        // loaded in a process that does nothing else.
+        // SAFETY: a full, zero-terminated path. What the library does while loading is beyond our control, which is why
+        // it is loaded in a process that does nothing else.
         let library =
             unsafe { LoadLibraryExW(path.as_ptr(), null_mut(), LOAD_WITH_ALTERED_SEARCH_PATH) };
         if library.is_null() {
@@ -395,30 +397,30 @@ impl Library {
     }
 
     pub(super) fn test_if_running(self) -> u32 {
-        // SAFETY: it takes nothing.
+        // SAFETY: it takes no arguments.
         unsafe { (self.test_if_running)() }
     }
 
     pub(super) fn cancel_speech(self) -> u32 {
-        // SAFETY: it takes nothing.
+        // SAFETY: it takes no arguments.
         unsafe { (self.cancel_speech)() }
     }
 
     pub(super) fn braille_message(self, text: &str) -> u32 {
         let text = wide(text);
-        // SAFETY: a text with a zero at its end, which lives until the call is over.
+        // SAFETY: a zero-terminated text that lives until the call returns.
         unsafe { (self.braille_message)(text.as_ptr()) }
     }
 
     pub(super) fn process_id(self) -> u32 {
         let mut number = 0;
-        // SAFETY: one number is written to where it is pointed at.
+        // SAFETY: one number is written to the given pointer.
         unsafe { (self.process_id)(&raw mut number) }
     }
 
     pub(super) fn speak_ssml(self, ssml: &str) -> u32 {
         let ssml = wide(ssml);
-        // SAFETY: a text with a zero at its end, which lives until the call is over: the last word says that it waits.
+        // SAFETY: a zero-terminated text that lives until the call returns: the last argument makes the call wait.
         unsafe { (self.speak_ssml)(ssml.as_ptr(), SYMBOLS_UNCHANGED, NORMAL_PRIORITY, 0) }
     }
 }
@@ -431,12 +433,12 @@ mod tests {
 
     use super::*;
 
-    /// Returns the list of who may do what with a file, in the system's words.
+    /// Returns a file's access list in the system's text form.
     fn rights_of(path: &Path) -> String {
         let path = wide_path(path).unwrap();
         let mut room = [0_u64; 128];
         let (mut length, mut words) = (0, null_mut());
-        // SAFETY: a path with a zero at its end, a room of the size that is said, and a text that the system makes.
+        // SAFETY: a zero-terminated path, a buffer of the stated size, and a text that the system allocates.
         unsafe {
             let size = u32::try_from(size_of_val(&room)).unwrap();
             let what = DACL_SECURITY_INFORMATION;
@@ -465,7 +467,7 @@ mod tests {
         let again = create_for_owner(&path).unwrap_err();
         assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
         let rights = rights_of(&path);
-        // Everybody, users, and who has signed in.
+        // Everyone, the built-in users group, and authenticated users.
         for other in [";WD)", ";BU)", ";AU)"] {
             assert!(!rights.contains(other), "{rights}");
         }
@@ -491,7 +493,7 @@ mod tests {
             number_of_person(r"Software\No such key", "none").unwrap(),
             None
         );
-        // What is too old has no number of the system's.
+        // A library that is too old has no system error number.
         let error = Library::load(Path::new(r"C:\no such library.dll")).unwrap_err();
         assert!(error.raw_os_error().is_some(), "{error:?}");
         screen_reader().unwrap();

@@ -1,26 +1,26 @@
-//! A process that somebody else started: here nobody writes its number down, so there is none.
+//! A process that another program started: no program records its number here, so there is none.
 
-/// Has no values.
+/// A type without values.
 #[derive(Debug, Clone, Copy)]
 pub enum Numbered {}
 
 impl Numbered {
-    /// Takes no number.
+    /// Always returns `None`.
     pub fn new(_number: i32) -> Option<Self> {
         None
     }
 
-    /// Returns the words that it was called with.
+    /// Returns the command line that the process was started with.
     pub fn call(self) -> Option<Vec<Vec<u8>>> {
         match self {}
     }
 
-    /// Asks it to end.
+    /// Asks the process to end.
     pub fn ask_to_end(self) {
         match self {}
     }
 
-    /// Ends it.
+    /// Kills the process.
     pub fn kill(self) {
         match self {}
     }

@@ -1,14 +1,14 @@
-//! NVDA's controller client, a library that comes with NVDA and not with hearken.
+//! NVDA's controller client: a library that comes with NVDA, not with hearken.
 
 use std::io;
 use std::path::Path;
 
 use super::native::Library;
 
-/// Whether this system can have it.
+/// Whether this system can have the library.
 pub const THERE: bool = true;
 
-/// The library's functions. Each asks the NVDA that runs, and gives the code of what went wrong.
+/// The library's functions. Each asks the running NVDA and returns its error code on failure.
 #[derive(Debug, Clone, Copy)]
 pub struct Client {
     library: Library,
@@ -22,32 +22,32 @@ impl Client {
     /// Loads the library.
     ///
     /// # Errors
-    /// What the system says; `NotFound` without a text for a library that is older than its second version.
+    /// The system's error; `NotFound` without a text for a library older than version 2.
     pub fn load(library: &Path) -> io::Result<Self> {
         Library::load(library).map(|library| Self { library })
     }
 
-    /// Asks whether NVDA runs.
+    /// Asks whether NVDA is running.
     pub fn is_running(&self) -> Result<(), u32> {
         outcome(self.library.test_if_running())
     }
 
-    /// Asks whether it takes SSML and tells the end of it.
+    /// Asks whether NVDA accepts SSML and reports when it has finished speaking.
     pub fn takes_ssml(&self) -> Result<(), u32> {
         outcome(self.library.process_id())
     }
 
-    /// Has it say SSML, and waits until that is over.
+    /// Makes NVDA speak SSML, and waits until it has finished.
     pub fn speak(&self, ssml: &str) -> Result<(), u32> {
         outcome(self.library.speak_ssml(ssml))
     }
 
-    /// Has it fall silent.
+    /// Silences NVDA.
     pub fn cancel(&self) -> Result<(), u32> {
         outcome(self.library.cancel_speech())
     }
 
-    /// Has it show a text in braille for a while.
+    /// Makes NVDA show a text in braille for a while.
     pub fn braille(&self, text: &str) -> Result<(), u32> {
         outcome(self.library.braille_message(text))
     }

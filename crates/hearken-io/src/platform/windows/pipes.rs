@@ -1,4 +1,4 @@
-//! Named pipes, and who is behind them.
+//! Named pipes, and the user at the other end.
 
 use std::io;
 use std::os::windows::io::AsRawHandle as _;
@@ -13,11 +13,11 @@ use tokio::net::windows::named_pipe::{ClientOptions, NamedPipeClient, NamedPipeS
 use super::native;
 use crate::platform::Piped;
 
-/// Whether this system has them.
+/// Whether this system has named pipes.
 pub const THERE: bool = true;
 
-/// What the system says when everybody who listens at a pipe is taken (`ERROR_PIPE_BUSY`), and how often and after which
-/// rest it is asked again: the next one opens in a moment.
+/// The system's code for a pipe whose listeners are all taken (`ERROR_PIPE_BUSY`), and how often and at what interval
+/// to try again: the next listener opens within moments.
 const BUSY: i32 = 231;
 const TRIES: usize = 20;
 const REST: Duration = Duration::from_millis(25);
@@ -25,16 +25,16 @@ const REST: Duration = Duration::from_millis(25);
 /// One end of a pipe.
 #[derive(Debug)]
 pub enum Pipe {
-    /// Ours is the end that came.
+    /// Our end connected.
     Client(NamedPipeClient),
-    /// Ours is the end that listened.
+    /// Our end listened.
     Server(NamedPipeServer),
 }
 
-/// Connects to a pipe by its whole name.
+/// Connects to a pipe by its full name.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub async fn connect(name: &str) -> io::Result<Piped> {
     let mut tries = TRIES;
     let pipe = loop {
@@ -47,7 +47,7 @@ pub async fn connect(name: &str) -> io::Result<Piped> {
         }
     };
     Ok(Piped {
-        // Its messages are read as bytes: a document tells by itself where it ends.
+        // Its messages are read as bytes: a document shows by itself where it ends.
         of_messages: matches!(pipe.info()?.mode, PipeMode::Message),
         owner: native::server_of(pipe.as_raw_handle())?,
         pipe: Pipe::Client(pipe),
@@ -56,17 +56,17 @@ pub async fn connect(name: &str) -> io::Result<Piped> {
 
 type Coming = Pin<Box<dyn Future<Output = io::Result<NamedPipeServer>> + Send>>;
 
-/// Listens at a pipe.
+/// A listener at a pipe.
 pub struct Listener {
     name: String,
     next: Mutex<Coming>,
 }
 
 impl Listener {
-    /// Listens at a pipe that nobody listens at, for this person's programs alone.
+    /// Listens at a pipe that has no listener yet, for this person's programs alone.
     ///
     /// # Errors
-    /// What the system says; `PermissionDenied` where somebody listens there.
+    /// The system's error; `PermissionDenied` if another program listens there.
     pub fn open(name: &str) -> io::Result<Self> {
         Ok(Self {
             next: Mutex::new(coming(native::pipe_for_owner(name, true)?)),
@@ -74,7 +74,7 @@ impl Listener {
         })
     }
 
-    /// Takes the next one who comes.
+    /// Accepts the next client.
     pub fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<Pipe>> {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let came = std::task::ready!(next.as_mut().poll(context));

@@ -1,24 +1,24 @@
-//! Signs of screen readers: the system's own flag, the windows of NVDA and JAWS, and what Narrator writes down.
+//! Signs of screen readers: the system's own flag, the windows of NVDA and JAWS, and Narrator's registry entry.
 //!
-//! Narrator sets no flag and has no window of a name that is promised; it says in the person's part of the registry whether
-//! it runs.
+//! Narrator sets no flag and guarantees no window name; it records in the person's part of the registry whether it is
+//! running.
 
 use std::io;
 
 use super::native;
 use crate::platform::{Mark, Sign};
 
-/// The folder of processes, where the system shows them as one.
+/// The folder that shows processes, on systems that have one.
 pub const PROCESSES: Option<&str> = None;
 
-/// The class and the title of a window that is there as long as the reader is.
+/// The class and title of a window that exists for as long as the reader runs.
 const NVDA: [&str; 2] = ["wxWindowClassNR", "NVDA"];
 const JAWS: [&str; 2] = ["JFWUI2", "JAWS"];
 
-/// The key and the value in which Narrator says that it runs.
+/// The registry key and value in which Narrator records that it is running.
 const NARRATOR: [&str; 2] = [r"Software\Microsoft\Narrator\NoRoam", "RunningState"];
 
-/// Asks the system.
+/// Returns the signs that the system reports.
 pub fn marks() -> Vec<Mark> {
     let window = |[class, title]: [&str; 2]| Ok(native::has_window(class, title));
     let narrator = native::number_of_person(NARRATOR[0], NARRATOR[1]);

@@ -1,4 +1,4 @@
-//! What the system tells a program: to leave, and that its console has another size. There is no stopping for a while.
+//! The system's signals to a program: leave, and the console was resized. Programs are never suspended here.
 
 use std::future::pending;
 use std::io;
@@ -10,19 +10,19 @@ use tokio::signal::windows::{
 };
 use tokio::sync::Notify;
 
-/// Whether a program can be stopped here for a while by its terminal's key.
+/// Whether the terminal's key can suspend a program here.
 pub const STOPS: bool = false;
 
-/// How a program is told to leave.
+/// How a program is asked to leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
-    /// It is to end, or its console is closed.
+    /// It should end, or its console is closed.
     End,
-    /// The interrupt key.
+    /// The person pressed the interrupt key.
     Interrupt,
 }
 
-/// Listens for what ends a program. The system waits some seconds for what is done at a closing console.
+/// A listener for the signals that end a program. After its console closes, a program gets a few seconds to finish.
 #[derive(Debug)]
 pub struct Leaving {
     interrupt: CtrlC,
@@ -33,8 +33,10 @@ pub struct Leaving {
 }
 
 impl Leaving {
+    /// Starts listening.
+    ///
     /// # Errors
-    /// When the console's signals can't be listened for.
+    /// If the console's signals can't be listened for.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupt: ctrl_c()?,
@@ -45,15 +47,15 @@ impl Leaving {
         })
     }
 
-    /// Listens for all of it: a console's end is an end.
+    /// Starts listening for all of them: a closed console always ends a program here.
     ///
     /// # Errors
-    /// When the console's signals can't be listened for.
+    /// If the console's signals can't be listened for.
     pub fn listen_without_terminal() -> io::Result<Self> {
         Self::listen()
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub async fn told(&mut self) -> Leave {
         tokio::select! {
             biased;
@@ -66,70 +68,76 @@ impl Leaving {
     }
 }
 
-/// What never comes here: a program's going on after a stop.
+/// A listener for a program's continuation after a stop, which never happens here.
 #[derive(Debug)]
 pub struct GoingOn;
 
 impl GoingOn {
+    /// Always succeeds.
+    ///
     /// # Errors
-    /// None.
+    /// Never.
     pub fn listen() -> io::Result<Self> {
         Ok(Self)
     }
 
-    /// Waits for ever.
+    /// Waits forever.
     pub async fn told(&mut self) {
         pending().await
     }
 
-    /// Does nothing: nobody asks for it where [`STOPS`] says no.
+    /// Does nothing: no code calls it while [`STOPS`] is false.
     pub async fn stop(&mut self, _limit: Duration) {}
 }
 
-/// What never comes here: the terminal's key that stops a program.
+/// A listener for the terminal's suspend key, which does not exist here.
 #[derive(Debug)]
 pub struct Stopping;
 
 impl Stopping {
+    /// Always succeeds.
+    ///
     /// # Errors
-    /// None.
+    /// Never.
     pub fn listen() -> io::Result<Self> {
         Ok(Self)
     }
 
-    /// Waits for ever.
+    /// Waits forever.
     pub async fn told(&mut self) {
         pending().await
     }
 
-    /// Does nothing: it is never told.
+    /// Does nothing: the key never arrives.
     pub fn stop(&self) {}
 }
 
-/// Says that the console has another size; the keyboard hears of it.
+/// Notified by the keyboard thread when the console was resized.
 pub(super) static RESIZED: Notify = Notify::const_new();
 
-/// Listens for another size of the console.
+/// A listener for changes of the console's size.
 #[derive(Debug)]
 pub struct Resizing;
 
 impl Resizing {
+    /// Always succeeds.
+    ///
     /// # Errors
-    /// None.
+    /// Never.
     pub fn listen() -> io::Result<Self> {
         Ok(Self)
     }
 
-    /// Waits for the next one.
+    /// Waits for the next change.
     pub async fn told(&mut self) {
         RESIZED.notified().await;
     }
 }
 
-/// Is so by itself: no size of a file ends a program here.
+/// Does nothing: no file size ends a program here.
 ///
 /// # Errors
-/// None.
+/// Never.
 pub fn survive_large_files() -> io::Result<()> {
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Sockets of this machine: there are none that could be reached here, so the types have no values.
+//! Local sockets: none can be reached here, so the types have no values.
 
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
@@ -9,27 +9,27 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Whether this system has them as it is reached here.
+/// Whether this system supports these sockets.
 pub const THERE: bool = false;
 
 fn none<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Returns a number that no user has: nobody here has one.
+/// Returns a number that no user has: users have no numbers here.
 pub fn user() -> u32 {
     u32::MAX
 }
 
-/// Returns the number of the user who is at the other end.
+/// Never called: there is no stream.
 ///
 /// # Errors
-/// None: nobody can be there.
+/// Never.
 pub fn peer(stream: &UnixStream) -> io::Result<u32> {
     match stream.0 {}
 }
 
-/// Connects to nothing.
+/// Always fails.
 ///
 /// # Errors
 /// Always.
@@ -37,12 +37,12 @@ pub fn connect_abstract(_name: &str) -> io::Result<BlockingStream> {
     none()
 }
 
-/// Has no values.
+/// A type without values.
 #[derive(Debug)]
 pub enum UnixListener {}
 
 impl UnixListener {
-    /// Listens nowhere.
+    /// Always fails.
     ///
     /// # Errors
     /// Always.
@@ -50,18 +50,18 @@ impl UnixListener {
         none()
     }
 
-    /// Takes nobody.
+    /// Never called: the type has no values.
     pub fn poll_accept(&self, _context: &mut Context<'_>) -> Poll<io::Result<(UnixStream, ())>> {
         match *self {}
     }
 }
 
-/// Has no values, which this room alone sees: what is written for systems that have some is code there as here.
+/// A type without values, which only this module can see: code written for systems with sockets compiles here, too.
 #[derive(Debug)]
 pub struct UnixStream(Infallible);
 
 impl UnixStream {
-    /// Connects to nothing.
+    /// Always fails.
     ///
     /// # Errors
     /// Always.
@@ -95,20 +95,20 @@ impl UnixStream {
     }
 }
 
-/// Has no values, as its stream.
+/// A type without values, like its stream.
 #[derive(Debug)]
 pub struct OwnedReadHalf(Infallible);
 
-/// Has no values, as its stream.
+/// A type without values, like its stream.
 #[derive(Debug)]
 pub struct OwnedWriteHalf(Infallible);
 
-/// Has no values.
+/// A type without values.
 #[derive(Debug)]
 pub enum BlockingListener {}
 
 impl BlockingListener {
-    /// Listens nowhere.
+    /// Always fails.
     ///
     /// # Errors
     /// Always.
@@ -116,18 +116,18 @@ impl BlockingListener {
         none()
     }
 
-    /// Takes nobody.
+    /// Never called: the type has no values.
     pub fn accept(&self) -> io::Result<(BlockingStream, ())> {
         match *self {}
     }
 }
 
-/// Has no values.
+/// A type without values.
 #[derive(Debug)]
 pub enum BlockingStream {}
 
 impl BlockingStream {
-    /// Connects to nothing.
+    /// Always fails.
     ///
     /// # Errors
     /// Always.
@@ -135,17 +135,17 @@ impl BlockingStream {
         none()
     }
 
-    /// Returns the same stream once more.
+    /// Returns a second handle to the same stream.
     pub fn try_clone(&self) -> io::Result<Self> {
         match *self {}
     }
 
-    /// Bounds a read.
+    /// Limits how long a read may take.
     pub fn set_read_timeout(&self, _limit: Option<Duration>) -> io::Result<()> {
         match *self {}
     }
 
-    /// Bounds a write.
+    /// Limits how long a write may take.
     pub fn set_write_timeout(&self, _limit: Option<Duration>) -> io::Result<()> {
         match *self {}
     }

@@ -1,4 +1,4 @@
-//! What a program that was started has taken of the machine so far.
+//! The resources that a started program has used so far.
 
 use std::io;
 use std::os::windows::io::AsRawHandle as _;
@@ -7,20 +7,21 @@ use std::process::Child;
 use super::native;
 use crate::platform::Spent;
 
-/// Returns whether a child has ended; what it took can be asked for as long as it is held.
+/// Returns whether a child has ended; its resource use can be read for as long as its handle is
+/// open.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(child.try_wait()?.is_some())
 }
 
-/// Returns how often a child's threads were woken so far, which this system does not tell.
+/// Returns how often a child's threads have been woken so far; this system does not report it.
 pub fn wakings(_child: &Child) -> Option<u64> {
     None
 }
 
-/// Returns what a child has taken so far.
+/// Returns what a child has used so far.
 pub fn spent(child: &Child) -> Spent {
     let process = child.as_raw_handle();
     Spent {

@@ -1,4 +1,4 @@
-//! The console: its size, its modes, what is written to it.
+//! The console: its size, its modes, its output.
 //!
 //! Text reaches a console as UTF-16, whatever its code page; a file or a pipe gets UTF-8.
 
@@ -10,26 +10,26 @@ use std::time::Duration;
 
 use crossterm_winapi::{Console, ConsoleMode, Handle};
 
-/// How much is handed to a console at once, in bytes: older ones take no more than 64 KiB of UTF-16.
+/// The most bytes passed to a console in one write: older ones accept at most 64 KiB of UTF-16.
 const AT_ONCE: usize = 8 * 1024;
-/// The console collects lines by itself (`ENABLE_LINE_INPUT`).
+/// The console collects input into lines itself (`ENABLE_LINE_INPUT`).
 const LINES: u32 = 0x0002;
-/// The console shows what is typed (`ENABLE_ECHO_INPUT`).
+/// The console echoes input (`ENABLE_ECHO_INPUT`).
 const ECHO: u32 = 0x0004;
 
-/// Returns the columns and rows of the console that is written to.
+/// Returns the columns and rows of the output console.
 pub fn size() -> Option<(u16, u16)> {
     crossterm::terminal::size().ok()
 }
 
-/// Returns a way to standard output that shares no lock with any other.
+/// Returns a handle to standard output that shares no lock with any other.
 ///
 /// # Errors
-/// When there is none.
+/// If there is no standard output.
 pub fn output() -> io::Result<impl Write + Send + 'static> {
     let out = io::stdout();
     if out.is_terminal() {
-        // Asking has the console read control sequences, where it can.
+        // Asking makes the console interpret control sequences if it can.
         crossterm::ansi_support::supports_ansi();
         let console = Console::from(Handle::current_out_handle()?);
         return Ok(Out::Console(console));
@@ -58,15 +58,15 @@ impl Write for Out {
     }
 }
 
-/// Returns the beginning of a text that is handed over at once: whole characters.
+/// Returns the part of a text to pass on in one write: whole characters.
 ///
 /// # Errors
-/// When it is no text.
+/// If the bytes are not text.
 fn piece(bytes: &[u8]) -> io::Result<&[u8]> {
     let most = &bytes[..bytes.len().min(AT_ONCE)];
     match std::str::from_utf8(most) {
         Ok(_) => Ok(most),
-        // What is cut off at the end comes with the next piece.
+        // A character cut off at the end goes into the next piece.
         Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => {
             Ok(&most[..error.valid_up_to()])
         }
@@ -74,7 +74,7 @@ fn piece(bytes: &[u8]) -> io::Result<&[u8]> {
     }
 }
 
-/// Leaves a text to the terminal, which was given it already.
+/// Does nothing: the terminal has already been given the text.
 pub fn copy(_text: &str) {}
 
 /// Returns whether a failed write means that the console is gone (`ERROR_INVALID_HANDLE`).
@@ -82,39 +82,39 @@ pub fn is_gone(error: &io::Error) -> bool {
     error.raw_os_error() == Some(6)
 }
 
-/// Is done already: what is typed is read at once, by the keyboard.
+/// Does nothing: the keyboard thread reads input as soon as it is typed.
 pub fn flush_input() {}
 
-/// Watches for nothing: a console says by itself that it is closed.
+/// Returns `None`: a console reports by itself that it is closed.
 pub fn watch_for_loss() -> Option<tokio::sync::mpsc::Receiver<()>> {
     None
 }
 
-/// How a console hands keys over.
+/// The way that a console delivers keys.
 #[derive(Debug, Clone)]
 pub struct Modes(u32);
 
 impl Modes {
-    /// Returns those that the console has now.
+    /// Returns the console's current modes.
     ///
     /// # Errors
-    /// When there is no console.
+    /// If there is no console.
     pub fn now() -> io::Result<Self> {
         input()?.mode().map(Self)
     }
 
-    /// Returns whether the console shows what is typed and collects lines by itself.
+    /// Returns whether the console echoes input and collects it into lines itself.
     pub fn edit_lines(&self) -> bool {
         self.0 & (LINES | ECHO) == LINES | ECHO
     }
 
-    /// Has the console hand over each key at once, and show none. The keys for interrupt stay its own.
+    /// Makes the console deliver each key immediately, without echo. It keeps its keys for interrupting.
     pub fn take_keys(&self) {
-        // A console that is gone is noticed by the next key.
+        // The next key reveals a lost console.
         let _ = input().and_then(|input| input.set_mode(self.0 & !(LINES | ECHO)));
     }
 
-    /// Gives them back to the console.
+    /// Restores these modes.
     pub fn restore(&self) {
         let _ = input().and_then(|input| input.set_mode(self.0));
     }
@@ -124,12 +124,12 @@ fn input() -> io::Result<ConsoleMode> {
     Ok(ConsoleMode::from(Handle::current_in_handle()?))
 }
 
-/// Waits a moment for something to read. Whether somebody reads what is printed can't be seen here.
-/// Asks the terminal where its cursor is; that can't be asked here.
+/// Asks the terminal for its cursor position; it can't be asked here.
 pub fn replies(_patience: Duration) -> Option<bool> {
     None
 }
 
+/// Waits up to `limit` for something to read. Whether the output still has a reader can't be seen here.
 pub fn wait_to_read(stream: &TcpStream, _reader: &impl AsHandle, limit: Duration) -> Option<bool> {
     let before = stream.read_timeout().ok()?;
     stream.set_read_timeout(Some(limit)).ok()?;
@@ -137,7 +137,7 @@ pub fn wait_to_read(stream: &TcpStream, _reader: &impl AsHandle, limit: Duration
     stream.set_read_timeout(before).ok()?;
     Some(match looked {
         Ok(_) => true,
-        // Of any other fault the read itself tells.
+        // The read itself reports any other error.
         Err(error) => !matches!(
             error.kind(),
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
@@ -145,7 +145,7 @@ pub fn wait_to_read(stream: &TcpStream, _reader: &impl AsHandle, limit: Duration
     })
 }
 
-/// Is what a program prints to.
+/// A stream that a program prints to.
 pub use std::os::windows::io::AsHandle as Printed;
 
 #[cfg(test)]
@@ -166,7 +166,7 @@ mod tests {
         }
         assert_eq!(whole, text);
         assert!(piece(b"\xff").is_err());
-        // "€" has three bytes, so the limit falls into one.
+        // "€" has three bytes, so the limit falls inside one.
         let odd = "€".repeat(AT_ONCE);
         assert_eq!(piece(odd.as_bytes()).unwrap().len(), AT_ONCE / 3 * 3);
     }

@@ -1,8 +1,8 @@
-//! The time zone of this machine.
+//! The local time zone.
 
 use jiff::tz::TimeZone;
 
-/// Returns the zone in which times are told here: the one of `TZ`, or of the system; UTC where neither tells.
+/// Returns the zone for displaying times: that of `TZ`, or of the system; UTC if neither is set.
 pub fn here() -> TimeZone {
     TimeZone::system()
 }
