@@ -1,9 +1,9 @@
 //! Streamed prose through sentence, coalesce and normalise on one core.
 //!
-//! `cargo bench --bench pipeline`, with a name after `--` to measure only that, as in `all_three`. The figures to aim at: 100 MB/s for prose and code in chunks of 25 bytes, 50 for Markdown, Chinese and
-//! Arabic, and the same for a text ten times as long and for a sentence without an end. A machine that does other work as well is
-//! slower: the ratio to unicode-segmentation over the whole text, measured in the same run, is what
-//! compares two runs.
+//! `cargo bench --bench pipeline`; a name after `--` measures only that one, as in `all_three`. The targets: 100 MB/s
+//! for prose and code in chunks of 25 bytes, 50 for Markdown, Chinese and Arabic, and the same for a text ten times as
+//! long and for a sentence without an end. A machine with other work is slower: to compare two runs, use the ratio to
+//! unicode-segmentation over the whole text, measured in the same run.
 
 use std::fmt;
 use std::hint::black_box;
@@ -17,7 +17,7 @@ use hearken::announce::normalise::{Passage, Reader, Words};
 use hearken::announce::sentence::Segmenter;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How many bytes a chunk has: about five tokens.
+/// The size of a chunk in bytes: about five tokens.
 const CHUNK: usize = 25;
 
 const PROSE: &str = "I looked at the configuration and found two problems. The first is that the \
@@ -36,7 +36,7 @@ const CODE: &str = "impl Retries {\n    /// Gives how long to wait before the ne
     if most == 0 {\n            return Duration::ZERO;\n        }\n        Duration::from_millis(u64::from(most) \
     * 250)\n    }\n}\n\n";
 
-/// Cuts a text into chunks at characters; each comes with its position in characters.
+/// Splits a text into chunks at character boundaries; each comes with its position in characters.
 fn chunks(text: &str) -> Vec<(&str, u64)> {
     let mut chunks = Vec::new();
     let mut position = 0;
@@ -88,7 +88,7 @@ fn pipeline(chunks: &[(&str, u64)], words: &Words) -> usize {
     bytes
 }
 
-/// Holds a text and what it is called.
+/// A text and its name.
 struct Text {
     name: &'static str,
     text: String,

@@ -1,11 +1,13 @@
-//! What an event costs, stage by stage: from its bytes to frames, events, changes, announcements, utterances, and lines.
+//! What an event costs, stage by stage: from its bytes to frames, events, changes, announcements, utterances, and
+//! lines.
 //!
-//! For a flood in 1, 100 and 10,000 sessions, for one that names no language, for one that was translated, and for the
-//! demo's tour, 100,000 events each: a time of 100 ms is 1 µs an event.
-//! `cargo bench --bench stages -- --sort location`, with a stage's name behind it to measure only that. Each stage has those before it in it, but
-//! for the frames: what comes behind them begins with an event's text, and the last stage with the bytes. `serde_json` takes the
-//! same texts into types of the same fields and does nothing else, in the same run: the ratio to it is what compares two runs,
-//! and the fastest of the samples is what other programs disturb least. The sessions of a flood are begun before it is measured.
+//! Each load has 100,000 events, so that a time of 100 ms is 1 µs per event: a flood in 1, 100 and 10,000 sessions, one
+//! that names no language, one that was translated, and the demo's tour.
+//! `cargo bench --bench stages -- --sort location`; a stage's name after that measures only that one. Each stage
+//! includes those before it, except for the frames: the stages after them start from an event's text, and the last
+//! stage from the bytes. In the same run, `serde_json` merely parses the same texts into types with the same fields: to
+//! compare two runs, use the ratio to it, and the fastest of the samples, which other programs disturb least. The
+//! sessions of a flood are started before the measurement.
 #![allow(clippy::unwrap_used, reason = "what is measured is known to work")]
 
 use std::fmt;
@@ -28,30 +30,24 @@ use hearken::voice::VoiceEvent;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 
-/// How many events are measured.
+/// The number of events measured.
 const EVENTS: usize = 100_000;
 
-/// How many events the loop takes between two looks at keys and at the clock: its millisecond has room for more.
-const BATCH: usize = 100;
-
-/// How many events it takes at once and reads before it takes the first.
-const TOGETHER: usize = 32;
-
-/// How many bytes come together: a piece of a body, as hyper reads it when there is more.
+/// How many bytes arrive together: a piece of a body, as hyper reads it when there is more.
 const PIECE: usize = 16 * 1024;
 
-/// The largest event that is taken, in bytes.
+/// The largest event accepted, in bytes.
 const LARGEST: usize = 1024 * 1024;
 
-/// What an event of the flood says of its language.
+/// What an event of the flood states about its language.
 const HINTS: &str = r#""localization_hints":{"primary_language":"en-US","text_direction":"ltr"},"#;
 
-/// The demo's tour as it was recorded.
+/// A recording of the demo's tour.
 const TOUR: &str = include_str!("../tests/fixtures/tour.jsonl");
 
 const LINK: LinkId = LinkId(0);
 
-/// An event with the fields that those of the flood have, and no check of any.
+/// An event with the same fields as the flood's, without any checks.
 #[derive(Deserialize)]
 #[allow(dead_code, reason = "reading them is what is measured")]
 struct Bare {
@@ -114,12 +110,12 @@ struct Own {
     thread: String,
 }
 
-/// Holds what is measured with: events that come, and what came before them.
+/// The input of a measurement: the events, and those that must come before them.
 struct Load {
     name: String,
     before: Vec<String>,
     events: Vec<String>,
-    /// The same as bytes of an event stream.
+    /// The same events as bytes of an event stream.
     bytes: Vec<u8>,
 }
 
@@ -148,12 +144,12 @@ impl Load {
         Self::new(format!("{sessions} sessions"), starts, events)
     }
 
-    /// A flood as the producers write that there are: without a word about its language.
+    /// A flood as existing producers write it: without a language.
     fn plain() -> Self {
         Self::written("no hints", |event| event.replace(HINTS, ""))
     }
 
-    /// A flood as it comes from an agent of another protocol.
+    /// A flood as from an agent of another protocol.
     fn translated() -> Self {
         Self::written("translated", |event| {
             let contexts = format!(r#"["{CORE_CONTEXT}","{OWN_CONTEXT}"]"#);
@@ -163,14 +159,14 @@ impl Load {
         })
     }
 
-    /// A flood in one session, each event written in another way.
+    /// A flood in one session, with each event rewritten.
     fn written(name: &str, write: impl Fn(&str) -> String) -> Self {
         let one = Self::flood(1);
         let all = |events: Vec<String>| events.iter().map(|event| write(event)).collect();
         Self::new(name.to_owned(), all(one.before), all(one.events))
     }
 
-    /// The demo's tour over and over, each time with ids of its own.
+    /// The demo's tour repeated, each time with its own ids.
     fn demo() -> Self {
         let events = TOUR.lines().cycle().take(EVENTS).enumerate();
         let length = TOUR.lines().count();
@@ -191,7 +187,7 @@ impl Load {
     }
 }
 
-/// The moment of all events: what it costs to read the clock is none of the stages'.
+/// The time of all events: the stages do not include the cost of reading the clock.
 static NOW: LazyLock<Now> = LazyLock::new(|| Now {
     monotonic: Duration::from_secs(1),
     wall: "2026-11-23T02:00:00Z".parse().unwrap(),
@@ -201,7 +197,7 @@ fn now() -> Now {
     *NOW
 }
 
-/// What reads and relates events, and words them.
+/// The part that decodes and relates events, and words them.
 struct Core {
     recent: Recent,
     sessions: Sessions,
@@ -235,16 +231,12 @@ impl Core {
     }
 }
 
-/// The whole of it, as the loop drives it when there is more than it can take at once.
+/// The whole pipeline, driven as the loop drives it when it can't keep up.
 struct Whole {
     app: App,
     lines: Option<Lines>,
-    /// What comes, as a transport hands it over.
+    /// The frames, as a transport delivers them.
     frames: Vec<Frame>,
-    effects: Vec<Effect>,
-    /// What is read and not taken yet.
-    ahead: Vec<Input>,
-    taken: usize,
 }
 
 impl Whole {
@@ -271,14 +263,7 @@ impl Whole {
         });
         let frames = load.events.iter().cloned().map(Frame::of).collect();
         let lines = writes.then(|| Lines::new(Page::plain(0), TimeZone::UTC));
-        let mut whole = Self {
-            app,
-            lines,
-            frames,
-            effects: Vec::new(),
-            ahead: Vec::new(),
-            taken: 0,
-        };
+        let mut whole = Self { app, lines, frames };
         whole.input(Input::Start);
         if voice == VoiceWish::Speak {
             let engine = "memory".into();
@@ -290,37 +275,17 @@ impl Whole {
         whole
     }
 
-    /// Takes all frames.
+    /// Handles all frames.
     fn run(&mut self) {
         let frames = std::mem::take(&mut self.frames);
         self.take(frames.into_iter());
     }
 
-    /// Takes frames as the loop does that has several: they are read, and then taken.
-    fn take(&mut self, mut frames: impl Iterator<Item = Frame>) {
-        let mut ahead = std::mem::take(&mut self.ahead);
-        loop {
-            for frame in frames.by_ref().take(TOGETHER) {
-                ahead.push(self.app.read_ahead(LINK, LinkEvent::Frame(frame)));
-            }
-            if ahead.is_empty() {
-                break;
-            }
-            self.app.look_ahead(ahead.iter());
-            ahead.drain(..).for_each(|input| self.one(input));
-        }
-        self.ahead = ahead;
-    }
-
-    fn one(&mut self, input: Input) {
-        let mut effects = std::mem::take(&mut self.effects);
-        self.app.one_of_many(input, now(), &mut effects);
-        self.act(&mut effects);
-        self.effects = effects;
-        self.taken += 1;
-        if self.taken.is_multiple_of(BATCH) {
-            let mut effects = self.app.settled(now());
-            self.act(&mut effects);
+    /// Handles frames as the loop does.
+    fn take(&mut self, frames: impl Iterator<Item = Frame>) {
+        for frame in frames {
+            let event = LinkEvent::Frame(frame);
+            self.input(Input::Link { link: LINK, event });
         }
     }
 
@@ -338,7 +303,7 @@ impl Whole {
     }
 }
 
-/// Puts all of a stream's bytes together to frames, as they come over a socket.
+/// Assembles a stream's bytes into frames, in the pieces that a socket delivers.
 fn pieces(bytes: &[u8], mut each: impl FnMut(std::vec::IntoIter<Frame>)) {
     let mut framer = EventStream::new(LARGEST);
     for piece in bytes.chunks(PIECE) {
@@ -346,7 +311,7 @@ fn pieces(bytes: &[u8], mut each: impl FnMut(std::vec::IntoIter<Frame>)) {
     }
 }
 
-/// What is measured with, made once.
+/// The inputs of all measurements, built once.
 static LOADS: LazyLock<[Load; 6]> = LazyLock::new(|| {
     let [one, hundred, many] = [1, 100, 10_000].map(Load::flood);
     [
@@ -365,7 +330,7 @@ fn loads() -> impl Iterator<Item = &'static Load> {
     LOADS.iter()
 }
 
-/// Measures a stage; what is made ready does not count.
+/// Measures a stage; the preparation does not count.
 fn stage<T>(bencher: Bencher, ready: impl Fn() -> T, run: impl Fn(&mut T)) {
     let bencher = bencher.counter(ItemsCount::new(EVENTS));
     bencher.with_inputs(ready).bench_local_refs(run);

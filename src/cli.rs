@@ -1,6 +1,6 @@
 //! The command line: a contract that scripts rely on.
 //!
-//! Responsibilities: flags and their help, laid over the settings. Not here: what a command does
+//! Responsibilities: flags and their help, and applying flags to the settings. Not here: what a command does
 //! (`runtime`), how a source is reached (`transport`).
 
 mod choices;
@@ -29,7 +29,7 @@ use values::{retries, speed, until, width};
 
 /// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
 #[derive(Debug, Parser)]
-// Its file may be called otherwise, as hearken.exe is.
+// The executable may have another name, such as hearken.exe.
 #[command(
     name = "hearken",
     bin_name = "hearken",
@@ -379,7 +379,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Lays the flags over the settings.
+    /// Applies the flags to the settings.
     pub fn apply(&self, config: &mut Config) {
         if let Some(face) = self.face {
             config.screen.face = face;
@@ -429,8 +429,8 @@ impl Options {
     }
 }
 
-/// Names the settings that flags set, by the flag's id; one that is not here is told to come from the
-/// command line.
+/// The settings that flags set, by the flag's id; a flag that is missing here is reported as coming from the command
+/// line.
 const SETTINGS: [(&str, &str); 15] = [
     ("face", "screen.face"),
     ("screen_reader", "screen.reader"),
@@ -449,9 +449,9 @@ const SETTINGS: [(&str, &str); 15] = [
     ("client_key", "links.client_key"),
 ];
 
-/// Returns the settings that a command line or the environment sets, each with the flag or the variable.
+/// Returns the settings that a command line or the environment sets, each with its flag or variable.
 ///
-/// A command line that can't be used gives none.
+/// Returns none for an invalid command line.
 pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, SetBy)> {
     let command = Cli::command();
     let Ok(matches) = command.clone().try_get_matches_from(arguments) else {
@@ -484,8 +484,8 @@ pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, SetBy
     said
 }
 
-/// Returns the settings file and the languages that a call names, also where it can't be used as it is: whoever
-/// has to mend it must be able to read what is wrong.
+/// Returns the settings file and the languages that a call names, even if the call is invalid: the person who has to
+/// correct it must be able to read what is wrong.
 pub fn asked(arguments: &[OsString]) -> (Option<PathBuf>, Vec<String>) {
     let words = arguments.iter().map_while(|word| {
         let word = word.to_string_lossy();

@@ -1,6 +1,6 @@
 //! hearken follows AI agents by ear, by braille or by a glance, and answers them by a key.
 //!
-//! The library is a pure core with a thin shell. Facts come in as [`app::Input`], wishes go out as
+//! The library is a pure core with a thin shell. Facts come in as [`app::Input`], orders go out as
 //! [`app::Effect`], and `App::update` is the only place where state changes. `docs/architecture.md`
 //! has the map.
 

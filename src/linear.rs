@@ -4,24 +4,25 @@
 //! cut into rows (`rows`), where the lines go (`runtime`), what is announced (`app`).
 //!
 //! # Mental model
-//! A line is `LABEL: MESSAGE (TIME)`: the message comes first after a label in words and the time last. The label
-//! stands where the speaker changes. What goes on is told apart by where it begins, row by row: **what begins at the
-//! edge without a label is hearken's alone, what is set in is not**. So an agent can't write a row of hearken's.
+//! A line is `LABEL: MESSAGE (TIME)`: a label in words, then the message, and the time last. A label appears when the
+//! speaker changes. Where a continuation row begins shows whose it is: **a row at the edge without a label is hearken's
+//! alone, an indented row is not**. So an agent can't forge a row of hearken's.
 //!
-//! - Sentences of one agent's text follow each other without its label, set in. The label is back after anybody else
-//!   has spoken or typed, after a pause, while a question is open, and where a text could be taken for hearken's by an
-//!   ear that reviews single rows: with a colon in it, or a word of hearken's around questions.
-//! - What hearken says in several lines (the help) follows without a label, at the edge.
-//! - A row that goes on because a line was too narrow is like what it belongs to. But around a question, and where
-//!   something urgent has an agent's words in it, each row with such words in it begins with a label.
+//! - Sentences of one agent's text follow each other without its label, indented. The label returns after another
+//!   speaker or the person's typing, after a pause, while a question is open, and when a listener who reviews single
+//!   rows could take a text for hearken's: if it has a colon in it, or a word that hearken uses around questions.
+//! - Further lines of a message of hearken's (the help) have no label and begin at the edge.
+//! - A row that continues a wrapped line begins like the text it belongs to. But around a question, and in urgent
+//!   messages with an agent's words, each row with such words begins with a label.
 //!
-//! A question has a line for each of its parts, hearken's and the agent's apart. Where a label with a name in it would
-//! take much of a narrow line, it goes on without the name. A time that would have a narrow line to itself is left out.
+//! A question has a line for each of its parts, with hearken's words and the agent's apart. If a label with a name
+//! would take up much of a narrow line, further rows omit the name. A time that would need a narrow line to itself is
+//! left out.
 //!
-//! A terminal that orders words from right to left itself would drag hearken's label, the time and the
-//! punctuation along with an agent's Arabic or Hebrew. Where eyes read such a line, the agent's words are
-//! isolated; where a screen reader, a braille display or a program reads it, nothing is put in: they read
-//! in the order of the letters, and some would spell the sign.
+//! A terminal that itself reorders right-to-left text would drag hearken's label, the time and the punctuation along
+//! with an agent's Arabic or Hebrew. For sighted reading, the agent's words are isolated; for a screen reader, a
+//! braille display or a program, nothing is inserted: they read in the order of the letters, and some would spell the
+//! sign.
 
 mod again;
 mod json;
@@ -42,21 +43,21 @@ pub use json::json;
 use again::{Clock, Labels, Ours};
 use rows::{Label, Onward, isolated, put};
 
-/// How long after an agent's words its next ones need no label: later a person may have forgotten whose turn it was,
-/// or come back to the newest row from elsewhere.
+/// How long after an agent's words its next ones need no label: later, a person may have forgotten whose turn it was,
+/// or may return to the newest row from elsewhere.
 const SAME_BREATH: Duration = Duration::from_secs(30);
 
-/// What lines are written on.
+/// The page that lines are written on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// The width in columns; 0 leaves wrapping to whoever shows it.
+    /// The width in columns; 0 leaves wrapping to the display.
     pub width: u16,
-    /// Whose order of words it is.
+    /// The handling of right-to-left words.
     pub order: Order,
 }
 
 impl Page {
-    /// Returns a page on which nothing is put in, such as a pipe.
+    /// Returns a page on which nothing is inserted, such as a pipe.
     pub fn plain(width: u16) -> Self {
         Self {
             width,
@@ -65,38 +66,38 @@ impl Page {
     }
 }
 
-/// Who brings words from right to left into their order.
+/// How right-to-left words are put into visual order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Nobody, or somebody who reads letter by letter: nothing is put in.
+    /// Not at all, or by a reader that goes letter by letter: nothing is inserted.
     AsWritten,
-    /// A terminal whose rows are read by eye: such words are isolated from hearken's own.
+    /// By a terminal whose rows are read by eye: such words are isolated from hearken's own.
     Isolated,
 }
 
-/// Writes announcements as lines, and knows what the line before was.
+/// Writes announcements as lines, and remembers the line before.
 #[derive(Debug)]
 pub struct Lines {
     page: Page,
     clock: Clock,
     labels: Labels,
     before: Option<Before>,
-    /// The minute that was written last.
+    /// The last minute written.
     minute: Option<Arc<str>>,
     ours: Ours,
 }
 
-/// Who spoke in the line before, and when.
+/// Who spoke in the previous line, and when.
 #[derive(Debug)]
 struct Before {
     speaker: Speaker,
     at: Duration,
 }
 
-/// Whose words an announcement is, where others may follow it without a label.
+/// The speaker of an announcement, if further ones may follow without a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Speaker {
-    /// Hearken, in an answer with nothing of anybody else's in it.
+    /// Hearken, in a reply that contains nobody else's words.
     Hearken {
         /// The label that it began with.
         label: Arc<str>,
@@ -108,12 +109,12 @@ enum Speaker {
         /// The label that it began with.
         label: Arc<str>,
     },
-    /// Anything that is not followed without a label.
+    /// Anything that must not be followed without a label.
     Other,
 }
 
 impl Lines {
-    /// Begins on an empty page.
+    /// Starts on an empty page.
     pub fn new(page: Page, zone: TimeZone) -> Self {
         Self {
             page,
@@ -125,15 +126,15 @@ impl Lines {
         }
     }
 
-    /// Takes note that somebody else wrote where the lines are: the person typed.
+    /// Notes that other text appeared among the lines: the person typed.
     pub fn interrupted(&mut self) {
         self.before = None;
     }
 
     /// Writes one announcement as plain text, each line ended by a line feed.
     ///
-    /// Nothing is written of what is left out of what is read in the order of time ([`Aloud::Seen`]), nor of what
-    /// other lines say ([`Aloud::Echo`]).
+    /// Writes nothing for announcements that are omitted in chronological reading ([`Aloud::Seen`]) or repeated by
+    /// other lines ([`Aloud::Echo`]).
     pub fn write(&mut self, app: &App, told: &Announcement) -> String {
         if matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
             return String::new();
@@ -157,7 +158,7 @@ impl Lines {
             }
             None => {
                 let shown = told.shown();
-                // What is structure only, such as the line under a table's headers, has nothing to read.
+                // Pure structure, such as the line under a table's headers, contains nothing to read.
                 if shown.is_empty() {
                     return out;
                 }
@@ -180,8 +181,8 @@ impl Lines {
         out
     }
 
-    /// Writes what is told of a question: each speaker has lines of their own, so that no action can claim a risk or a
-    /// key in hearken's name. Tells whether the time is in it.
+    /// Writes an announcement about a question: each speaker has separate lines, so that no action can claim a risk or
+    /// a key in hearken's name. Returns whether the time is included.
     fn about_question(
         &self,
         out: &mut String,
@@ -194,7 +195,7 @@ impl Lines {
             .iter()
             .filter(|segment| !segment.text().is_empty())
             .collect();
-        // What hearken says in one go needs one line; each part of the agent's has its own.
+        // Consecutive words of hearken's need one line; each part of the agent's has its own.
         let parts: Vec<&[&Segment]> = shown
             .chunk_by(|one, next| one.mark == Mark::Own && next.mark == Mark::Own)
             .collect();
@@ -212,21 +213,21 @@ impl Lines {
                 .iter()
                 .map(|segment| match segment.mark {
                     Mark::Own => segment.shown(),
-                    // What an agent asks is shown to the letter.
+                    // An agent's question is shown verbatim.
                     Mark::Agent => segment.text(),
                 })
                 .collect();
             let of_it: Vec<Segment> = part.iter().map(|segment| (*segment).clone()).collect();
             let words = words.join(" ");
             let text = isolated(&words, &of_it, told.direction, self.page.order);
-            // Nothing stands behind what is shown to the letter.
+            // Nothing follows verbatim text.
             let end = time.filter(|_| at == last && !on_rows);
             timed = put(out, (label, false), onward, &text, end, self.page);
         }
         timed
     }
 
-    /// Returns whether an announcement follows what was written before without a label of its own.
+    /// Returns whether an announcement continues the previous one without a label of its own.
     fn goes_on(
         &self,
         app: &App,
@@ -240,7 +241,7 @@ impl Lines {
         let soon = told.at.monotonic.saturating_sub(before.at) < SAME_BREATH;
         let alone = match speaker {
             Speaker::Hearken { .. } => true,
-            // Where something is to be decided, nobody is to wonder whose words a row is.
+            // While a decision is pending, nobody should have to wonder whose words a row is.
             Speaker::Agent { .. } => {
                 !could_be_ours && app.sessions().open_prompts().next().is_none()
             }
@@ -249,7 +250,7 @@ impl Lines {
         soon && alone && before.speaker == *speaker
     }
 
-    /// Returns the time as it is to be written behind an announcement, if it is.
+    /// Returns the time to write after an announcement, if any.
     fn time(&mut self, times: TimesChoice, told: &Announcement) -> Option<String> {
         let time = match times {
             TimesChoice::Always => &self.clock.of(told.at.wall).second,
@@ -278,12 +279,12 @@ fn speaker(told: &Announcement, label: &Label<'_>) -> Speaker {
     }
 }
 
-/// Returns whether nothing in it is anybody else's.
+/// Returns whether all of its words are hearken's.
 fn is_ours(told: &Announcement) -> bool {
     told.segments.iter().all(|part| part.mark == Mark::Own)
 }
 
-/// Returns how rows begin that go on in an announcement.
+/// Returns how continuation rows of an announcement begin.
 fn onward(told: &Announcement, speaker: &Speaker, could_be_ours: bool) -> Onward {
     match speaker {
         Speaker::Hearken { .. } => Onward::AtEdge,

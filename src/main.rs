@@ -19,13 +19,14 @@ use hearken::runtime::{self, Earlier, Failure, Offered, Proxied, Serving, Unwrit
 
 fn main() -> ExitCode {
     runtime::end_on_panic();
-    // Nothing may come before it that can fail or take time: an agent waits for it, and takes some exit codes for a word.
+    // Nothing that can fail or take time may come before this: an agent waits for the hook, and gives some exit codes a
+    // meaning.
     let called: Vec<OsString> = std::env::args_os().skip(1).take(2).collect();
     if called.iter().eq(["hooks", "relay"].iter()) {
         runtime::relay();
         return ExitCode::SUCCESS;
     }
-    // A shell may only ask for names.
+    // The shell may only be asking for names.
     if std::env::var_os(guide::VARIABLE).is_some() {
         match complete() {
             Ok(false) => {}
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
     if let Command::SystemVoice { nvda } = &cli.command {
         return runtime::system_voice(nvda.as_deref());
     }
-    // It is to be as thin as can be.
+    // This process must be as thin as possible.
     if let Command::AcpProxy {
         name,
         speaking,
@@ -57,8 +58,8 @@ fn main() -> ExitCode {
             Err(error) => fail(&error),
         };
     }
-    // One thread for all that waits: what a source sends is told where it arrives, without waking another one. Whatever may
-    // block (files, standard input and output, the voice) has a thread of its own.
+    // One thread for everything that waits: input from a source is reported where it arrives, without waking another
+    // thread. Whatever may block (files, standard input and output, the voice) has its own thread.
     let runtime = match tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -66,11 +67,11 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
     };
-    // Behind a pointer it is compiled once, and not for each kind of waiting.
+    // Boxed, the future is compiled once, and not for each kind of waiting.
     let whole: Pin<Box<dyn Future<Output = anyhow::Result<Exit>>>> = Box::pin(run(cli));
     let outcome = runtime.block_on(whole);
     runtime::leave_nothing();
-    // A blocking read of standard input must keep nobody from leaving.
+    // A blocking read of standard input must not prevent the program from leaving.
     runtime.shutdown_background();
     match outcome {
         Ok(exit) => ExitCode::from(exit.code()),
@@ -103,7 +104,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             Ok(
                 match runtime::check(&file, json, strict, &options, &phrases).await? {
                     Verdict::Good => Exit::Clean,
-                    // Errors are an answer, not a fault of the call: the same code as for a lost source.
+                    // Errors are a result, not a fault of the call: the same code as for a lost source.
                     Verdict::Bad => Exit::NoSource,
                     Verdict::Unusable => {
                         anyhow::bail!(
@@ -138,7 +139,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             };
             let words = runtime::phrases_for(options.config.as_deref(), &options.language)?;
             runtime::serve(&serving, &words, &|words| {
-                // Standard output belongs to the protocol when it is spoken there.
+                // If the protocol is spoken on standard output, nothing else may be.
                 let _ = if pipes {
                     writeln!(std::io::stderr(), "{words}")
                 } else {
@@ -222,7 +223,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             let engine = runtime::say(&text.join(" "), voice, config.as_deref()).await?;
             print(format!("Said by {engine}.\n").as_bytes())
         }
-        // They have processes of their own, which were told apart before.
+        // These have processes of their own, and were handled before.
         Command::SystemVoice { .. } | Command::AcpProxy { .. } => Ok(Exit::Clean),
         Command::AcpListen { name, speaking } => runtime::acp_listen(&name, speaking).await,
         Command::AcpSpeak { name, speaking } => {
@@ -239,10 +240,10 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             };
             match bench::run(request, runtime::phrases_for(None, &wanted.language)?).await {
                 Ok(Ended::Measured) => Ok(Exit::Clean),
-                // Who is interrupted or told to end measures no more.
+                // An interrupt or a termination ends the measuring.
                 Ok(Ended::Interrupted) | Err(Unmeasured::Over) => Ok(Exit::Interrupted),
                 Ok(Ended::Terminated) => Ok(Exit::Terminated),
-                // Who closes the pipe has read enough.
+                // A reader that closes the pipe has read enough.
                 Err(Unmeasured::Unwritten(error))
                     if error.kind() == std::io::ErrorKind::BrokenPipe =>
                 {
@@ -284,9 +285,9 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             .await
             {
                 Ok(true) => Ok(Exit::Clean),
-                // What prevents work is an answer, with the code of a lost source.
+                // A finding that prevents work is a result, with the code of a lost source.
                 Ok(false) => Ok(Exit::NoSource),
-                // Who closes the pipe has read enough.
+                // A reader that closes the pipe has read enough.
                 Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Clean),
                 Err(error) => Err(Unwritten(error).into()),
             }
@@ -326,7 +327,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
     }
 }
 
-/// Answers a shell that asks what can stand in a word's place; tells whether one asked.
+/// Answers a shell's completion request; returns whether there was one.
 fn complete() -> clap::error::Result<bool> {
     let command = || {
         let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -339,9 +340,9 @@ fn complete() -> clap::error::Result<bool> {
     asked.try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref())
 }
 
-/// Answers a call that is no command: with help where that was asked for, else with what is wrong.
+/// Handles a call that is no command: prints help if requested, else what is wrong.
 fn misread(error: &clap::Error) -> ExitCode {
-    // It is the same in every language: no settings and no phrases are read for it.
+    // The version is the same in every language: no settings and no phrases are read for it.
     if error.kind() == ErrorKind::DisplayVersion {
         return printed(error, ExitCode::SUCCESS);
     }
@@ -367,11 +368,11 @@ fn misread(error: &clap::Error) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Prints a help or a version, and returns the code; one that could not be printed is a failure.
+/// Prints help or the version, and returns the code; if it can't be printed, that is a failure.
 fn printed(text: &clap::Error, code: ExitCode) -> ExitCode {
     let written = text.print().and_then(|()| std::io::stdout().flush());
     match written {
-        // Who closes the pipe has read enough.
+        // A reader that closes the pipe has read enough.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             fail(&Unwritten(error).into())
         }
@@ -383,7 +384,7 @@ fn print(bytes: &[u8]) -> anyhow::Result<Exit> {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());
     match written {
-        // Who closes the pipe has read enough.
+        // A reader that closes the pipe has read enough.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Clean),
         written => {
             written.map_err(Unwritten)?;
@@ -392,8 +393,8 @@ fn print(bytes: &[u8]) -> anyhow::Result<Exit> {
     }
 }
 
-/// Writes an error with its sources as one line. What can't be used is a fault of the call: 2; output that
-/// is not all there is an outcome: 1.
+/// Writes an error with its causes as one line. Something unusable is a fault of the call: 2; incomplete output is a
+/// result: 1.
 fn fail(error: &anyhow::Error) -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let (file, languages) = cli::asked(&arguments);

@@ -232,21 +232,18 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 let mut at = first;
                 output.writer().gather();
                 let mut next = Some(news);
-                let mut effects = Vec::new();
                 while let Some(input) = next {
                     shell.record(&input, at);
-                    app.one_of_many(input, at, &mut effects);
+                    let mut effects = app.update(input, at);
                     shell.act(&mut effects, &app, &mut feeds, &mut inputs, &mut output, at);
                     // A batch is short, so the monotonic clock's progress also serves for the wall clock.
                     let passed = started.elapsed().saturating_sub(first.monotonic);
                     at = first.after(passed);
                     let goes_on = shell.goes_on() && output.writer().has_room() && !app.is_reading();
                     next = (goes_on && passed < BATCH)
-                        .then(|| feeds.try_next(&mut app))
+                        .then(|| feeds.try_next())
                         .flatten();
                 }
-                effects.extend(app.settled(at));
-                shell.act(&mut effects, &app, &mut feeds, &mut inputs, &mut output, at);
                 output.writer().put_out();
                 dirty = true;
             }

@@ -1,6 +1,6 @@
 //! Server-sent events with a handshake, through the whole story of the matrix: connect, terms, events, a
-//! question, its answer, a connection that breaks and is taken up again, a server that dies and returns
-//! without its memory, other terms, a farewell.
+//! question, its answer, a connection that breaks and is resumed, a server that dies and returns without
+//! its memory, other terms, a farewell.
 
 use serde_json::{Value, json};
 
@@ -14,14 +14,14 @@ fn question(n: u32) -> Value {
     event(n, "awaiting.confirmation", &fields)
 }
 
-/// Ends the open question, as an agent does that goes on.
+/// Returns the event that ends the open question, as from an agent that continues.
 fn going_on(n: u32) -> Value {
     let fields = json!({"from_state": "awaiting_input", "to_state": "thinking",
         "summary_normal": format!("Planner thinks {n}.")});
     event(n, "state.changed", &fields)
 }
 
-/// Asks, answers by a line, and checks every field of what comes.
+/// Asks, answers with a line, and checks every field of the reply.
 fn ask(server: &Server, events: &mut Events, child: &mut Hearken, id: &str, (n, nth): (u32, u32)) {
     events.send(&question(n));
     let letter = format!("Send letter {n}");
@@ -76,7 +76,7 @@ fn server_sent_events_with_a_handshake() {
     child.announced("session_started", "Planner is here.");
     ask(&server, &mut events, &mut child, "sub_1", (10, 1));
 
-    // The connection breaks: the same subscription is taken up after the last event.
+    // The connection breaks: the same subscription resumes after the last event.
     drop(events);
     child.announced("connection", "is lost");
     let again = server.events("sub_1");
@@ -87,11 +87,11 @@ fn server_sent_events_with_a_handshake() {
     );
     let mut events = again.stream();
     child.announced("connection", "is back");
-    // What comes a second time is not said again: the next that is heard is the new question.
+    // A repeated event is not announced again: the next announcement is the new question.
     events.send(&started);
     ask(&server, &mut events, &mut child, "sub_1", (20, 2));
 
-    // The server dies, and returns without its memory: hands are shaken anew.
+    // The server dies, and returns without its memory: a new handshake.
     let at = server.die();
     drop(events);
     child.announced("connection", "is lost");
@@ -105,7 +105,7 @@ fn server_sent_events_with_a_handshake() {
     child.announced("connection", "is back");
     ask(&server, &mut events, &mut child, "sub_2", (30, 3));
 
-    // Other terms on the way.
+    // Other terms during the session.
     child.say("v");
     let honored = json!({"preferred_verbosity": "detailed"});
     let change = server.told("200 OK", &consent("sub_2", &honored));

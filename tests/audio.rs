@@ -1,14 +1,13 @@
 //! Real sound: hearken's voice through speech-dispatcher and espeak-ng into a recorder.
 //!
-//! Responsibilities: showing that words can be heard, that a stop silences, and that the daemon's
-//! real faults (killed, frozen, without a device) are told and survived. Not here: orders of replies
-//! and events, which the scripted server of `crates/hearken-io/src/voice/tests` plays better.
+//! Responsibilities: showing that words can be heard, that a stop silences, and that the daemon's real faults
+//! (killed, frozen, without a device) are reported and survived. Not here: orders of replies and events, which the
+//! scripted server of `crates/hearken-io/src/voice/tests` covers better.
 //!
-//! Every test builds its own sound system in a folder of its own: PulseAudio with a null sink, a
-//! speech-dispatcher on a socket of its own, and parec on the sink's monitor. All of it is ended
-//! with the test. It fails, and does not skip, where the programs are missing:
-//! speech-dispatcher, speech-dispatcher-espeak-ng, speech-dispatcher-audio-plugins, espeak-ng,
-//! pulseaudio, pulseaudio-utils.
+//! Every test builds its own sound system in its own folder: PulseAudio with a null sink, a speech-dispatcher on
+//! its own socket, and parec on the sink's monitor. All of it ends with the test. The test fails, and is not
+//! skipped, if any of the programs is missing: speech-dispatcher, speech-dispatcher-espeak-ng,
+//! speech-dispatcher-audio-plugins, espeak-ng, pulseaudio, pulseaudio-utils.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -47,7 +46,7 @@ mod questions;
 #[path = "audio/system.rs"]
 mod system;
 
-/// Words a reason as it is heard.
+/// Returns the words of a reason as they are heard.
 fn said_of(reason: &hearken::announce::Reason) -> String {
     hearken::announce::Phrases::english()
         .unwrap()
@@ -57,13 +56,13 @@ fn said_of(reason: &hearken::announce::Reason) -> String {
 /// How long any wait may take before the test fails.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Samples a second of the recording.
+/// The recording's samples per second.
 const RATE: u32 = 44_100;
 
-/// What counts as sound: one in a hundred of the full scale; the null sink's silence is exact zeros.
+/// The threshold of sound: one hundredth of full scale; the null sink's silence is exact zeros.
 const LOUD: u16 = 327;
 
-/// Ends a child with its group when it goes out of scope.
+/// A child that is killed with its group when dropped.
 struct Process(Child);
 
 impl Process {
@@ -85,7 +84,7 @@ impl Drop for Process {
     }
 }
 
-/// Waits for a condition, with a bound.
+/// Waits for a condition, with a time limit.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !holds() {
@@ -94,7 +93,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A sound system in a folder of its own.
+/// A sound system in its own folder.
 struct Rig {
     daemon: Option<Process>,
     pulse: Option<Process>,
@@ -102,7 +101,7 @@ struct Rig {
 }
 
 impl Rig {
-    /// Builds a folder with the daemon's settings, without starting anything.
+    /// Creates a folder with the daemon's settings, without starting anything.
     fn folder() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -134,7 +133,7 @@ impl Rig {
         }
     }
 
-    /// Builds a folder and a sound server.
+    /// Creates a folder and starts a sound server.
     fn with_sound() -> Self {
         let mut rig = Self::folder();
         let socket = rig.folder.join("pulse/pulse.sock");
@@ -156,7 +155,7 @@ impl Rig {
         rig
     }
 
-    /// Builds everything.
+    /// Creates everything.
     fn new() -> Self {
         let mut rig = Self::with_sound();
         rig.start_daemon();
@@ -252,7 +251,7 @@ impl Rig {
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        // A daemon that put itself into the background is known by its file only.
+        // A daemon that went into the background is known only by its file.
         if let Ok(pid) = std::fs::read_to_string(self.folder.join("daemon.pid"))
             && let Ok(pid) = pid.trim().parse()
             && let Some(pid) = Pid::from_raw(pid)
@@ -277,14 +276,14 @@ fn is_loud(sample: &i16) -> bool {
     sample.unsigned_abs() >= LOUD
 }
 
-/// What is heard, with the time at which it was.
+/// The recorded sound, with its times.
 struct Recorder {
     _process: Process,
     heard: Arc<Mutex<Vec<Chunk>>>,
 }
 
 impl Recorder {
-    /// Gives the times of the chunks with sound, from a moment on.
+    /// Returns the times of the chunks with sound, from a point in time on.
     fn loud(&self, from: Instant) -> Vec<Instant> {
         let heard = self.heard.lock().unwrap();
         heard
@@ -294,7 +293,7 @@ impl Recorder {
             .collect()
     }
 
-    /// Waits until as much time was recorded after a moment.
+    /// Waits until the given time has been recorded after a point in time.
     fn recorded(&self, from: Instant, time: Duration) {
         until("the recording", || {
             let heard = self.heard.lock().unwrap();
@@ -302,7 +301,7 @@ impl Recorder {
         });
     }
 
-    /// Gives the samples from a moment on, without the silence around them.
+    /// Returns the samples from a point in time on, without the silence around them.
     fn sound(&self, from: Instant) -> Vec<i16> {
         let heard = self.heard.lock().unwrap();
         let samples: Vec<i16> = heard
@@ -320,11 +319,11 @@ impl Recorder {
     }
 }
 
-/// Gives the pitch in hertz: the strongest echo of the sound in itself between 60 and 400 Hz, as the
-/// median over its voiced parts, of which each begins within the one before: where the first one begins is chance.
+/// Returns the pitch in hertz: the lag between 60 and 400 Hz with the strongest autocorrelation, as the median
+/// over the voiced parts. The parts overlap, because the position of the first one is arbitrary.
 fn pitch(sound: &[i16]) -> f64 {
     let mut pitches = Vec::new();
-    // Half of the samples tell it as well, in a quarter of the time.
+    // Half of the samples suffice, in a quarter of the time.
     let halved: Vec<f64> = sound
         .chunks_exact(2)
         .map(|pair| f64::from(pair[0]) + f64::from(pair[1]))
@@ -369,7 +368,7 @@ async fn next(events: &mut mpsc::Receiver<VoiceEvent>) -> VoiceEvent {
             .await
             .expect("news within the patience")
             .expect("the voice still tells");
-        // What can be changed and whether cues are heard is asked for by the tests that are about that.
+        // Capability and cue events are requested by the tests that are about them.
         if !matches!(
             event,
             VoiceEvent::Adjustable { .. } | VoiceEvent::Cues { .. }
@@ -454,9 +453,10 @@ async fn a_stop_is_silence_within_100_ms() {
     assert!(worst < Duration::from_millis(100), "{silences:?}");
 }
 
-/// Hears that the program's own words are higher than an agent's, and that an agent's behind them are as before.
+/// Checks by sound that the program's own words are higher than an agent's, and that an agent's words after them
+/// are as before.
 ///
-/// The same words are not as high each time, by 3 % on an idle machine, so each are heard several times.
+/// The pitch of the same words varies by 3 % even on an idle machine, so each are heard several times.
 async fn own_words_are_higher(
     handle: &VoiceHandle,
     events: &mut mpsc::Receiver<VoiceEvent>,

@@ -1,4 +1,4 @@
-//! `hearken bench`: the figures of a small run, and what is left of one that is interrupted.
+//! `hearken bench`: the figures of a small run, and what an interrupted one leaves behind.
 
 use std::process::{Command, Stdio};
 #[cfg(unix)]
@@ -10,7 +10,7 @@ use crate::support::child::command;
 #[cfg(unix)]
 use crate::support::{PATIENCE, child::Hearken};
 
-/// What every measured part says of itself.
+/// Returns the report of every measured part.
 fn parts(call: &mut Command) -> Vec<Value> {
     let output = call.stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -20,7 +20,7 @@ fn parts(call: &mut Command) -> Vec<Value> {
         .collect()
 }
 
-/// Whether a figure is there is the system's matter: an absent one is `null`, and none is made up.
+/// Whether a figure exists depends on the system: a missing one is `null`, and none is invented.
 #[test]
 fn every_way_is_measured_and_every_marked_event_is_timed() {
     for (sessions, events) in [("1", 500), ("200", 600)] {
@@ -38,7 +38,7 @@ fn every_way_is_measured_and_every_marked_event_is_timed() {
             assert!(part["events_per_second"].as_f64().unwrap() > 0.0, "{part}");
             for figure in ["processor_us_per_event", "peak_bytes"] {
                 let figure = &part[figure];
-                // The system counts processor time in steps, and so little work may take none.
+                // The system counts processor time in steps, and this little work may take none.
                 let known = figure.as_f64().is_some_and(|figure| figure >= 0.0);
                 assert!(
                     known || (figure.is_null() && !cfg!(target_os = "linux")),
@@ -77,7 +77,8 @@ fn every_way_is_measured_and_every_marked_event_is_timed() {
     }
 }
 
-/// A socket's name may have a hundred signs or so. Everything else is measured there as anywhere.
+/// A socket's path is limited to about a hundred characters. Everything else is measured there as
+/// anywhere.
 #[cfg(unix)]
 #[test]
 fn a_folder_whose_name_is_too_long_for_a_socket_keeps_stops_alone_untimed() {
@@ -95,7 +96,7 @@ fn a_folder_whose_name_is_too_long_for_a_socket_keeps_stops_alone_untimed() {
     assert_eq!(parts[5]["part"], "quiet");
 }
 
-/// The programs that a program has started and that run, as soon as there are any.
+/// Returns the running child processes of a program, as soon as there are any.
 #[cfg(unix)]
 fn children(id: u32) -> Vec<String> {
     let until = Instant::now() + PATIENCE;

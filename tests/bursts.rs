@@ -1,6 +1,7 @@
 //! Bursts of keys and pastes around the arrival of a question, on a real pseudo-terminal: the whole program
-//! and the terminal's own ways in between. The rules themselves are held by ten thousand sequences beside
-//! the app; here it is held that nothing on the way from a key to the app adds an answer or loses one.
+//! and the terminal's own behaviour in between. The rules themselves are tested by ten thousand sequences
+//! in the app's own tests; this test checks that nothing on the way from a key to the app adds an answer or
+//! loses one.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -10,13 +11,13 @@ use hearken::demo::{Settings, Verdict, serve};
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
 
-/// How many bursts each of the terminals gets, unless `HEARKEN_BURSTS` says another number.
+/// How many bursts each terminal gets, unless `HEARKEN_BURSTS` gives another number.
 const BURSTS: u64 = 6;
 
-/// The wait for a quiet keyboard, longer than a busy machine may hold up one burst's keys.
+/// The required keyboard silence, longer than a busy machine may delay one burst's keys.
 const ARM: Duration = Duration::from_millis(1000);
 
-/// Gives small numbers that look random and are the same in every run (splitmix64).
+/// A generator of small random numbers that are the same in every run (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -28,7 +29,7 @@ impl Dice {
         (mixed ^ (mixed >> 31)) % sides
     }
 
-    /// Writes what hands on a keyboard, a paste or a terminal may send at once; nothing that leaves.
+    /// Returns what hands on a keyboard, a paste or a terminal may send in one go; nothing that leaves.
     fn burst(&mut self) -> String {
         const KEYS: [&str; 36] = [
             "y",
@@ -75,15 +76,15 @@ impl Dice {
     }
 }
 
-/// How long a key may take to show what it did, on a busy machine.
+/// How long a key may take to show its effect, on a busy machine.
 const SLOW: Duration = Duration::from_secs(8);
 
-/// Presses the documented keys, and waits for what each of them does.
+/// Presses the documented keys, and waits for the effect of each.
 ///
-/// A busy machine may bring a burst's last keys late, so that the keyboard was not quiet for as long as it
-/// must be, or that two presses of Escape came as one. Then hearken says "Not yet", or shows what is still
-/// open; who sees that leaves it, waits and presses again. Nothing else is a reason to press again: a key
-/// that was armed and did nothing fails, and so does what never gets better.
+/// A busy machine may deliver a burst's last keys late, so that the keyboard was not quiet for long enough,
+/// or two presses of Escape arrived as one. Then hearken says "Not yet", or shows what is still open; a
+/// person who sees that leaves it, waits and presses again. Nothing else is a reason to press again: a key
+/// that was armed and did nothing fails, and so does anything that never recovers.
 fn answer(terminal: &mut Terminal, keys: &[&str], answered: impl Fn() -> bool) {
     let until = Instant::now() + crate::support::PATIENCE;
     loop {
@@ -113,7 +114,7 @@ fn answer(terminal: &mut Terminal, keys: &[&str], answered: impl Fn() -> bool) {
     }
 }
 
-/// Waits for a while until the screen is as wished, and tells whether it is.
+/// Waits for a limited time until the screen meets a condition, and returns whether it does.
 fn within_time(terminal: &mut Terminal, time: Duration, fits: impl Fn(&str) -> bool) -> bool {
     let until = Instant::now() + time;
     loop {
@@ -127,8 +128,9 @@ fn within_time(terminal: &mut Terminal, time: Duration, fits: impl Fn(&str) -> b
     }
 }
 
-/// Asks again and again, with a burst before, while and after each question comes; then answers once by the
-/// documented keys. Each answer must be the only one, an acceptance, and of the question that was shown.
+/// Asks repeatedly, with a burst before, during and after the arrival of each question; then answers once
+/// with the documented keys. Each answer must be the only one, an acceptance, and for the question that was
+/// shown.
 fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
     block_on(async {
         let running = serve("127.0.0.1:0", Settings::stepped(seed)).await.unwrap();
@@ -157,7 +159,7 @@ fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
             within("question", producer.until_asked(1)).await;
             terminal.press(&after);
             tokio::task::block_in_place(|| {
-                // Whatever was opened is left; then the keyboard is quiet for as long as it must be.
+                // Anything that was opened is left; then the keyboard is quiet for as long as required.
                 terminal.press("\x1b");
                 terminal.let_pass(Duration::from_millis(50));
                 terminal.press("\x1b");
@@ -179,10 +181,10 @@ fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
             let token = reply.message["reply_token"].as_str().unwrap().to_owned();
             assert!(tokens.insert(token), "a token is answered once");
             within("end", session.until_ended()).await;
-            // The screen knows it, too, before the next burst.
+            // The screen must show it, too, before the next burst.
             tokio::task::block_in_place(|| terminal.wait("no agent works"));
         }
-        // Nothing comes afterwards.
+        // Nothing follows afterwards.
         tokio::task::block_in_place(|| {
             terminal.press("yc");
             terminal.wait("No question is open");

@@ -1,13 +1,14 @@
-//! Holds docs/conformance.md to chapter 9's numbers, and it and docs/security.md to the tests that they name.
+//! Checks docs/conformance.md against chapter 9's numbers, and both that page and docs/security.md against
+//! the tests that they name.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The sections of chapter 9 that speak of subscribers, and how many requirements each has.
+/// The sections of chapter 9 about subscribers, and the number of requirements in each.
 const SECTIONS: [(&str, usize); 3] = [("9.3.2", 7), ("9.4.2", 9), ("9.5.2", 9)];
 
-/// Tells whether a line begins a row of a table of faults: its name, then what is played in parentheses.
+/// Returns whether a line begins a row in a table of faults: its name, then what is played in parentheses.
 fn is_row(line: &str, name: &str) -> bool {
     let rest = line.strip_prefix(name).unwrap_or_default();
     let played = rest
@@ -16,7 +17,7 @@ fn is_row(line: &str, name: &str) -> bool {
     !name.is_empty() && played.is_some_and(|(played, _)| played.contains(", "))
 }
 
-/// Collects the names of all tests below a folder: functions, and rows of the tables of faults.
+/// Collects the names of all tests in a folder: functions, and rows of the tables of faults.
 fn tests(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -46,7 +47,7 @@ fn tests(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Collects the names of all tests that there are.
+/// Returns the names of all tests.
 fn all(root: &Path) -> BTreeSet<String> {
     let mut there = BTreeSet::new();
     tests(&root.join("src"), &mut there);
@@ -101,7 +102,7 @@ fn each_must_of_a_subscriber_has_one_that_was_seen_to_fail() {
         };
         assert!(!what.is_empty(), "{line}");
         numbers.push(number.to_owned());
-        // All of the level below is shown by that level's own numbers.
+        // A level's requirement that the level below be met is shown by that level's own numbers.
         if let Some(below) = shown.strip_prefix("every number of ") {
             let below = SECTIONS.iter().position(|(section, _)| *section == below);
             let here = |(section, _): &(&str, usize)| number == format!("{section}.1");

@@ -40,7 +40,7 @@ fn server(answer: &'static str) -> String {
                 .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
             {}
             let _ = stream.write_all(answer.as_bytes());
-            // A body that nobody read would make the system throw the answer away with it.
+            // If the body stayed unread, the system would discard the answer along with it.
             let _ = stream.shutdown(std::net::Shutdown::Write);
             let _ = std::io::copy(&mut stream, &mut std::io::sink());
         }
@@ -48,7 +48,7 @@ fn server(answer: &'static str) -> String {
     address
 }
 
-/// An address on which nobody listens: a port that no test is ever given.
+/// An address where nothing listens: a port that no test is ever given.
 fn dead() -> String {
     "http://127.0.0.1:1".to_owned()
 }
@@ -229,7 +229,7 @@ fn the_end_of_standard_input_changes_nothing() {
     );
 }
 
-/// Asserts that nobody but the owner may read a file. What the rights of Windows say is tested beside them.
+/// Asserts that only the owner may read a file. Windows permissions are tested separately.
 fn is_private(path: &Path) {
     #[cfg(unix)]
     {
@@ -344,7 +344,7 @@ fn lines_of_a_width_keep_to_it() {
     assert!(lines.len() > 8);
     for line in &lines {
         assert!(line.chars().count() <= 40, "{line}");
-        // What goes on of an agent is set in.
+        // A continuation of an agent's text is indented.
         let told = line.contains(": ") || line.starts_with("  ");
         assert!(told, "every line has its label: {line}");
     }
@@ -408,7 +408,7 @@ fn a_reader_that_stops_reading_does_not_stop_the_keys() {
     .stdout(std::process::Stdio::piped())
     .spawn()
     .unwrap();
-    // Nobody reads its output: it is far more than a pipe holds.
+    // Its output, which is far more than a pipe holds, is never read.
     let mut first = [0; 1];
     let mut out = child.stdout.take().unwrap();
     std::io::Read::read_exact(&mut out, &mut first).unwrap();
@@ -573,7 +573,7 @@ fn a_script_answers_the_demo_by_rules_and_is_told_what_it_left_open() {
         tokio::task::block_in_place(|| {
             let told = child.announced("confirmation", "No rule of --answers answers question 2");
             assert_eq!(told["question"], 2);
-            // A line answers only what was shown before it was written.
+            // A line only answers what was shown before it was written.
             child.announced("confirmation", "Question 2 from Mail Assistant");
             child.say("n 2");
             child.announced("session_completed", "");

@@ -1,4 +1,4 @@
-//! `hearken check` beside aaep-conformance from PyPI, and over captures of real producers.
+//! `hearken check` compared with aaep-conformance from PyPI, and over captures of real producers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,7 +27,7 @@ fn conformance() -> toml::Table {
     table(include_str!("fixtures/conformance.toml"))
 }
 
-/// The folder of the installed package.
+/// Returns the folder of the installed package.
 fn package() -> PathBuf {
     let folder =
         std::env::var("HEARKEN_PEERS").expect("HEARKEN_PEERS names the virtual environment");
@@ -39,7 +39,7 @@ fn package() -> PathBuf {
         .expect("aaep-conformance is installed")
 }
 
-/// Every fixture of theirs: a valid one has no error, an invalid one the error that it is made for.
+/// Every fixture of theirs: a valid one has no error, an invalid one has the error it was made for.
 #[test]
 fn their_fixtures_are_judged_as_they_judge_them() {
     let list = conformance();
@@ -90,7 +90,7 @@ fn their_fixtures_are_judged_as_they_judge_them() {
     assert!(seen >= 10, "the fixtures are there: {seen}");
 }
 
-/// The fixture that is only wrong after another event: here that other event is there.
+/// The fixture that is only wrong after another event: here that other event is present.
 #[test]
 fn the_second_completion_is_found_where_there_is_a_first() {
     let path = package().join("fixtures/invalid/duplicate-completion-streaming.json");
@@ -107,7 +107,7 @@ fn the_second_completion_is_found_where_there_is_a_first() {
     );
 }
 
-/// Which of our rules, at which field, a check of theirs speaks of; an empty field means any.
+/// Our rules, and their fields, that correspond to a check of theirs; an empty field means any.
 const SAME: &[(&str, &[(&str, &str)])] = &[
     ("check_session_terminates", &[("end_missing", "")]),
     (
@@ -219,18 +219,18 @@ const SAME: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// A stream with one fault: what it is, and its events.
+/// A stream with one fault: its description, and its events.
 type Faulty = (String, Vec<Value>);
 
-/// Every stream that one small fault makes of the demo's tour: each event missing, twice, or last, and each
-/// field of each event with another value.
+/// Returns every stream that differs from the demo's tour by one small fault: each event missing, repeated,
+/// or moved to the end, and each field of each event with another value.
 fn faults() -> Vec<Faulty> {
     let mut events: Vec<Value> = include_str!("fixtures/tour.jsonl")
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     for event in &mut events {
-        // Their checks do not know sequence numbers; every fault would break these, too.
+        // Their checks ignore sequence numbers, which every fault would break, too.
         event.as_object_mut().unwrap().remove("sequence_number");
     }
     let mut all: Vec<Faulty> = vec![("nothing".to_owned(), events.clone())];
@@ -290,7 +290,7 @@ fn faults() -> Vec<Faulty> {
     all
 }
 
-/// Gives the name under which `fixtures/conformance.toml` explains why the two may differ here.
+/// Returns the name under which `fixtures/conformance.toml` explains why the two may differ here.
 fn difference(check: &str, what: &str, items: &[Item]) -> Option<&'static str> {
     let has = |rule: &str| items.iter().any(|item| item.rule == rule);
     let at = |rule: &str, field: &str| {
@@ -427,7 +427,7 @@ fn their_checks_and_ours_agree_on_every_small_fault() {
     );
 }
 
-/// Records one run of a real producer by `watch --record`, and gives the file's text.
+/// Records one run of a real producer with `watch --record`, and returns the file's text.
 fn capture(program: &str, message: &str, answer: Option<&str>) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder
@@ -503,7 +503,7 @@ fn captures_of_real_producers_have_exactly_the_departures_that_are_listed() {
 #[test]
 fn the_demos_scenarios_are_clean() {
     let folder = tempfile::tempdir().unwrap();
-    // A session that ends in an error is an exit code of its own.
+    // A session that ends in an error has its own exit code.
     for (scenario, ended) in [("tool", 0), ("error", 1), ("handoff", 0)] {
         let file = folder.path().join(scenario).to_string_lossy().into_owned();
         let child = Hearken::start(&[

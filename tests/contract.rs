@@ -1,4 +1,4 @@
-//! The JSON face is what its schema says, and the linear face is all that is announced.
+//! The JSON face conforms to its schema, and the linear face contains everything that is announced.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ fn schema() -> Value {
     serde_json::from_str(include_str!("../docs/announcements.schema.json")).unwrap()
 }
 
-/// Runs a scenario of the demo with the real program, answers each question by its first line that
-/// takes no text, and gives the announcements and the events as they were recorded.
+/// Runs a scenario of the demo with the real program, answers each question with its first line that needs no
+/// text, and returns the announcements and the events as recorded.
 fn run(scenario: &str) -> (Vec<Value>, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("events.jsonl");
@@ -87,8 +87,8 @@ fn is_end(told: &Value) -> bool {
         .contains(&told["kind"].as_str().unwrap())
 }
 
-/// Strips the labels and the time, and gives the words. On a narrow page the time is left out where it
-/// would have a line to itself. The first row has a label, and what goes on without one is set in if it is not
+/// Strips the labels and the time, and returns the words. On a narrow page the time is left out if it would
+/// have a line to itself. The first row has a label, and unlabelled continuations are indented unless they are
 /// hearken's alone.
 fn words_of(lines: &str, width: u16, labels: &[String], ours: bool) -> String {
     let messages: Vec<&str> = lines
@@ -120,7 +120,7 @@ fn words_of(lines: &str, width: u16, labels: &[String], ours: bool) -> String {
     }
 }
 
-/// Leaves out what lines may change: spaces, and a full stop that would have a line to itself.
+/// Removes what lines may change: spaces, and a full stop that would have a line to itself.
 fn squeezed(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_whitespace() && *c != '.')
@@ -147,7 +147,7 @@ fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines
             );
             let kind = announcement["kind"].as_str().unwrap();
             kinds.insert(kind.to_owned());
-            // Hints are hearken's own, and so are some answers to a line.
+            // Hints are hearken's own, and so are some responses to a line.
             let of_a_source = announcement["source"]
                 .as_str()
                 .is_some_and(|source| source.contains("127.0.0.1"));
@@ -188,11 +188,12 @@ fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines
                     "asks".to_owned(),
                 ];
                 labels.extend(told.agent.iter().map(|agent| format!("{agent} asks")));
-                // Around a question the agent's words have its label in every row.
+                // Around a question, the agent's words have its label in every row.
                 let ours =
                     told.about.is_some() || told.segments.iter().all(|part| part.mark == Mark::Own);
                 if told.shown().is_empty() || matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
-                    // Structure only, such as the line under a table's headers; or what other words say.
+                    // Pure structure, such as the line under a table's headers; or something that other words
+                    // say.
                     assert_eq!(lines, "");
                     continue;
                 }

@@ -31,7 +31,7 @@ fn script() -> &'static demo::Script {
     demo::script("asp").unwrap()
 }
 
-/// Plays the negotiation of the demo; where it escalates, the person hears the question and chooses.
+/// Plays the demo's negotiation; when it escalates, the person hears the question and chooses.
 fn negotiation(verbosity: Verbosity, choice: char, heard: &str) -> (Stage, String) {
     let mut config = Config::default();
     config.announce.verbosity = verbosity;
@@ -39,7 +39,7 @@ fn negotiation(verbosity: Verbosity, choice: char, heard: &str) -> (Stage, Strin
     negotiation_of(Some(identity), config, choice, heard)
 }
 
-/// Plays it with somebody who speaks for the person, or with a handler.
+/// Plays it with an identity that speaks for the person, or with a handler.
 fn negotiation_of(
     identity: Option<Identity>,
     config: Config,
@@ -89,7 +89,8 @@ fn golden(name: &str, verbosity: Verbosity) {
     insta::assert_snapshot!(format!("asp_{name}_last_100x30"), stage.screen(100, 30));
 }
 
-/// Gives what a program reads that follows along: of each line what says what it is; the rest has tests of its own.
+/// Returns what a program that follows along reads: from each line the fields that identify it; other tests cover
+/// the rest.
 fn for_programs(stage: &Stage) -> String {
     const FIELDS: [&str; 10] = [
         "at",
@@ -116,7 +117,7 @@ fn for_programs(stage: &Stage) -> String {
         .join("\n")
 }
 
-/// What a program reads that follows along, the person's resolution included.
+/// The input of a program that follows along, including the person's resolution.
 #[test]
 fn the_negotiation_for_programs() {
     let (stage, _) = negotiation(Verbosity::Normal, '1', "resume");
@@ -186,7 +187,7 @@ fn a_capture_is_checked_by_its_own_rules() {
         .filter(|item| item.severity == Severity::Error)
         .collect();
     assert_eq!(errors, []);
-    // The person's own message is not in what the other sides sent, so the chain shows where it was.
+    // The person's own message is missing from the other sides' messages, so the chain shows where it was.
     let fields: Vec<String> = check(&fine)
         .into_iter()
         .filter(|item| item.rule == "departs")
@@ -237,7 +238,7 @@ fn the_tables_in_the_documentation_are_the_codes() {
     }
 }
 
-/// The rooms behind the door learned nothing of the protocols before it; the phrase files are exempt.
+/// The rooms behind the door know nothing of the protocols before it; the phrase files are exempt.
 #[test]
 fn no_room_behind_the_door_knows_a_word_of_another_protocol() {
     const WORDS: [&str; 11] = [
@@ -282,7 +283,7 @@ fn no_room_behind_the_door_knows_a_word_of_another_protocol() {
             }
         }
     }
-    // AAEP has a queue of that name to hand over to (4.4.3).
+    // AAEP has a handover queue of that name (4.4.3).
     found.retain(|one| !(one.ends_with(": escalation") && one.contains("/announce/")));
     assert!(found.is_empty(), "{found:?}");
 }

@@ -1,4 +1,4 @@
-//! An agent's words from right to left in plain lines: signs of direction for eyes, and for nobody else.
+//! An agent's right-to-left words in plain lines: direction marks for sighted reading, and for no other.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use crate::support::terminal::Terminal;
 
 const ISOLATE: &str = "\u{2067}";
 
-/// Writes a session whose start is told in Hebrew.
+/// Writes a session whose start is announced in Hebrew.
 fn capture() -> tempfile::NamedTempFile {
     let event = |number: u32, kind: &str, words: &str| {
         json!({"@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{kind}"),
@@ -23,7 +23,7 @@ fn capture() -> tempfile::NamedTempFile {
     file
 }
 
-/// Reads the session in lines on a terminal, and gives everything that was written.
+/// Reads the session as lines on a terminal, and returns everything that was written.
 fn on_a_terminal(environment: &[(&str, &str)]) -> String {
     let file = capture();
     let path = file.path().to_string_lossy().into_owned();

@@ -12,10 +12,11 @@ use crate::support::ssip::{FakeSsip, Speech, address};
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
 
-/// Where no speech-dispatcher is.
+/// An address without a speech-dispatcher.
 const NOBODY: &str = "unix_socket:/nonexistent/speechd.sock";
 
-/// Runs it in an environment with no voice but the scripted one, and gives exit code and output.
+/// Runs it in an environment whose only voice is the scripted one, and returns exit code and
+/// output.
 fn doctor(speechd: &str, arguments: &[&str]) -> (i32, String) {
     let nothing = tempfile::tempdir().unwrap();
     let output = command(arguments)
@@ -155,7 +156,7 @@ fn what_prevents_work_has_a_remedy_and_the_exit_code() {
     );
 }
 
-/// Nothing of the report is left in English; what stands in it by its name stays.
+/// Nothing in the report is left in English, except what it quotes by name.
 #[test]
 fn the_report_speaks_the_persons_language() {
     let server = NOBODY;

@@ -1,4 +1,4 @@
-//! Holds README, docs and settings to the code.
+//! Checks README, docs and settings against the code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +20,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Gives the phrase files that are built in, as they are written.
+/// Returns the built-in phrase files as written.
 fn files() -> impl Iterator<Item = (&'static str, String)> {
     let tags = BUILT_IN.iter().map(|file| file.tag);
     tags.map(|tag| (tag, read(&format!("assets/phrases.{tag}.toml"))))
@@ -150,7 +150,7 @@ fn every_folder_crate_and_scenario_is_named() {
     }
 }
 
-/// The generated part of a page stands between two marks; `HEARKEN_UPDATE_DOCS=1` writes it anew.
+/// Checks the generated part of a page, between two marks; `HEARKEN_UPDATE_DOCS=1` rewrites it.
 pub fn holds_generated(page: &str, name: &str, wanted: &str) {
     let text = read(page);
     let (begin, end) = (
@@ -225,7 +225,8 @@ fn the_rules_of_a_check_are_documented_as_the_code_has_them() {
     holds_generated("docs/check.md", "rules of streams", &rows);
 }
 
-/// The table of the project's announcing rules, in its own words: playing by row, arriving by column.
+/// The table of the project's announcing rules, in its own words: the current utterance by row, the
+/// arriving one by column.
 const RULES: [(&str, [&str; 5]); 6] = [
     (
         "P0",
@@ -283,7 +284,7 @@ const RULES: [(&str, [&str; 5]); 6] = [
     ),
 ];
 
-/// Says whether a cell of the rules describes what the code does.
+/// Returns whether a cell of the rules describes what the code does.
 fn agrees(cell: &str, does: Arrival) -> bool {
     match does {
         Arrival::Waits => cell.starts_with("waits") && !cell.contains("2 s"),
@@ -322,7 +323,7 @@ fn the_table_of_speech_is_the_code_and_the_rules() {
     holds_generated("docs/speech.md", "table", &rows);
 }
 
-/// Every constant that docs/speech.md explains has the value there that it has in the code.
+/// Every constant that docs/speech.md explains has the same value there as in the code.
 #[test]
 fn the_constants_of_speech_are_those_of_the_code() {
     let page = read("docs/speech.md");

@@ -1,4 +1,4 @@
-//! An endpoint that is asked for runs, as a whole program: the real hearken before a scripted server.
+//! An endpoint that accepts runs, as a whole program: the real hearken against a scripted server.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::support::PATIENCE;
 use crate::support::child::Hearken;
 
-/// Serves one run after the other, as the last words of each say, and tells what was posted.
+/// Serves one run after the other, as the last words of each request say, and reports what was
+/// posted.
 struct Endpoint {
     port: u16,
     posts: Receiver<Value>,
@@ -25,7 +26,7 @@ impl Endpoint {
             for stream in listener.incoming() {
                 let (stream, sender) = (stream.unwrap(), sender.clone());
                 std::thread::spawn(move || {
-                    // Whoever leaves a run in its middle breaks the pipe.
+                    // A client that leaves in the middle of a run breaks the pipe.
                     let _ = serve(stream, |post| sender.send(post).unwrap());
                 });
             }
@@ -134,7 +135,7 @@ fn each_prompt_is_one_run_and_none_is_posted_twice() {
             words
         );
     }
-    // Whatever the wait before another attempt comes to, only a person's words end it.
+    // However long the wait before another attempt, only a person's words end it.
     assert!(
         endpoint.posts.recv_timeout(Duration::from_secs(4)).is_err(),
         "a run was posted again"

@@ -1,8 +1,8 @@
 //! What takes minutes: an hour of agents, and a soak of everything that can go wrong (`soak`).
 //!
-//! An hour of three agents at 60 tokens a second, as fast as the program takes it: how much memory it
-//! needs, and what is still there afterwards. `HEARKEN_BINARY` names the program to be judged
-//! (`.ci/run` gives its release build); without it the one that cargo built for the tests is taken.
+//! An hour of three agents at 60 tokens a second, as fast as the program accepts it: how much memory
+//! it needs, and what is left afterwards. `HEARKEN_BINARY` names the program under test (`.ci/run`
+//! sets its release build); by default, it is the one that cargo built for the tests.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -31,12 +31,13 @@ mod support;
 const AGENTS: usize = 3;
 const SECONDS: usize = 3600;
 const TOKENS: usize = 60;
-/// The bound of the issue, in KiB.
+/// The limit set in the issue, in KiB.
 const MOST_KIB: u64 = 64 * 1024;
-/// How long one step may take: a minute of the stream on a busy machine, not a hang.
+/// How long one step may take: enough for a minute of the stream on a busy machine, but not for a
+/// hang.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Is a server with the plain pair: what is put in goes out as events, what is posted comes back.
+/// A server with the plain pair: what is put in is sent as events, what is posted comes back.
 struct Server {
     address: String,
     events: Sender<String>,
@@ -90,7 +91,7 @@ impl Server {
     }
 }
 
-/// Gives the program to be judged.
+/// Returns the program under test.
 fn binary() -> String {
     support::program().to_string_lossy().into_owned()
 }
@@ -116,7 +117,7 @@ fn request(stream: &mut TcpStream) -> (String, Vec<u8>) {
     (head, body)
 }
 
-/// Makes the events of the three agents.
+/// Builds the events of the three agents.
 struct Agents {
     count: u64,
     start: jiff::Timestamp,
@@ -242,7 +243,7 @@ fn an_hour_of_three_agents_stays_within_64_mib_and_loses_nothing_that_matters() 
             ));
             sent += 1;
         }
-        // What the test has ready must not be what is measured.
+        // The measurement must not include what the test has prepared.
         if second % 60 == 59 {
             for agent in [0, 2] {
                 let call = json!({"tool": "look", "tool_call_id": format!("call_{second}")});

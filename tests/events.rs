@@ -1,4 +1,5 @@
-//! Holds docs/events.md to the code: every event of the protocol goes through the whole pipeline.
+//! Checks docs/events.md against the code: every event of the protocol goes through the whole
+//! pipeline.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use crate::documents::holds_generated;
 use crate::support::stage::Stage;
 
-/// An event, and what came before it that it needs.
+/// An event, and the earlier events it needs.
 struct Sample {
     kind: &'static str,
     before: Vec<Value>,
@@ -33,7 +34,7 @@ fn samples() -> Vec<Sample> {
     vec![
         Sample {
             kind: "session.started",
-            // The run before it is over: two at once are told apart.
+            // The previous run is over: two at once would be distinguished in the words.
             before: vec![json!({"kind": "session.completed"})],
             fields: json!({"session_id": "sess_2", "summary_terse": "Booking", "summary_normal": "Booking a train", "request_text": "Get me to Rome"}),
         },
@@ -124,7 +125,7 @@ fn event(kind: &str, now: Now, number: u64, fields: &Value) -> String {
     event.to_string()
 }
 
-/// Plays a sample; gives what was told of its last event.
+/// Plays a sample; returns the announcements of its last event.
 fn told(sample: &Sample, verbosity: Verbosity) -> Vec<Announcement> {
     let mut config = Config::default();
     config.announce.verbosity = verbosity;
@@ -150,7 +151,7 @@ fn told(sample: &Sample, verbosity: Verbosity) -> Vec<Announcement> {
         .collect()
 }
 
-/// Gives the names of the changes that an event makes.
+/// Returns the names of the changes that an event makes.
 fn changes(sample: &Sample) -> String {
     let mut sessions = Sessions::default();
     sessions.add_link(LinkId(0), true);

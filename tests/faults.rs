@@ -1,9 +1,9 @@
-//! What goes wrong between a server and here, one row a fault: what the person hears of it, that nothing
-//! is lost and nothing said twice when it is over, and that memory stays bounded.
+//! What goes wrong between a server and here, one row per fault: what the person hears of it, that nothing
+//! is lost or said twice once it is over, and that memory stays bounded.
 //!
 //! Each row plays twice, against a server that resumes and against one that replays everything; see
-//! `server`. The connection that the row breaks is followed by a good one, where a question is asked
-//! and answered. What a fault is told by stands in the row word for word, with `S` for the source.
+//! `server`. After the row's broken connection comes a good one, where a question is asked and answered.
+//! The announcements of a fault are in the row word for word, with `S` for the source.
 
 mod duplex;
 #[cfg(unix)]
@@ -27,11 +27,11 @@ use tempfile::TempDir;
 use crate::support::child::Hearken;
 use server::{BEFORE_ANSWER, Exchange, Past, STREAM, Server, Style, Turn, WORDS};
 
-/// How much memory a run may hold at its peak, in bytes. It is far below what the rows send; a build with
-/// all checks takes about 25 MB for itself.
+/// The most memory that a run may use, in bytes. It is far below what the rows send; a build with all
+/// checks needs about 25 MB for itself.
 const PEAK: usize = 64 * 1024 * 1024;
 
-/// The waits between attempts are short here; the limits are shorter than what the slow row takes.
+/// The waits between attempts are short here; the limits are shorter than the duration of the slow row.
 const SETTINGS: &str = "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 100\n\
     connect_timeout_ms = 1000\nreply_timeout_ms = 1000\n";
 
@@ -43,12 +43,12 @@ const TOO_LARGE: &str = "1 message from S was left out: a message is larger than
 const LOST: &str = "The connection to S is lost: the connection was closed. It is tried again.";
 const NO_ANSWER: &str = "S can't be reached: the connection was closed. It is tried again.";
 
-/// Says how a story ends.
+/// How a story ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// The fault passes and all is heard.
+    /// The fault passes and everything is heard.
     Whole,
-    /// The program ends by itself with this code, because nothing can be expected any more.
+    /// The program ends by itself with this code, because nothing more can be expected.
     Over(i32),
 }
 
@@ -59,8 +59,8 @@ struct Row {
     end: End,
 }
 
-/// Makes a test of each row: its name, the style of its lines and its end, its first connections, and what
-/// is heard of them.
+/// Defines a test for each row: its name, the style of its lines and its end, its first connections, and
+/// what is heard of them.
 macro_rules! rows {
     ($($name:ident ($style:ident, $end:expr): $turns:expr => $hears:expr;)*) => {
         $(#[test]
@@ -72,7 +72,7 @@ macro_rules! rows {
 }
 
 rows! {
-    // Cuts: before, within and after what a whole event is.
+    // Cuts: before, within and after a whole event.
     cut_before_headers (Lf, Whole): &[|_| {}] => &[NO_ANSWER, CONNECTED];
     cut_within_headers (Lf, Whole): &[|at| { at.bytes(&STREAM.as_bytes()[..30]); }] => &[NO_ANSWER, CONNECTED];
     cut_after_headers (Lf, Whole): &[|at| { at.open(1); }] => &[CONNECTED, LOST, BACK];
@@ -124,7 +124,7 @@ rows! {
         for _ in 0..16 { at.bytes(&piece); }
     }] => &["S can't be used: what answers there does not speak HTTP."];
 
-    // How lines end and what is between them.
+    // Line ends, and what is between lines.
     lines_that_end_in_cr_lf (CrLf, Whole): &[|at| { at.open(5); }] => &[CONNECTED, LOST, BACK];
     lines_that_end_in_cr (Cr, Whole): &[|at| { at.open(5); }] => &[CONNECTED, LOST, BACK];
     cut_between_cr_and_lf (CrLf, Whole): &[|at| {
@@ -138,7 +138,7 @@ rows! {
         for _ in 0..4 { at.bytes(&piece); }
     }] => &[CONNECTED, LOST, BACK];
 
-    // Answers that are no stream.
+    // Answers that are not a stream.
     gzip_not_asked_for (Lf, Over(1)): &[|at| {
         at.bytes(STREAM.replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n").as_bytes());
         at.bytes(b"\x1f\x8b\x08\0\0\0\0\0\0\x03");
@@ -165,13 +165,13 @@ rows! {
     a_redirect_to_nowhere (Lf, Over(1)): &[|at| { at.status("307 Temporary Redirect", ""); }] => &["S can't be used: the server redirects to nowhere."];
 }
 
-/// Redirects to where it stands.
+/// Redirects to the same place.
 fn again(at: &mut Exchange) {
     at.status("307 Temporary Redirect", "Location: /events\r\n");
 }
 
-/// Sends the first bytes of its head and of an event one a second, which takes longer than each limit that
-/// the settings know, and the rest byte by byte.
+/// Sends the first bytes of its head and of an event at one per second, which takes longer than every
+/// limit in the settings, and the rest byte by byte.
 fn slowly(at: &mut Exchange) {
     let second = Duration::from_secs(1);
     let text = at.log.range(1, BEFORE_ANSWER);
@@ -181,7 +181,7 @@ fn slowly(at: &mut Exchange) {
     at.dribble(&text.as_bytes()[2..], Duration::ZERO);
 }
 
-/// Sends what is before an event, and half of it.
+/// Sends what comes before an event, and half of it.
 fn half_of(at: &mut Exchange, n: usize) {
     let text = at.log.sse(n);
     at.open(n).text(&text[..text.len() / 2]);
@@ -222,7 +222,8 @@ fn watch_at(address: &str, folder: &TempDir, settings: &str, more: &[&str]) -> H
     Hearken::start(&arguments)
 }
 
-/// Answers the letter's question, hears the session to its end within the bound of memory, and leaves.
+/// Answers the question about the letter, hears the session to its end within the memory limit, and
+/// leaves.
 fn see_through(child: &mut Hearken, row: &str) {
     child.announced("confirmation", "Send the letter");
     child.say("n 1");
@@ -233,7 +234,7 @@ fn see_through(child: &mut Hearken, row: &str) {
     child.say("q");
 }
 
-/// Reads what was announced.
+/// Parses the announcements.
 fn read(lines: &[String]) -> Vec<Value> {
     let object = |line: &String| serde_json::from_str(line).unwrap();
     lines.iter().map(object).collect()
@@ -268,14 +269,14 @@ fn play(name: &str, row: &Row, past: Past) {
     }
 }
 
-/// Gives what the person hears about the connection, with `S` for the source.
+/// Returns what the person hears about the connection, with `S` for the source.
 fn heard(told: &[Value], server: &Server) -> Vec<String> {
     let source = format!("http://{}/events", server.address());
     let heard = heard_of(told).into_iter();
     heard.map(|text| text.replace(&source, "S")).collect()
 }
 
-/// Gives what the person hears about the connections.
+/// Returns what the person hears about the connections.
 fn heard_of(told: &[Value]) -> Vec<String> {
     told.iter()
         .filter(|line| {
@@ -286,7 +287,7 @@ fn heard_of(told: &[Value]) -> Vec<String> {
         .collect()
 }
 
-/// Checks that each event of the log was said, and only once.
+/// Checks that each event of the log was said exactly once.
 fn once(told: &[Value], what: &str) {
     for (kind, words) in WORDS {
         let count = told
@@ -298,7 +299,7 @@ fn once(told: &[Value], what: &str) {
     }
 }
 
-/// Gives a header of a request.
+/// Returns a header of a request.
 fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     head.lines().find_map(|line| {
         let (found, value) = line.split_once(':')?;
@@ -326,7 +327,7 @@ fn what_is_resumed_is_what_came_whole() {
     }
 }
 
-/// Plays the turns and gives how long the second connection was waited for.
+/// Plays the turns and returns how long the wait for the second connection was.
 fn gap(turns: &[Turn]) -> Duration {
     let server = Server::start(turns, Past::Resumed, Style::Lf);
     let folder = tempfile::tempdir().unwrap();
@@ -420,7 +421,7 @@ fn a_question_that_outlives_its_connection_is_asked_once_and_answered_on_the_nex
     child.say("n 1");
     child.announced("session_completed", "Planner is done.");
     let asked = |line: &&String| line.contains("If accepted: It leaves.");
-    // The words count once in the text and once in what is spoken of the same line.
+    // The words appear once in the text and once in the spoken form of the same line.
     assert_eq!(child.seen().iter().filter(asked).count(), 1);
     assert_eq!(server.seen(|seen| seen.replies.len()), 1);
 }

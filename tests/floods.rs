@@ -1,4 +1,5 @@
-//! More than anybody can take: large messages, full disks, files at their largest size, a reader that stopped.
+//! More than any program can handle: large messages, full disks, files at their size limit, a reader that
+//! stopped.
 
 #[cfg(unix)]
 use std::fs::File;
@@ -16,10 +17,10 @@ use serde_json::{Value, json};
 use crate::support::PATIENCE;
 use crate::support::child::{Hearken, command};
 
-/// The size of a large message, a little below the bound of a frame.
+/// The size of a large message, a little below the limit of a frame.
 const LARGE: usize = 4 * 1024 * 1024 - 4096;
 
-/// What a machine has for it beside everything else, in bytes.
+/// The memory allowed for it, in bytes, in addition to the rest.
 const MEMORY: usize = 150 * 1024 * 1024;
 
 fn event(number: usize, name: &str, fields: &Value) -> String {
@@ -38,7 +39,7 @@ fn event(number: usize, name: &str, fields: &Value) -> String {
 }
 
 fn large(number: usize) -> String {
-    // Another text each time, so that a screen changes.
+    // A different text each time, so that a screen changes.
     let sentence = format!("The quick brown fox jumps {number} times over the lazy dog. ");
     let text = sentence.repeat(LARGE / sentence.len());
     event(
@@ -48,8 +49,8 @@ fn large(number: usize) -> String {
     )
 }
 
-/// Serves one event stream: each text is an event, as fast as it is taken. Gives the address and how many
-/// were taken.
+/// Serves one event stream: each text is an event, sent as fast as it is accepted. Returns the address and the
+/// counter of accepted texts.
 fn serve(texts: impl Iterator<Item = String> + Send + 'static) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -121,12 +122,12 @@ fn a_reader_that_stopped_makes_the_server_wait_and_costs_no_memory() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Nobody reads a line of it.
+    // Its output is not read.
     let messages = stands_still(&taken, 0);
     assert!(messages < 40, "{messages} messages of 4 MiB were taken");
     #[cfg(unix)]
     bounded(child.id());
-    // It still hears signals, and where there are none, its keys.
+    // It still handles signals, and on systems without them, its keys.
     #[cfg(unix)]
     {
         let id = rustix::process::Pid::from_child(&child);
@@ -145,8 +146,8 @@ fn a_reader_that_stopped_makes_the_server_wait_and_costs_no_memory() {
     assert_eq!(status.code(), Some(if cfg!(unix) { 143 } else { 0 }));
 }
 
-/// Waits until the server gets rid of nothing more, which fits into hearken and the system, and gives how
-/// many messages that were; it must come beyond a number.
+/// Waits until the server can send no more because hearken and the system are full, and returns how many
+/// messages that took; it must get past a given number.
 fn stands_still(taken: &AtomicUsize, beyond: usize) -> usize {
     let until = Instant::now() + PATIENCE;
     let mut before = 0;
@@ -165,7 +166,7 @@ fn stands_still(taken: &AtomicUsize, beyond: usize) -> usize {
     before
 }
 
-/// Holds a process to its memory.
+/// Checks a process's memory against the limit.
 #[cfg(unix)]
 fn bounded(id: u32) {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
@@ -226,7 +227,7 @@ fn a_full_disk_is_told_with_code_1_by_whatever_writes() {
     }
 }
 
-/// Runs it where no file may be longer than 16 blocks of 512 or 1024 bytes.
+/// Runs it with a file size limit of 16 blocks of 512 or 1024 bytes.
 #[cfg(unix)]
 fn limited(arguments: &[&str]) -> Command {
     let plain = command(arguments);

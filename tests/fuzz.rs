@@ -1,6 +1,6 @@
-//! A bounded fuzz run of the decoder and of the sessions, without any tool but cargo:
-//! `HEARKEN_FUZZ_SECONDS=60 cargo test --test fuzz`. The seed is printed, and
-//! `HEARKEN_FUZZ_SEED` plays it again; what finds a fault belongs into `tests/corpus`.
+//! A bounded fuzz run of the decoder and of the sessions, with no tool but cargo: `HEARKEN_FUZZ_SECONDS=60 cargo
+//! test --test fuzz`. The seed is printed, and `HEARKEN_FUZZ_SEED` replays it; input that finds a fault belongs in
+//! `tests/corpus`.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 const EVENTS: &str = include_str!("corpus/events.jsonl");
 const ODD: &str = include_str!("corpus/odd.jsonl");
 
-/// Rolls the dice (xorshift64*).
+/// A random number generator (xorshift64*).
 struct Dice(u64);
 
 impl Dice {
@@ -207,7 +207,7 @@ fn make(dice: &mut Dice, corpus: &[String]) -> String {
     text
 }
 
-/// Holds a decoded message to what everybody after the decoder relies on.
+/// Checks a decoded message for the guarantees that all later stages rely on.
 fn hold(text: &str, decoded: &Decoded) {
     let findings = &decoded.findings;
     assert!(findings.len() <= 65, "{}", findings.len());
@@ -298,7 +298,7 @@ fn the_decoder_survives_anything() {
             }
             Err(error) => {
                 assert!(phrases.unread(error).len() < 200);
-                // What serde_json reads as an object with a type is never refused.
+                // Anything that serde_json reads as an object with a type is never refused.
                 let plain = serde_json::from_str::<Value>(&text);
                 let readable = plain
                     .is_ok_and(|value| value["type"].as_str().is_some_and(|name| !name.is_empty()));
@@ -337,7 +337,7 @@ fn the_decoder_survives_anything() {
     );
 }
 
-/// Follows what the changes say, and holds the state to it.
+/// Follows the reported changes, and checks the state against them.
 #[derive(Default)]
 struct Witness {
     asked: BTreeSet<PromptId>,
@@ -400,10 +400,10 @@ impl Witness {
     }
 }
 
-/// The links of a run: two that take answers, and a recording.
+/// The links of a run: two that accept answers, and a recording.
 const LINKS: usize = 3;
 
-/// How many turns one run has before everything begins anew.
+/// How many turns a run has before everything is restarted.
 const TURNS: u32 = 3000;
 
 struct Run {
@@ -548,7 +548,7 @@ impl Run {
         self.witness.hear(&changes);
     }
 
-    /// What is due is done, and is not due for ever.
+    /// Due work is done, and does not stay due forever.
     fn settle(&mut self) {
         for _ in 0..256 {
             match self.sessions.deadline() {
@@ -587,7 +587,7 @@ fn the_sessions_survive_anything() {
     assert!(asked > 0);
 }
 
-/// Whatever is cut, lost or turned round in a hundred thousand legal streams, half of them on each of two threads.
+/// Whatever is cut, lost or reordered in a hundred thousand legal streams, half of them on each of two threads.
 #[test]
 fn what_arrives_is_heard_in_order() {
     let mut dice = Dice::new("order");

@@ -1,4 +1,4 @@
-//! Every scenario of the demo, told in German: the program's own words hold no English.
+//! Every scenario of the demo, announced in German: the program's own words contain no English.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::support::child::Hearken;
 use crate::support::stage::Stage;
 use crate::support::{block_on, within};
 
-/// Words that every English sentence of the program's has one of, and no German one.
+/// Words of which every English sentence of the program's contains one, and no German sentence does.
 const ENGLISH: [&str; 34] = [
     "the",
     "is",
@@ -50,7 +50,7 @@ const ENGLISH: [&str; 34] = [
     "connected",
 ];
 
-/// Plays a scenario to its end, with an answer to each question; gives its events.
+/// Plays a scenario to its end, with an answer to each question; returns its events.
 fn capture(name: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("events.jsonl");
@@ -85,7 +85,7 @@ fn capture(name: &str) -> Vec<String> {
     events.lines().map(str::to_owned).collect()
 }
 
-/// Answers every question by the lines that it names, until every session that began has ended.
+/// Answers every question with the lines that it names, until every session that began has ended.
 fn answer_all(child: &mut Hearken) {
     let (mut begun, mut ended) = (0, 0);
     while begun == 0 || ended < begun {
@@ -114,7 +114,7 @@ fn answer_all(child: &mut Hearken) {
     }
 }
 
-/// Tells a capture in German, and asks for everything that a key can ask for on the way.
+/// Plays a capture in German, and requests everything that a key can request on the way.
 fn tell(events: &[String], verbosity: Verbosity) -> Stage {
     let mut config = Config::default();
     config.announce.verbosity = verbosity;
@@ -142,7 +142,7 @@ fn tell(events: &[String], verbosity: Verbosity) -> Stage {
     stage
 }
 
-/// Gives the parts of English phrases, three words or more, that no German phrase has.
+/// Returns the parts of English phrases, three words or more, that no German phrase contains.
 fn english_parts() -> BTreeSet<String> {
     let file = |tag: &str| std::fs::read_to_string(format!("assets/phrases.{tag}.toml")).unwrap();
     let german = file("de").to_lowercase();
@@ -167,12 +167,12 @@ fn english_parts() -> BTreeSet<String> {
     parts
 }
 
-/// Tells a scenario at every verbosity; gives how many segments of the program's own were looked at,
+/// Plays a scenario at every verbosity; returns how many segments of the program's own were checked,
 /// and how many questions were asked.
 fn holds(name: &str, parts: &BTreeSet<String>) -> (usize, usize) {
     let events = capture(name);
     assert!(events.len() > 4, "{name}");
-    // What the agents wrote stays as it is, in whatever language that is.
+    // The agents' own words stay as they are, in whatever language.
     let agents = events.concat().to_lowercase();
     let mut own = 0;
     for verbosity in [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed] {

@@ -1,4 +1,4 @@
-//! Manual pages, completions, help and the log of a served demo, by the program itself.
+//! Manual pages, completions, help and the log of a served demo, from the program itself.
 
 use std::io::Write;
 
@@ -28,7 +28,8 @@ fn manual_pages_are_written_to_the_output_or_to_a_folder() {
     assert!(list.lines().count() >= 9);
 }
 
-/// What bash offers for the last word of a line, by the script that hearken writes for it.
+/// Returns what bash offers for the last word of a line, using the script that hearken writes for
+/// it.
 #[cfg(unix)]
 fn offered(line: &[&str], environment: &[(&str, &str)]) -> Vec<String> {
     let program = command(&[]).get_program().to_owned();
@@ -87,7 +88,7 @@ fn bash_offers_scenarios_faces_verbosities_commands_and_the_sources_of_the_setti
     }
 }
 
-/// Whoever looks for a fault asks for it first: settings that nobody writes must not hold it up.
+/// A person diagnosing a fault asks for the version first: a settings file that blocks must not delay it.
 #[cfg(unix)]
 #[test]
 fn the_version_is_told_without_a_look_at_the_settings() {
@@ -104,7 +105,7 @@ fn the_version_is_told_without_a_look_at_the_settings() {
     assert_eq!(asked.exit(), (0, String::new(), vec![version.to_owned()]));
 }
 
-/// Help, and what is wrong with a call, come in the language that the call or the settings name.
+/// Help, and what is wrong with a call, appear in the language that the call or the settings name.
 #[test]
 fn help_and_faults_of_a_call_speak_the_persons_language() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -142,7 +143,7 @@ fn help_and_faults_of_a_call_speak_the_persons_language() {
     }
 }
 
-/// Whoever serves the demo reads who comes and what is answered: no token, and nobody's words.
+/// The host of a served demo reads who connects and what is answered: no token, and nobody's words.
 #[test]
 fn a_served_demo_logs_who_comes_and_what_is_answered() {
     let arguments = ["demo", "--serve", "127.0.0.1:0", "--scenario", "question"];
@@ -164,7 +165,7 @@ fn a_served_demo_logs_who_comes_and_what_is_answered() {
     child.announced("session_completed", "");
     child.say("q");
     child.exit();
-    // Nothing but a key of its console is an interrupt on Windows.
+    // On Windows, only a key of its console is an interrupt.
     #[cfg(unix)]
     served.signal(rustix::process::Signal::INT);
     #[cfg(windows)]

@@ -1,8 +1,8 @@
-//! Random hands at the real input path, in virtual time: bytes, `keys::Reader`, the app. Every acceptance is
-//! explained by a model that was written from docs/questions.md and sees nothing but the bytes and when they
-//! were read, and when a question was in sight.
+//! Random hands on the real input path, in virtual time: bytes, `keys::Reader`, the app. Every acceptance must be
+//! explained by a model that was written from docs/questions.md and sees nothing but the bytes, when they were read,
+//! and when a question was visible.
 //!
-//! `cargo test` does a part of it; with `HEARKEN_ALL_RUNS` in the environment it is a million keys, as `.ci/deep` plays them.
+//! `cargo test` runs a part of it; with `HEARKEN_ALL_RUNS` in the environment it is a million keys, as in `.ci/deep`.
 
 #![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 
@@ -25,10 +25,10 @@ use model::{Model, Step};
 
 const KEYS: (usize, usize) = (8000, 1_000_000);
 
-/// The same for the permissions of an agent that is run, each of which takes two steps and an answer in its protocol.
+/// The same for the permissions of a running agent, each of which needs two steps and an answer in its protocol.
 const PERMISSIONS: (usize, usize) = (1000, 400_000);
 
-/// Returns the part, or the whole where `.ci/deep` wants all runs.
+/// Returns the part, or the whole if `.ci/deep` wants all runs.
 fn as_many((part, all): (usize, usize)) -> usize {
     if std::env::var_os("HEARKEN_ALL_RUNS").is_some() {
         all
@@ -37,7 +37,7 @@ fn as_many((part, all): (usize, usize)) -> usize {
     }
 }
 
-/// Rolls the dice (xorshift64*).
+/// A random number generator (xorshift64*).
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -61,26 +61,26 @@ impl Dice {
     }
 }
 
-/// What a terminal shows of what is written to it.
+/// How much the terminal shows of what is written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Glass {
     Shows,
-    /// It takes nothing.
+    /// It accepts nothing.
     Stopped,
     /// It has no size.
     Sizeless,
 }
 
-/// Who asks.
+/// Who asks the questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asker {
-    /// A producer of AAEP's, in one step or in two.
+    /// An AAEP producer, in one step or in two.
     Producer,
-    /// An agent that is run, whose permissions state no risk.
+    /// A running agent, whose permissions state no risk.
     Agent,
 }
 
-/// A person at a terminal with a question open, always.
+/// A person at a terminal that always has a question open.
 struct Rig {
     asker: Asker,
     app: App,
@@ -197,7 +197,7 @@ impl Rig {
         );
     }
 
-    /// Has the agent that is run request a permission, under the number of the question.
+    /// Makes the running agent request a permission, with the question's number.
     fn requests(&mut self) {
         let option = |id: &str, kind: &str| json!({"optionId": id, "name": id, "kind": kind});
         let options = [
@@ -249,13 +249,13 @@ impl Rig {
         }
     }
 
-    /// Draws the shown question, and tells the model.
+    /// Draws the shown question, and informs the model.
     fn frame(&mut self) -> Input {
         let at = self.now.monotonic;
         let (shown, prompt) = self.app.shown().unwrap();
         let token = match self.asker {
             Asker::Producer => prompt.question.token().unwrap().reveal().to_owned(),
-            // It has none; the client made one, and asks one question at a time.
+            // It has no token; the client created one, and asks one question at a time.
             Asker::Agent => format!("rpl_{}", self.asked),
         };
         self.model.in_sight(&token, at);
@@ -292,7 +292,7 @@ impl Rig {
         self.model.closed();
     }
 
-    /// Takes what the client sends to the agent that is run, and gives what that answers.
+    /// Handles what the client sends to the running agent, and returns the agent's reply.
     fn told(&mut self, body: &str, read: Option<Duration>) -> Option<Input> {
         let body: Value = serde_json::from_str(body).unwrap();
         let result = match body["method"].as_str() {
@@ -335,7 +335,7 @@ impl Rig {
         self.model.closed();
     }
 
-    /// Reads bytes now, and lets the loop judge them so much later.
+    /// Reads bytes now, and lets the loop judge them `late` milliseconds later.
     fn read(&mut self, bytes: &[u8], late: u64) {
         let at = self.now.monotonic;
         self.keys += 1;
@@ -355,7 +355,7 @@ impl Rig {
         self.go_on();
     }
 
-    /// A question that was decided closes, and the next one is asked.
+    /// Closes a decided question, and asks the next one.
     fn go_on(&mut self) {
         if self.model.is_closed() && !self.over {
             match self.asker {
@@ -392,7 +392,7 @@ impl Rig {
         self.now = self.now.after(end.saturating_sub(self.now.monotonic));
     }
 
-    /// Answers as somebody does who was away: everything is left first, then the keys of the documents.
+    /// Answers as a person does who was away: leaves everything first, then presses the documented keys.
     fn answer_carefully(&mut self) {
         if self.glass != Glass::Shows {
             self.glass = Glass::Shows;
@@ -415,7 +415,7 @@ impl Rig {
     }
 }
 
-/// What hands and terminals send.
+/// The input that hands and terminals send.
 pub const SENT: [&[u8]; 44] = [
     b"y",
     b"y",
@@ -463,7 +463,7 @@ pub const SENT: [&[u8]; 44] = [
     b"\x1b[200~y",
 ];
 
-/// The times around every rule, and a long one.
+/// The delays around every rule, and a long one.
 const GAPS: [u64; 20] = [
     0, 1, 20, 24, 25, 60, 99, 100, 149, 150, 200, 399, 400, 401, 699, 700, 999, 1000, 1500, 61_000,
 ];
@@ -503,7 +503,7 @@ fn among_hands(asker: Asker, wanted: usize) {
             2..=6 => {
                 let was = std::mem::replace(&mut rig.glass, Glass::Shows);
                 if was != Glass::Stopped {
-                    // Another size.
+                    // A different size.
                     rig.blank();
                 }
                 rig.input(Input::Deadline);
@@ -535,7 +535,7 @@ fn among_hands(asker: Asker, wanted: usize) {
         }
         if !rig.over {
             let gap = dice.pick(&GAPS);
-            // Mostly as slowly as people type.
+            // Mostly at the speed of human typing.
             let gap = if dice.one_in(2) { gap } else { gap + 450 };
             rig.wait(gap);
         }

@@ -1,5 +1,5 @@
 //! Claude Code's hooks as whole programs: a scripted caller runs `hearken hooks relay` with the bodies that Claude Code
-//! 2.1.197 was seen to send, before a real `hearken watch claude`.
+//! 2.1.197 was observed to send, against a real `hearken watch claude`.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::PATIENCE;
 use crate::support::child::{Hearken, command};
 
-/// What names the folder in which hearken writes what it writes by itself, and the person's own.
+/// The variables for hearken's own folder, and for the person's.
 const STATE: &str = if cfg!(windows) {
     "LOCALAPPDATA"
 } else {
@@ -19,7 +19,7 @@ const STATE: &str = if cfg!(windows) {
 };
 const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
-/// Holds a folder of its own, in which hearken writes what it writes by itself.
+/// A private folder where hearken keeps its own files.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -31,7 +31,7 @@ impl Place {
         self.0.path()
     }
 
-    /// Starts one that listens, and waits until it does.
+    /// Starts a listening hearken, and waits until it is ready.
     fn watch(&self) -> Hearken {
         let mut command = command(&["watch", "claude", "--face", "linear", "--voice", "none"]);
         let mut hearken = Hearken::spawn(command.env(STATE, self.path()));
@@ -39,7 +39,7 @@ impl Place {
         hearken
     }
 
-    /// Begins a hook with a message.
+    /// Starts a hook with a message.
     fn hook(&self, message: &Value) -> Child {
         let mut child = command(&["hooks", "relay"])
             .env(STATE, self.path())
@@ -49,12 +49,12 @@ impl Place {
             .spawn()
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // One that ends before it has read everything has decided nothing.
+        // A hook that ends before it has read everything has decided nothing.
         let _ = stdin.write_all(message.to_string().as_bytes());
         child
     }
 
-    /// Runs a hook to its end, at which it must have printed nothing.
+    /// Runs a hook to its end, and checks that it prints nothing.
     fn says(&self, message: &Value) {
         let output = ended(self.hook(message));
         assert_eq!(printed(&output), "", "{message}");
@@ -74,7 +74,7 @@ fn ended(mut child: Child) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Gives what a hook printed; it never fails and says nothing to standard error.
+/// Returns what a hook printed; it must not fail or write to standard error.
 fn printed(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(output.stderr.is_empty(), "{output:?}");
@@ -174,7 +174,7 @@ fn a_permission_is_asked_accepted_in_two_steps_and_rejected_with_a_reason() {
     place.says(&stops("a", "Then not."));
     hearken.wait("the answer", |line| line.contains("Then not."));
     hearken.wait("the end", |line| line.contains("Finished"));
-    // A third: what is widened is chosen by its number, and takes a second step.
+    // A third: the wider permission is chosen by its number, and needs a second step.
     let hook = place.hook(&calls("a", "PermissionRequest", "z.txt"));
     hearken.wait("the keys", |line| line.contains("y 3"));
     hearken.say("o 3 2");
@@ -185,7 +185,7 @@ fn a_permission_is_asked_accepted_in_two_steps_and_rejected_with_a_reason() {
         decision(hook),
         json!({"behavior": "allow", "updatedPermissions": [mode]})
     );
-    // It can be told nothing, and says so.
+    // It can't be told anything, and says so.
     hearken.say("> more");
     hearken.wait("that", |line| line.contains("can't be told what to do"));
     hearken.say("stop");
@@ -249,7 +249,7 @@ fn a_hearken_that_is_left_or_killed_while_a_hook_waits_decides_nothing() {
         match kills {
             true => hearken.kill(),
             false => {
-                // Whoever asks to leave hears what becomes of it.
+                // A person who asks to leave learns what happens to the question.
                 hearken.say("q");
                 hearken.wait("what becomes of it", |line| {
                     line.contains(
@@ -258,7 +258,7 @@ fn a_hearken_that_is_left_or_killed_while_a_hook_waits_decides_nothing() {
                 });
                 #[cfg(unix)]
                 hearken.signal(rustix::process::Signal::TERM);
-                // There is nothing there that asks a program to end.
+                // That system has no request to end a program.
                 #[cfg(windows)]
                 hearken.say("q");
             }
@@ -267,17 +267,17 @@ fn a_hearken_that_is_left_or_killed_while_a_hook_waits_decides_nothing() {
         assert_eq!(printed(&ended(hook)), "");
         assert!(began.elapsed() < Duration::from_secs(8));
         drop(hearken);
-        // Nobody listens any more, whatever was left behind.
+        // There is no listener any more, whatever was left behind.
         let began = Instant::now();
         place.says(&calls("a", "PermissionRequest", "y.txt"));
         assert!(began.elapsed() < Duration::from_secs(2));
         assert_eq!(place.path().join("hearken/claude.json").exists(), kills);
-        // The next one takes its place.
+        // The next one takes over.
         drop(place.watch());
     }
 }
 
-/// A hearken that hangs holds the agent up for a fifth of a second, and not for longer.
+/// A hearken that hangs holds the agent up for a fifth of a second, and no longer.
 #[test]
 #[cfg(unix)]
 fn a_hearken_that_hangs_costs_a_hook_200_ms() {
@@ -285,7 +285,7 @@ fn a_hearken_that_hangs_costs_a_hook_200_ms() {
     let mut hearken = place.watch();
     place.says(&prompted("a"));
     hearken.signal(rustix::process::Signal::STOP);
-    // A machine that is busy with something else at one time is not at three.
+    // A machine that is busy once is not busy three times in a row.
     let best = (0..3).map(|_| {
         let began = Instant::now();
         place.says(&stops("a", "done"));
@@ -305,7 +305,7 @@ fn where_nobody_ever_listened_a_hook_ends_at_once_whatever_it_is_given() {
     let began = Instant::now();
     place.says(&calls("a", "PermissionRequest", "x.txt"));
     place.says(&json!("no message"));
-    // Whatever stands behind it: an exit code of 2 would be a refusal.
+    // Whatever the other arguments: an exit code of 2 would mean a refusal.
     let output = command(&["hooks", "relay", "--no-such-flag", "claude"])
         .output()
         .unwrap();
@@ -318,7 +318,7 @@ fn the_door_is_the_persons_alone_and_a_second_hearken_says_that_it_is_taken() {
     let place = Place::new();
     let mut hearken = place.watch();
     let door = place.path().join("hearken/claude.json");
-    // What the rights of Windows say is tested beside them.
+    // Windows permissions are tested separately.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;

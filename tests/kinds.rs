@@ -1,4 +1,5 @@
-//! A question of each kind, answered through all three faces; each reply is held to its schema.
+//! A question of each kind, answered through all three faces; each reply is checked against its
+//! schema.
 
 #[cfg(unix)]
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crate::support::child::Hearken;
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
 
-/// What the person answers, in the order in which the scenario `trip` asks.
+/// The person's answers, in the order in which the scenario `trip` asks.
 fn wanted() -> [(&'static str, Value); 5] {
     [
         ("response", json!(true)),
@@ -22,8 +23,8 @@ fn wanted() -> [(&'static str, Value); 5] {
     ]
 }
 
-/// Checks a reply against the fields of chapters 6.3 and 6.5: what must be there, what may be, and
-/// nothing else.
+/// Checks a reply against the fields of chapters 6.3 and 6.5: the required ones, the optional ones,
+/// and no others.
 fn check(message: &Value, answer: &str) {
     let fields = message.as_object().unwrap();
     let (kind, optional): (&str, &[&str]) = match answer {
@@ -82,7 +83,7 @@ fn check_all(producer: &Producer) {
     }
 }
 
-/// Answers by lines, each naming its question, in a face of lines.
+/// Answers with lines that each name their question, in a line-based face.
 fn by_lines(face: &str, asked: impl Fn(&mut Hearken, usize) + Send) {
     block_on(async {
         let running = serve("127.0.0.1:0", Settings::stepped(5)).await.unwrap();
@@ -163,7 +164,7 @@ fn every_kind_is_answered_in_the_full_face() {
             tokio::task::block_in_place(|| {
                 terminal.wait(&format!("Question {}, ", at + 1));
                 for keys in keys {
-                    // Longer than the time of arming and the time between two steps.
+                    // Longer than the arming time and the time between two steps.
                     terminal.let_pass(Duration::from_millis(600));
                     terminal.press(keys);
                 }

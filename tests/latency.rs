@@ -1,12 +1,14 @@
-//! A flooded minute: ten thousand events a second, and a question among them now and then, which is to be heard and answered
-//! as if nothing else were there. The whole program in a pseudo-terminal, against a server and a speech-dispatcher of its own.
+//! A flooded minute: ten thousand events a second, with an occasional question among them, which must be heard and
+//! answered as if nothing else were going on. The whole program in a pseudo-terminal, against its own server and
+//! speech-dispatcher.
 //!
-//! Measured are the way of a question from its write on the socket to its words at the daemon, the way of a key to the reply's
-//! bytes on the socket, how often the screen is drawn, and what memory grows by. How soon the stop key is heard is measured
-//! beside the same flood by `speech`, because nothing is said for half a second after it.
+//! Measured are the time from a question's write on the socket to its words at the daemon, the time from a key to the
+//! reply's bytes on the socket, how often the screen is drawn, and the memory growth. The latency of the stop key is
+//! measured under the same flood in `speech`, because nothing is said for half a second after it.
 //!
-//! `HEARKEN_BINARY` names the program to be judged, `.ci/run` gives its release build and holds it to the bounds of the issue; a
-//! debug build on a busy machine is held to looser ones. `HEARKEN_FLOOD_SECONDS` says how long it takes, at most three times.
+//! `HEARKEN_BINARY` names the program under test. `.ci/run` sets its release build and checks it against the limits in
+//! the issue; a debug build on a busy machine has looser ones. `HEARKEN_FLOOD_SECONDS` sets how long one run takes;
+//! there are at most three.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -22,35 +24,35 @@ use crate::support::PATIENCE;
 use crate::support::ssip::{FakeSsip, Kind, address};
 use crate::support::terminal::Terminal;
 
-/// How many events come in a second, and for how long: questions enough for a 99th percentile.
+/// The number of events per second, and the duration: enough questions for a 99th percentile.
 pub const ISSUE: (u32, Duration) = (10_000, Duration::from_secs(20));
-/// What a debug build takes in while other tests run beside it.
+/// What a debug build can handle while other tests run alongside.
 const MODEST: (u32, Duration) = (100, Duration::from_secs(8));
-/// The bounds of the issue: a key to the reply, a question to the voice.
+/// The limit in the issue: from a key to the reply, and from a question to the voice.
 const BOUND: Duration = Duration::from_millis(10);
 const HEARD: Duration = Duration::from_millis(20);
-/// How often the screen may be drawn in a second.
+/// The most screens that may be drawn per second.
 const FRAMES: f64 = 30.5;
-/// What memory may grow by once the history is full and everything was used once, in KiB.
+/// The most memory growth once the history is full and everything has been used once, in KiB.
 const GROWTH: u64 = 16 * 1024;
-/// When that is.
+/// The time until then.
 const WARM: Duration = Duration::from_secs(5);
 /// How long each utterance lasts: no test waits for words.
 const SPOKEN: Duration = Duration::from_millis(3);
-/// What a debug build may take at the median. Its slowest answers among other tests, which take the machine
-/// for most of a second at times, prove nothing of it.
+/// The median limit of a debug build. Its slowest answers prove nothing, because other tests sometimes occupy the
+/// machine for most of a second.
 const LOOSE: Duration = Duration::from_millis(100);
-/// For how long the same key again is a key that is held (docs/questions.md), and somewhat more.
+/// How long a repeat of the same key counts as a held key (docs/questions.md), with a margin.
 const HELD: Duration = Duration::from_millis(800);
-/// How many events are written together at most.
+/// The most events that are written together.
 const AT_ONCE: u64 = 100;
-/// A machine that is busy with something else at one time is not at three.
+/// A machine that is busy once is not busy three times in a row.
 const ROUNDS: usize = 3;
 
-/// A reply, and when its first bytes were there.
+/// A reply, and the time at which its first bytes arrived.
 pub type Arrived = (Instant, Value);
 
-/// Is a plain pair that streams without rest.
+/// A plain pair that streams without pause.
 pub struct Flood {
     pub url: String,
     pub asked: Sender<String>,
@@ -107,7 +109,7 @@ fn serve(
     let mut out = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
     loop {
-        // The wait for the first byte of a request is where a reply arrives.
+        // The wait for a request's first byte gives the arrival time of a reply.
         match reader.fill_buf() {
             Ok([]) | Err(_) => return,
             Ok(_) => {}
@@ -151,7 +153,7 @@ fn serve(
     }
 }
 
-/// Writes events at their rate, and the questions among them as they are asked.
+/// Writes events at their rate, with the questions among them as they are asked.
 fn stream_events(
     out: &mut TcpStream,
     rate: u32,
@@ -168,7 +170,7 @@ fn stream_events(
         let text = match questions.recv_timeout(due.saturating_duration_since(Instant::now())) {
             Ok(question) => format!("data: {question}\n\n"),
             Err(_) => {
-                // What came due together is written together, as a busy agent does.
+                // Events that fell due together are written together, as by a busy agent.
                 let until = started.elapsed().as_nanos() * u128::from(rate) / 1_000_000_000;
                 let due = u64::try_from(until)
                     .unwrap()
@@ -205,29 +207,29 @@ pub fn percentile(sorted: &[Duration], hundredths: usize) -> Duration {
     sorted[(sorted.len() * hundredths).div_ceil(100).saturating_sub(1)]
 }
 
-/// Holds what one flood brought.
+/// The results of one flood.
 struct Round {
-    /// From the write of a question to its words at the daemon, in order.
+    /// The times from a question's write to its words at the daemon, sorted.
     heard: Vec<Duration>,
-    /// From a key to the reply's bytes, in order.
+    /// The times from a key to the reply's bytes, sorted.
     answered: Vec<Duration>,
-    /// Events a second.
+    /// Events per second.
     rate: f64,
-    /// Screens a second.
+    /// Screens per second.
     frames: f64,
-    /// What memory grew by since it was warm, in KiB.
+    /// Memory growth since the warm-up, in KiB.
     growth: u64,
     figures: String,
 }
 
-/// Lets everything be said to its end soon after it was begun.
+/// Ends every utterance soon after it began.
 fn speak(server: &FakeSsip, stop: &AtomicBool) {
     let mut before = None;
     while !stop.load(Ordering::Acquire) {
         let open = server.wait("anything", |_, messages| {
             Some(messages.last().filter(|it| !it.over).map(|it| it.number))
         });
-        // Each is let be for a while first.
+        // Each is left alone for a while first.
         if let Some(number) = open.filter(|_| open == before) {
             server.event(702, number);
         }
@@ -236,7 +238,7 @@ fn speak(server: &FakeSsip, stop: &AtomicBool) {
     }
 }
 
-/// Waits for a line of what is said, from one on; gives which it is, and when it was read.
+/// Waits for a line of speech, starting from one; returns its index, and when it was read.
 fn said(
     server: &FakeSsip,
     from: usize,
@@ -251,7 +253,7 @@ fn said(
     })
 }
 
-/// Whether it is about what the flood does, and so about no question.
+/// Returns whether the text is about the flood, and so not about a question.
 fn is_of_flood(text: &str) -> bool {
     let words = [
         "file",
@@ -264,7 +266,7 @@ fn is_of_flood(text: &str) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
-/// Gives what a program holds of memory, in KiB.
+/// Returns a program's memory, in KiB.
 fn memory(id: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
     let line = status
@@ -274,13 +276,13 @@ fn memory(id: u32) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Asks and answers for a while, beside so many events a second.
+/// Asks and answers for a while, alongside a flood at the given rate.
 fn round(release: Option<&str>, wanted: u32, length: Duration) -> Round {
     let flood = Flood::start(wanted);
     let server = FakeSsip::start();
     let stop = AtomicBool::new(false);
     let mut config = tempfile::NamedTempFile::new().unwrap();
-    // The wait of a question for a quiet keyboard is not what is measured here.
+    // The question's wait for a quiet keyboard is not measured here.
     write!(config, "[questions]\narm_ms = 0\n").unwrap();
     let path = config.path().to_string_lossy().into_owned();
     let program = release.unwrap_or(env!("CARGO_BIN_EXE_hearken"));
@@ -297,7 +299,7 @@ fn round(release: Option<&str>, wanted: u32, length: Duration) -> Round {
     );
     std::thread::scope(|scope| {
         scope.spawn(|| speak(&server, &stop));
-        // A failure must not wait for the thread that nobody stops.
+        // A failure must not wait for a thread that is never stopped.
         let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             ask_on(&flood, &server, &mut terminal, wanted, length)
         }));
@@ -313,7 +315,7 @@ fn ask_on(
     wanted: u32,
     length: Duration,
 ) -> Round {
-    // What it says of the connection is gone before anybody could see it.
+    // The words about the connection are gone before they could be seen.
     terminal.wait("Status: ");
     let (mut heard, mut answered) = (Vec::new(), Vec::new());
     let mut early = 0;
@@ -338,25 +340,25 @@ fn ask_on(
         flood.asked.send(question).unwrap();
         let (at, came) = said(server, from, "a question", |text| text.starts_with(&label));
         heard.push(came.saturating_duration_since(asked));
-        // It is said to its end when the flood is heard again.
+        // It has been said to its end when the flood is heard again.
         let (at, _) = said(server, at, "its action", |text| text.contains(&words));
         (from, _) = said(server, at + 1, "the flood behind a question", is_of_flood);
         terminal.wait(&format!("Question {n}, "));
         let mut pressed = Instant::now();
-        // The same key twice in a moment would be a key that is held.
+        // The same key twice in quick succession would be a held key.
         let (key, decision) = match n % 2 {
             0 => ("n", "reject"),
             _ => ("y", "accept"),
         };
         terminal.press(key);
         let (arrived, reply) = loop {
-            // The screen is taken in while the reply is waited for, so that the program is never held up.
+            // The screen is read while waiting for the reply, so that the program is never held up.
             match flood.replies.try_recv() {
                 Ok(reply) => break reply,
                 Err(_) => assert!(pressed.elapsed() < PATIENCE, "no reply {n}"),
             }
-            // No hand is as quick as this test: on a busy machine it presses before the program knows that
-            // its own write has returned, and such a key is for something else. It says so, and nothing went.
+            // No hand is as quick as this test: on a busy machine it presses before the program knows that its own
+            // write has returned, and such a key does not count. The program says so, and nothing was sent.
             if pressed.elapsed() > HELD && terminal.screen().contains("Not yet.") {
                 early += 1;
                 assert!(early * 4 <= n.max(8), "{early} keys of {n} were too early");
@@ -371,7 +373,7 @@ fn ask_on(
         let fields = json!({"from_state": "awaiting_input", "to_state": "thinking"});
         let settled = event(&format!("s{n}"), "asks", "state.changed", fields);
         flood.asked.send(settled).unwrap();
-        // The answer's own words come before any question, as they should, for as long as they take.
+        // The words about the answer come before any question, as they should, however long they take.
         let (at, _) = said(server, from + 1, "an answer", |text| text.contains(&words));
         (from, _) = said(server, at + 1, "the flood behind an answer", is_of_flood);
     }
@@ -406,7 +408,7 @@ fn ask_on(
     }
 }
 
-/// Counts how often the screen was drawn: each time is marked as one (mode 2026).
+/// Returns how often the screen was drawn: each drawing is marked (mode 2026).
 fn frames_in(raw: &[u8]) -> usize {
     raw.windows(8).filter(|it| *it == b"\x1b[?2026h").count()
 }

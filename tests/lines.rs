@@ -1,4 +1,4 @@
-//! The linear face on a real pseudo-terminal: its line editor, its bytes, its ways out.
+//! The linear face on a real pseudo-terminal: its line editor, its bytes, its exits.
 
 use std::time::{Duration, Instant};
 
@@ -24,8 +24,8 @@ fn until(what: &str, fits: impl Fn() -> bool) {
     }
 }
 
-/// Takes the documented sequences out of what was written: bell, notifications and title, the query for the cursor's
-/// place, and the two that ask for pasted text to be marked.
+/// Removes the documented sequences from the output: bell, notifications and title, the cursor query, and the two
+/// that request marks around pasted text.
 fn without_documented(raw: &str) -> String {
     let mut rest = raw.replace("\x1b[?2004h", "").replace("\x1b[?2004l", "");
     for sign in ["\x1b[22;2t", "\x1b[23;2t", "\x1b[6n", "\x07", "\x08"] {
@@ -54,12 +54,12 @@ fn output_waits_while_a_line_is_open_and_escape_lets_it_go() {
             producer.start("question").unwrap();
             within("question", producer.until_asked(1)).await;
             tokio::task::block_in_place(|| {
-                // The bell of the question shows that it arrived; nothing was written for it.
+                // The question's bell shows that it arrived; nothing was written for it.
                 if term != "dumb" {
                     terminal.wait_for_raw(b"\x07");
                 }
                 assert!(terminal.screen().ends_with("n 12"), "{}", terminal.screen());
-                // Who goes on typing is told once that it waits, above the line.
+                // A person who goes on typing is told once that it waits, above the line.
                 terminal.wait("A question waits until your line is done.");
                 terminal.wait_until("the line again", |screen| screen.ends_with("\nn 12"));
                 terminal.press("\x7f");

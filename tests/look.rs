@@ -1,4 +1,4 @@
-//! `check` and `trace` as scripts see them: exit codes, shapes, and nothing hostile on the way out.
+//! `check` and `trace` as scripts see them: exit codes, formats, and nothing hostile in the output.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -20,7 +20,7 @@ fn run(arguments: &[&str], input: &[u8]) -> (i32, String, String) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that reads no input may have gone before it is written.
+    // A command that reads no input may exit before it is written.
     let _ = child.stdin.take().unwrap().write_all(input);
     let Output {
         status,
@@ -31,7 +31,7 @@ fn run(arguments: &[&str], input: &[u8]) -> (i32, String, String) {
     (status.code().unwrap(), text(stdout), text(stderr))
 }
 
-/// The tour with a field that does not belong there, and with an error.
+/// Returns the tour with an unknown field, and with an error.
 fn spoilt() -> (String, String) {
     let tour = fs::read_to_string(TOUR).unwrap();
     let warned = tour.replacen("\"urgency\"", "\"mood\":1,\"urgency\"", 1);
@@ -118,11 +118,11 @@ fn nothing_hostile_reaches_the_terminal() {
     }
 }
 
-/// What is read may be a pipe that never ends, whatever it is called.
+/// The input may be a pipe that never ends, whatever its name.
 #[test]
 fn a_finding_is_told_as_it_comes() {
     let tour = fs::read_to_string(TOUR).unwrap();
-    // By itself it is sound and waits for none before it, but its session began unheard.
+    // By itself it is valid and waits for nothing before it, but its session started unheard.
     let third = tour.split_inclusive('\n').nth(2).unwrap();
     let mut calls = vec![vec!["check", "-"], vec!["check", "--json", "-"]];
     if cfg!(unix) {
@@ -165,7 +165,7 @@ fn a_reader_that_goes_away_is_no_fault() {
 #[test]
 fn the_tour_is_checked_and_traced() {
     let (warned, _) = spoilt();
-    // Three lines less: a tool that is still open, an end that is missing.
+    // Three lines fewer: a tool is still open, an end is missing.
     let cut: Vec<&str> = warned.lines().take(15).collect();
     insta::assert_snapshot!("check_tour", run(&["check", TOUR], b"").1);
     insta::assert_snapshot!(
@@ -179,7 +179,7 @@ fn the_tour_is_checked_and_traced() {
     );
 }
 
-/// A recording of ours has beside it which answers went out: they are part of what happened.
+/// Next to one of our recordings is a file with the answers sent: they are part of what happened.
 #[test]
 fn a_recordings_answers_are_in_its_trace_and_its_check() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,11 +13,12 @@
     reason = "a test fails by panicking"
 )]
 
-// Not for Windows as a whole is what looks at the repository and no system (app_rooms, architecture, checklist, circles, directions,
-// packaging), what is in a pseudo-terminal (bursts, latency, lines, pty, sight, terminal), and what speaks with a speech-dispatcher
-// (speech) or over Unix sockets (proxy). Elsewhere single tests are, for the same reasons (docs/systems.md).
+// Not on Windows: tests of the repository that do not depend on the system (app_rooms, architecture, checklist,
+// circles, directions, packaging), tests in a pseudo-terminal (bursts, latency, lines, pty, sight, terminal), and tests
+// with a speech-dispatcher (speech) or Unix sockets (proxy). In other files, single tests are excluded for the same
+// reasons (docs/systems.md).
 
-// The scripted server of the voice's own tests names the voice so.
+// The scripted server from the voice's own tests refers to the voice by this name.
 #[cfg(unix)]
 use hearken::voice;
 

@@ -1,6 +1,6 @@
 //! Every transport through the same story: connect, events, a question, its answer, a death, a return, a
-//! farewell. The peers are scripted here, byte by byte as appendix B prints them, so that no mistake of our
-//! own producer can hide one of ours.
+//! farewell. The peers are scripted here, byte by byte as appendix B prints them, so that no mistake in our
+//! own producer can hide one in ours.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,23 +18,23 @@ use crate::support::stand_in::{StandIn, Talk};
 mod handshake;
 mod odd;
 
-/// Is the other side of one transport.
+/// The other side of a transport.
 trait Peer {
-    /// Gives what follows `watch`.
+    /// Returns the arguments after `watch`.
     fn source(&self) -> Vec<String>;
-    /// Takes the next connection.
+    /// Accepts the next connection.
     fn accept(&mut self);
     fn send(&mut self, event: &Value) {
         self.send_text(&self.wrapped(&event.to_string()));
     }
-    /// Sends a message as it stands.
+    /// Sends a message verbatim.
     fn send_text(&mut self, text: &str);
-    /// Gives an event as its message carries it.
+    /// Returns an event in its message form.
     fn wrapped(&self, event: &str) -> String {
         event.to_owned()
     }
     fn receive(&mut self) -> Value;
-    /// Breaks the connection without a word.
+    /// Breaks the connection without warning.
     fn die(&mut self);
     /// Waits for the subscriber's farewell.
     fn left(&mut self);
@@ -42,7 +42,7 @@ trait Peer {
     fn respond(&mut self, message: &Value) {
         self.send(message);
     }
-    /// Tells whether a connection is made again after a death.
+    /// Returns whether a new connection is made after a death.
     fn returns(&self) -> bool {
         true
     }
@@ -255,7 +255,7 @@ impl Peer for Unix {
     }
 }
 
-/// A program in whose place the test speaks.
+/// A program that the test speaks for.
 struct Stdio {
     program: StandIn,
     talk: Option<Talk>,
@@ -263,7 +263,7 @@ struct Stdio {
     last_id: Value,
 }
 
-/// The code with which it leaves where nothing can kill it from outside.
+/// The exit code used if nothing can kill it from outside.
 const DEAD: u8 = 9;
 
 impl Stdio {
@@ -326,7 +326,7 @@ impl Peer for Stdio {
     }
 
     fn die(&mut self) {
-        // The shell is the program: killing it ends the connection, as the death of an agent would.
+        // The shell is the program: killing it ends the connection, as an agent's death would.
         #[cfg(unix)]
         {
             let pid = self.program.pid().parse().unwrap();
@@ -397,7 +397,7 @@ fn start(peer: &dyn Peer, settings: &TempDir, more: &[&str]) -> Hearken {
     Hearken::start(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Asks, answers by a line and checks the answer's fields; gives the subscription that it names.
+/// Asks, answers with a line and checks the answer's fields; returns the subscription that it names.
 fn ask(peer: &mut dyn Peer, child: &mut Hearken, n: u32) -> String {
     peer.send(&question(n));
     child.wait("the question", |line| line.contains("Send the letter"));
@@ -436,7 +436,7 @@ fn ask(peer: &mut dyn Peer, child: &mut Hearken, n: u32) -> String {
     reply["subscription_id"].as_str().unwrap().to_owned()
 }
 
-/// Plays the story, but not for ever: the peers wait without a bound of their own.
+/// Plays the story with a time limit: the peers themselves have none.
 fn story(peer: impl Peer + Send + 'static) {
     bounded(move || play(peer));
 }
@@ -481,7 +481,7 @@ fn play(mut peer: impl Peer) {
     }
     child.wait("the loss", |line| line.contains("is lost"));
     peer.accept();
-    // What is replayed is not said again, and what is new is.
+    // Replayed events are not repeated, and new ones are announced.
     peer.send(&started);
     let state = json!({"from_state": "awaiting_input", "to_state": "thinking", "summary_normal": "Planner thinks."});
     peer.send(&event(2, "state.changed", state));

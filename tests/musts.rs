@@ -1,5 +1,5 @@
-//! What chapter 9 asks of a subscriber, sentence by sentence, where no test of another room shows the
-//! sentence itself; docs/conformance.md says which.
+//! Chapter 9's requirements for a subscriber, sentence by sentence, as far as no test of another room
+//! shows the sentence itself; docs/conformance.md says which.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::support::agreed::{Events, Server, event};
 use crate::support::child::Hearken;
 use crate::support::stage::Stage;
 
-/// A moment after the link's first second, in which a server may replay.
+/// A moment after the link's first second, during which a server may replay.
 const SETTLED: Duration = Duration::from_secs(2);
 
 fn stage(config: Config) -> Stage {
@@ -21,7 +21,7 @@ fn stage(config: Config) -> Stage {
     stage
 }
 
-/// Puts an event on the stage, as it is made now.
+/// Puts an event on the stage, created at this moment.
 fn put(stage: &mut Stage, number: u32, kind: &str, fields: &Value) {
     let mut made = event(number, kind, fields);
     made["timestamp"] = json!(format!("{:.3}", stage.now.wall));
@@ -45,7 +45,7 @@ fn confirmation(action: &str, more: &Value) -> Value {
     fields
 }
 
-/// Takes the time and the number out of what was said or shown, so that only the words are compared.
+/// Removes the time and the number from what was said or shown, so that only the words are compared.
 fn words(lines: &[String]) -> String {
     let lines = lines.iter().map(|line| {
         let line = line.trim_end();
@@ -133,7 +133,7 @@ fn an_unknown_event_is_told_by_its_words_and_harms_nothing() {
                 told,
                 "{kind}: {heard}"
             );
-            // The session goes on as if nothing had been.
+            // The session continues as if nothing had happened.
             let tool = json!({"tool": "look_up", "summary_normal": "Looking it up."});
             put(&mut stage, 3, "tool.invoked", &tool);
             stage.wait_for_silence();
@@ -175,7 +175,8 @@ fn an_extension_that_nobody_knows_changes_no_word() {
         );
         let end = json!({"summary_normal": "Finished."});
         put(&mut stage, 5, "session.completed", end);
-        // What a person hears of the extension itself is at most a note that its prefix is not known.
+        // All that a person hears of the extension itself is at most a note that its prefix is
+        // unknown.
         let own = |line: &&String| !line.contains("extension");
         let lines: Vec<String> = stage.script.iter().filter(own).cloned().collect();
         (words(&lines), stage.sent.len())
@@ -191,7 +192,7 @@ fn an_extension_that_nobody_knows_changes_no_word() {
     }
 }
 
-/// What quietens hearken, by a person's settings and keys.
+/// Stages that a person's settings and keys have made quiet.
 fn quietened() -> Vec<(&'static str, Stage)> {
     let with = |verbosity, load, keys: &str| {
         let mut config = Config::default();
@@ -217,11 +218,11 @@ fn quietened() -> Vec<(&'static str, Stage)> {
     ]
 }
 
-/// Everything that can be urgent, each with words that name it.
+/// Every kind of event that can be urgent, with words that identify it.
 fn urgent() -> Vec<(&'static str, Value)> {
     let critical = |mut fields: Value| {
         fields["urgency"] = json!("critical");
-        // A state has a word of its own for who wants it tersely.
+        // In terse mode, a state has its own words.
         fields["summary_terse"] = json!("The marker.");
         fields
     };
@@ -290,7 +291,7 @@ fn what_is_urgent_goes_before_a_flood_that_came_before_it() {
         put(&mut stage, 5_000, kind, &fields);
         stage.wait(Duration::from_secs(20));
         let after = &stage.script[before..];
-        // The sentence that was being said is cut; the next words are those that are urgent.
+        // The sentence being said is cut; the next words are the urgent ones.
         let spoken = after.iter().filter(|line| !line.ends_with("[cut]"));
         let first: Vec<String> = spoken.take(4).cloned().collect();
         let heard = words(&first).to_lowercase();
@@ -399,7 +400,7 @@ fn a_token_goes_back_as_it_came_whatever_stands_in_it() {
     let tokens = [
         format!("rpl_{}", "aZ09".repeat(16)),
         "rpl_0".to_owned(),
-        // None of these is as chapter 6.2.1 writes it; they are opaque all the same (6.2.3).
+        // None of these has the form in chapter 6.2.1; they are opaque all the same (6.2.3).
         "rpl_a-b_c.d~e".to_owned(),
         "Token with spaces, \"quotes\", \\ and é 漢 \u{202e}".to_owned(),
         format!("rpl_{}", "x".repeat(300)),
@@ -439,7 +440,7 @@ fn a_token_goes_back_as_it_came_whatever_stands_in_it() {
     }
 }
 
-/// Ends a subscriber in some way.
+/// A way to end a subscriber.
 type Way = fn(&mut Hearken, &mut Events);
 
 #[test]
@@ -493,11 +494,11 @@ fn an_answer_goes_to_who_asked_and_is_passed_on_to_nobody() {
     let mut streams = Vec::new();
     for (server, name) in servers.iter().zip(names) {
         let request = server.agree(name);
-        // Who forwards says by this that it can't answer (6.6, 1).
+        // A forwarder would declare that it can't answer (6.6, 1).
         assert_eq!(request["capabilities"]["supports_confirmation_reply"], true);
         streams.push(server.events(name).stream());
     }
-    // The same question, to the letter, from both: as if one producer had passed on the other's.
+    // The same question verbatim from both, as if one producer had passed on the other's.
     let asks = event(
         1,
         "awaiting.confirmation",

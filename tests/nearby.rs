@@ -1,4 +1,4 @@
-//! What runs on this machine and what is installed here, as `hearken doctor` and `hearken watch` tell it.
+//! What runs and what is installed on this machine, as reported by `hearken doctor` and `hearken watch`.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::support::ssip::{FakeSsip, Speech, address};
 #[cfg(unix)]
 use crate::support::terminal::Terminal;
 
-/// Holds a folder of its own: for programs, settings and sockets.
+/// A private folder for programs, settings and sockets.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -25,7 +25,7 @@ impl Place {
         self.path().to_str().unwrap()
     }
 
-    /// Puts a program there, which nobody is to start.
+    /// Creates a program there that must not be started.
     fn program(&self, name: &str) {
         #[cfg(unix)]
         {
@@ -41,7 +41,7 @@ impl Place {
         }
     }
 
-    /// Makes a call that finds its programs, settings and sockets here.
+    /// Returns a command that finds its programs, settings and sockets here.
     fn call(&self, arguments: &[&str]) -> Command {
         let mut command = command(arguments);
         command
@@ -56,7 +56,7 @@ impl Place {
         command
     }
 
-    /// Gives what `doctor` says of the agents.
+    /// Returns the lines of `doctor` about the agents.
     fn doctor(&self) -> String {
         let arguments = ["doctor", "--voice", "none", "--silent"];
         let output = self.call(&arguments).output().unwrap();
@@ -75,7 +75,7 @@ impl Place {
         agent
     }
 
-    /// Follows nothing that is named, in a terminal.
+    /// Runs `watch` without a source, in a terminal.
     #[cfg(unix)]
     fn watch(&self, voice: &str, daemon: &FakeSsip) -> Terminal {
         Terminal::start_with(

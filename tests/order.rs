@@ -1,4 +1,4 @@
-//! The order of what is heard: whatever a transport loses or turns round, and wherever a run is joined.
+//! The order of what is heard, whatever a transport loses or reorders, and wherever a run is joined.
 //! `tests/fuzz.rs` plays a hundred thousand more of these streams.
 
 #[path = "order/streams.rs"]
@@ -15,8 +15,8 @@ fn what_arrives_is_heard_in_order_and_nobody_is_blamed_for_what_does_not() {
     }
 }
 
-/// A message that is missing, and an end so far behind it that it overtook what waited: the run ended with
-/// "Finished" before its last sentences.
+/// A missing message, and an end so far after it that it overtook the waiting events: the run used to end
+/// with "Finished" before its last sentences.
 #[test]
 fn a_run_that_ends_by_itself_ends_after_its_last_word() {
     let event = |number: u64, kind: &str, fields: Value| {

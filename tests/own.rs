@@ -1,4 +1,4 @@
-//! Two sources of one settings file, each with settings of its own, through the whole program.
+//! Two sources in one settings file, each with its own settings, through the whole program.
 
 use std::io::{Read, Write};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::child::{Hearken, command};
 
-/// Starts the demo's server, and gives it with its address.
+/// Starts the demo's server, and returns it with its address.
 fn serve() -> (Hearken, String) {
     let mut server = Hearken::start(&["demo", "--serve", "127.0.0.1:0"]);
     let line = server.wait("the demo", |line| line.contains("Serving the demo at"));
@@ -29,7 +29,7 @@ fn play(url: &str, scenario: &str) {
     assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
 }
 
-/// Writes settings with two sources at one address, terse without tools, and detailed.
+/// Writes settings with two sources at one address: one terse without tools, one detailed.
 fn two(url: &str) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     write!(
@@ -53,7 +53,7 @@ fn two_sources_are_told_each_at_its_own_verbosity_and_asked_for_its_own_terms() 
     for _ in 0..2 {
         child.announced("connection", "by a handshake");
     }
-    // The key changes what holds for all, and says who keeps its own.
+    // The key changes the general setting, and says who keeps their own.
     child.say("v");
     child.announced(
         "reply",
@@ -77,7 +77,7 @@ fn two_sources_are_told_each_at_its_own_verbosity_and_asked_for_its_own_terms() 
     );
     assert_eq!((started.len(), ended.len()), (2, 2), "{lines:#?}");
     assert!(
-        // Whichever comes second is told apart from the other by its source, and its name stands once.
+        // The one that comes second is distinguished by its source, and its name appears once.
         started.iter().any(|text| {
             text.starts_with("Weather Guide")
                 && text.ends_with(" is looking up the weather in Lisbon.")
@@ -94,7 +94,7 @@ fn two_sources_are_told_each_at_its_own_verbosity_and_asked_for_its_own_terms() 
         ended.iter().any(|text| text.contains("Result:")),
         "{ended:?}"
     );
-    // One of them never sent its tools, as it was asked.
+    // One of them never sent its tools, as requested.
     assert!(of("anomaly").is_empty(), "{lines:#?}");
     assert_eq!(tools.len(), 1, "{tools:?}");
     assert!(tools[0].contains("4.5 millimeters"), "{tools:?}");

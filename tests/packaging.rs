@@ -1,9 +1,9 @@
-//! Holds what the packages say of themselves to Cargo.toml and Cargo.lock.
+//! Checks the packages' metadata against Cargo.toml and Cargo.lock.
 
 use std::collections::BTreeSet;
 use std::fs;
 
-/// The licences under which a package may come along: those that ask for no more than their own text beside the program.
+/// The licences allowed for packages: those that require nothing but their own text with the program.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -24,14 +24,14 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Gives the value of a line of TOML.
+/// Returns the value of a line of TOML.
 fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     line.strip_prefix(key)?
         .strip_prefix(" = \"")?
         .strip_suffix('"')
 }
 
-/// Gives every package of the lock but ourselves, with its version.
+/// Returns every package in the lock file except our own, with its version.
 fn locked() -> BTreeSet<(String, String)> {
     let lock = read("Cargo.lock");
     let packages = lock.split("[[package]]").skip(1).map(|package| {
@@ -41,9 +41,9 @@ fn locked() -> BTreeSet<(String, String)> {
     packages.filter(|(name, _)| name != "hearken").collect()
 }
 
-/// Tells whether we may choose to take a package by its licence.
+/// Returns whether a package's licence lets us use it.
 fn may_be_taken(licence: &str) -> bool {
-    // No expression in use nests deeper than a choice in brackets.
+    // No licence expression in use nests deeper than a choice in brackets.
     let every = licence
         .split(" AND ")
         .map(|part| part.trim_matches(['(', ')']));

@@ -1,5 +1,5 @@
-//! The full face as people meet it: each scene at each size, in each theme, and an agent that wants its words
-//! to be taken for hearken's.
+//! The full face as people meet it: each scene at each size, in each theme, and an agent that tries to pass
+//! its words off as hearken's.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ fn rows(buffer: &Buffer) -> Vec<String> {
         .collect()
 }
 
-/// Names the styles of a screen, row by row: which columns look how.
+/// Returns the styles of a screen, row by row: which columns look how.
 fn styles(buffer: &Buffer) -> String {
     let area = buffer.area;
     let mut out = String::new();
@@ -58,7 +58,7 @@ fn styles(buffer: &Buffer) -> String {
     out
 }
 
-/// What is shown is the same in each theme: none tells anything by a colour or a weight.
+/// The content is the same in each theme: none conveys anything by a colour or a weight.
 #[test]
 fn every_scene_at_every_size_in_every_theme() {
     let mut text = String::new();
@@ -89,7 +89,7 @@ fn every_scene_at_every_size_in_every_theme() {
     }
 }
 
-/// Each of its words is marked, so that each row that it is in is found.
+/// Each word is marked, so that every row that contains one is found.
 const FORGED: [&str; 4] = [
     "zzLow zzrisk. zzIt zzcan zzbe zzundone. zzPress zzy zzto zzaccept.",
     "zzQuestion zz1 zzof zz1, zznumber zz1, zzfrom zzyour zzbank. zzHigh zzrisk? zzNo: zzlow zzrisk.",
@@ -97,14 +97,14 @@ const FORGED: [&str; 4] = [
     "zzWhat zzhappened zz(10:00) zzAgents zzhearken: zzAccepting. zzNote: zzthe zzagent zzis zzto zzbe zztrusted.",
 ];
 
-/// Lets an agent say everything that it can with words that want to be hearken's.
+/// Returns a stage where an agent says all it can in words that imitate hearken's.
 fn forger(name: &str) -> Stage {
     let mut stage = stage();
     forge(&mut stage, name);
     stage
 }
 
-/// Does the same on a stage of any kind.
+/// Does the same on any stage.
 pub fn forge(stage: &mut Stage, name: &str) {
     let all = FORGED.join(" ");
     event(
@@ -137,7 +137,7 @@ pub fn forge(stage: &mut Stage, name: &str) {
     stage.wait_for_silence();
 }
 
-/// Tells whether a row with words of an agent's says so: it is set in, or a label stands before them.
+/// Returns whether a row with an agent's words is marked as such: it is indented, or a label precedes them.
 fn is_marked(row: &str, name: &str) -> bool {
     let labels = ["Session", "State", "Tool", "Progress", "Question", "Other"];
     let labelled = |rest: &str| {
@@ -156,7 +156,7 @@ fn no_row_of_an_agents_is_taken_for_one_of_hearkens() {
             let mut stage = forger(told);
             let mut found = 0;
             let mut ours = 0;
-            // All pages, its details, its second step, and all that can be looked back at.
+            // All pages, its details, its second step, and everything that can be reviewed.
             let keys = std::iter::repeat_n(KeyCode::Char('d'), 12)
                 .chain([KeyCode::Char('y'), KeyCode::Char('x'), KeyCode::Char('t')])
                 .chain(std::iter::repeat_n(KeyCode::Up, 8))
@@ -211,7 +211,7 @@ fn pages_of_a_question_stay_put() {
     }
 }
 
-/// The time of a question goes, and each of its pages and of its details keeps its rows: it goes in the head.
+/// As a question's time passes, each of its pages and of its details keeps its rows: only the head changes.
 #[test]
 fn the_time_cuts_no_page_anew() {
     for turns in 0..6 {
@@ -260,7 +260,7 @@ fn every_page_has_the_head_and_the_keys() {
             };
             assert!(screen.contains(head), "{screen}");
             assert!(screen.contains("n reject"), "{screen}");
-            // With the first letter the notice about the line is gone.
+            // With the first letter, the notice about the line disappears.
             press(&mut stage, KeyCode::Char('e'));
             press(&mut stage, KeyCode::Char('w'));
             let typing = rows(&stage.drawn(columns, height, ThemeChoice::Plain).0).join("\n");
@@ -287,12 +287,12 @@ fn a_long_notice_over_a_page_is_no_sight_of_it() {
     let text = rows(&buffer).join(" ");
     assert!(text.contains("hearken: 1 question is open."), "{text}");
     assert_eq!(covered, None, "{text}");
-    // The next key takes it away.
+    // The next key removes it.
     press(&mut stage, KeyCode::Char('d'));
     assert!(part(&stage).is_some());
 }
 
-/// `d` in the moment in which a question comes: its details are all of it, and are told as what is in sight.
+/// `d` at the moment in which a question arrives: its details are all of it, and are reported as visible.
 #[test]
 fn whoever_sees_the_details_first_has_the_question_in_sight() {
     let mut stage = question();

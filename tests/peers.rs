@@ -1,5 +1,5 @@
-//! Real producers and agents that nobody here wrote, from PyPI and npm, on loopback. `.ci/run` installs them and names
-//! the folder in `HEARKEN_PEERS`; without them these tests fail, because they can't run.
+//! Real producers and agents from PyPI and npm, none of them written here, on loopback. `.ci/run` installs them and
+//! names the folder in `HEARKEN_PEERS`; without them these tests fail, because they can't run.
 
 #![allow(
     clippy::unwrap_used,
@@ -45,10 +45,10 @@ use std::time::{Duration, Instant};
 use child::Hearken;
 use serde_json::Value;
 
-/// A Python server starts within this time even on a busy machine.
+/// The time within which a Python server starts even on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Holds a running producer.
+/// A running producer.
 struct Peer {
     child: Child,
     port: u16,
@@ -73,7 +73,7 @@ impl Peer {
         Self::start_by(name, "--port", port, more)
     }
 
-    /// Starts one that takes its port by an option of another name.
+    /// Starts one that takes its port from an option of another name.
     fn start_by(name: &str, option: &str, port: u16, more: &[&str]) -> Self {
         let child = program(name)
             .args([option, &port.to_string()])
@@ -95,7 +95,7 @@ impl Peer {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Posts JSON and gives the status line.
+    /// Posts JSON and returns the status line.
     fn post(&self, path: &str, body: &str) -> String {
         let answer = exchange(self.port, path, body);
         answer.lines().next().unwrap_or_default().to_owned()
@@ -113,7 +113,7 @@ impl Peer {
     }
 }
 
-/// Posts JSON and gives the whole answer.
+/// Posts JSON and returns the whole answer.
 fn exchange(port: u16, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     write!(
@@ -153,8 +153,8 @@ fn kinds(hearken: &Hearken) -> Vec<String> {
         .collect()
 }
 
-/// Waits until an answer is known to have gone out: it is told as sent, or, where the event that settles the
-/// question comes sooner than the answer to our POST, as settled by it.
+/// Waits until an answer is known to have been sent: it is reported as sent, or, if the event that settles the
+/// question arrives before the answer to our POST, as settled by it.
 fn answered(hearken: &mut Hearken) {
     hearken.wait("answer that went out", |line| {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -222,7 +222,7 @@ fn an_email_is_accepted() {
     hearken.announced("reply", "to confirm");
     hearken.say("c 1");
     hearken.announced("reply", "Accepting");
-    // The producer may settle the question before it answers our POST: then nobody hears "sent".
+    // The producer may settle the question before it answers our POST: then "sent" is never heard.
     hearken.announced("tool_completed", "Email sent to recipient@example.com");
     hearken.announced("confirmation", "settled. Your answer was: accept");
     hearken.announced("session_completed", "");
@@ -238,7 +238,7 @@ fn an_email_is_rejected() {
     hearken.announced("reply", "Rejecting");
     hearken.announced("tool_completed", "User declined to authorize this action");
     hearken.announced("confirmation", "settled. Your answer was: reject");
-    // What the agent says next must not be heard as the deed.
+    // The agent's next words must not sound like the deed itself.
     hearken.announced("output", "You rejected: Call send_email");
     hearken.announced("session_completed", "");
     assert!(!kinds(&hearken).iter().any(|kind| kind == "danger"));
@@ -315,7 +315,7 @@ fn a_recording_is_read_by_the_peers_replay() {
         peer.ask("What is my balance");
         hearken.announced("session_completed", "Response complete");
     }
-    // It plays from its start on, whoever listens; in a loop nothing is missed.
+    // It plays from its start, even without listeners; in a loop nothing is missed.
     let replay = Peer::start("aaep-replay", free_port(), &["--file", &file, "--loop"]);
     let mut hearken = watch(&replay);
     hearken.announced("tool_completed", "$3,247.18");

@@ -1,5 +1,5 @@
-//! The pictures of the full face in the README are the tests' own screens: `HEARKEN_UPDATE_DOCS=1` draws them
-//! anew.
+//! The pictures of the full face in the README are the tests' own screens: `HEARKEN_UPDATE_DOCS=1` redraws
+//! them.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use hearken::config::ThemeChoice;
 use crate::support::scene::SCENES;
 use crate::support::svg::picture;
 
-/// Each picture: its file, its scene, its size, and what it shows in words.
+/// Each picture: its file, its scene, its size, and a description.
 const PICTURES: &[(&str, &str, (u16, u16), &str)] = &[
     ("agents", "three agents", (90, 20), AGENTS),
     ("question", "a question", (90, 28), QUESTION),

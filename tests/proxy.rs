@@ -1,7 +1,7 @@
 //! Between a scripted editor and a scripted agent: the bytes, the listener's ends, and who decides.
 //!
-//! The test is both sides: it starts `hearken acp-proxy` as an editor does, and the agent below it is two `cat`, behind which
-//! the test reads what the agent reads and writes what the agent writes.
+//! The test is both sides: it starts `hearken acp-proxy` as an editor does, and the agent below it is two `cat`
+//! processes, through which the test reads the agent's input and writes its output.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use crate::support::PATIENCE;
 use crate::support::child::{Hearken, command};
 
-/// Is an editor, its agent, and hearken between them.
+/// An editor, its agent, and hearken between them.
 struct Between {
     folder: tempfile::TempDir,
     proxy: Child,
-    /// What the editor writes and reads.
+    /// The editor's output and input.
     editor: (Option<ChildStdin>, BufReader<ChildStdout>),
-    /// What the agent reads and writes.
+    /// The agent's input and output.
     agent: (BufReader<File>, Option<File>),
 }
 
@@ -33,7 +33,7 @@ impl Between {
         let made = Command::new("mkfifo").args(&pipes).status().unwrap();
         assert!(made.success());
         let mut call = command(&["acp-proxy", "--name", "mock"]);
-        // Nothing is spoken, where nobody says how.
+        // Silent by default.
         let silent = ["--voice", "none"];
         call.args(if more.is_empty() { &silent } else { more })
             .args(["--", "sh", "-c", "cat < out & cat > in; wait; exit 7"])
@@ -74,21 +74,21 @@ impl Between {
             .unwrap();
     }
 
-    /// Gives the next line that the editor reads.
+    /// Returns the next line that the editor reads.
     fn editor_hears(&mut self) -> Value {
         let mut line = String::new();
         self.editor.1.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
-    /// Gives the next line that the agent reads.
+    /// Returns the next line that the agent reads.
     fn agent_hears(&mut self) -> Value {
         let mut line = String::new();
         self.agent.0.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
-    /// Has bytes go from the editor to the agent, and from the agent to the editor; they must come as they went.
+    /// Sends bytes from the editor to the agent, and from the agent to the editor; they must arrive unchanged.
     fn both_ways(&mut self, bytes: &[u8]) {
         let mut came = vec![0; bytes.len()];
         std::thread::scope(|scope| {
@@ -106,7 +106,7 @@ impl Between {
         assert!(came == bytes);
     }
 
-    /// Opens a conversation with a turn under way, and gives where to watch it.
+    /// Opens a conversation with a turn under way, and returns where to watch it.
     fn begin(&mut self) -> PathBuf {
         let turns = [
             (
@@ -158,7 +158,7 @@ impl Between {
         std::fs::read_to_string(self.folder.path().join("errors")).unwrap()
     }
 
-    /// Ends what the editor says; gives the exit code.
+    /// Closes the editor's output; returns the exit code.
     fn end(mut self) -> i32 {
         self.editor.0 = None;
         let mut rest = Vec::new();
@@ -214,7 +214,7 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Bytes that look like nothing: with line ends, without, and with what looks like an answer.
+/// Bytes that resemble no message: with line ends, without, and with what looks like an answer.
 fn odd() -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..200_000_u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
@@ -230,7 +230,7 @@ fn odd() -> Vec<u8> {
 fn bytes_go_both_ways_unchanged_and_at_once_and_the_exit_code_is_the_agents() {
     let mut between = Between::new(&[]);
     between.both_ways(&odd());
-    // Half a line is there before the other half is written.
+    // Half a line arrives before the other half is written.
     between.both_ways(b"{\"jsonrpc\":\"2.0\",\"me");
     between.both_ways(b"thod\":\"x\"}\n");
     let large = format!(
@@ -252,7 +252,7 @@ fn a_listener_that_is_killed_or_hangs_stops_no_byte() {
     between.begin();
     let first = between.listener().unwrap();
     kill_process(first, Signal::STOP).unwrap();
-    // More than waits for it.
+    // More than can wait for it.
     let line = format!(
         "{{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":\"{}\"}}\n",
         "y".repeat(1 << 20)
@@ -276,7 +276,7 @@ fn a_listener_that_is_killed_or_hangs_stops_no_byte() {
     assert_eq!(between.end(), 7);
 }
 
-/// A listener that is stopped can't end by itself, and must not stay behind.
+/// A stopped listener can't end by itself, and must not stay behind.
 #[test]
 fn a_listener_that_hangs_does_not_outlive_the_proxy() {
     let mut between = Between::new(&[]);
@@ -291,7 +291,7 @@ fn a_listener_that_hangs_does_not_outlive_the_proxy() {
     });
 }
 
-/// The editor reads an end where the agent has closed its output, although the agent still runs.
+/// The editor reads an end when the agent has closed its output, although the agent still runs.
 #[test]
 fn an_agent_that_closes_its_output_ends_what_the_editor_reads() {
     let folder = tempfile::tempdir().unwrap();
@@ -339,7 +339,7 @@ impl Watcher {
     }
 
     fn say(&mut self, message: &Value) {
-        // It may be over by now.
+        // The connection may already have ended.
         let _ = writeln!(self.0.get_mut(), "{message}");
     }
 
@@ -363,7 +363,7 @@ fn both_answer_a_thousand_questions_and_each_is_decided_once() {
     let mut between = Between::new(&[]);
     let place = between.begin();
     let mut watcher = Watcher::new(&place);
-    // The person allows everything, the editor nothing: so it is seen who decided.
+    // The person allows everything, the editor nothing: so it shows who decided.
     std::thread::spawn(move || {
         loop {
             let event = watcher.hear();
@@ -377,7 +377,7 @@ fn both_answer_a_thousand_questions_and_each_is_decided_once() {
     });
     let (mut editors, mut ours) = (0, 0);
     for number in 0..ALL {
-        // Ids come again.
+        // Ids repeat.
         let id = number % 3;
         between.asks(id);
         let mut cancelled = false;
@@ -401,7 +401,7 @@ fn both_answer_a_thousand_questions_and_each_is_decided_once() {
             }
             other => panic!("{other:?}"),
         }
-        // What comes next is no second decision.
+        // The next message must not be a second decision.
         let mark = json!({"jsonrpc": "2.0", "method": "mark", "params": {"n": number}});
         between.editor_says(format!("{mark}\n"));
         assert_eq!(between.agent_hears(), mark);
@@ -422,7 +422,7 @@ fn watch(between: &Between, more: &[&str]) -> Hearken {
 fn it_is_watched_and_answered_from_a_terminal_and_in_the_editor() {
     let mut between = Between::new(&[]);
     between.begin();
-    // The question is there before anybody watches.
+    // The question is there before anyone watches.
     between.asks(0);
     let mut hearken = watch(&between, &["--face", "linear"]);
     hearken.wait("the question", |line| line.contains("Fox asks: touch x"));
@@ -452,7 +452,7 @@ fn it_is_watched_and_answered_from_a_terminal_and_in_the_editor() {
     assert_eq!(between.end(), 7);
 }
 
-/// A voice that writes what it is given to say.
+/// Creates a voice that writes down what it is given to say.
 fn voice(folder: &Path) -> String {
     let program = folder.join("voice");
     let text = format!(
@@ -484,7 +484,7 @@ fn it_speaks_unless_somebody_watches_and_again_when_they_have_left() {
     });
     let mut hearken = watch(&between, &["--face", "linear"]);
     hearken.wait("the connection", |line| line.contains("Connected"));
-    // Whoever speaks is gone when somebody watches.
+    // The speaker is gone while there is a watcher.
     until("silence", || {
         between
             .listener()
@@ -518,7 +518,7 @@ fn what_the_listener_missed_is_told() {
     for _ in 0..24 {
         between.both_ways(line.as_bytes());
     }
-    // A question among what was missed is asked all the same.
+    // A question among the missed messages is asked all the same.
     between.asks(9);
     kill_process(listener, Signal::CONT).unwrap();
     hearken.wait("what was missed", |line| line.contains("Not heard: "));
@@ -538,7 +538,7 @@ fn a_second_editor_has_a_name_of_its_own_and_what_can_not_be_started_is_said() {
             .is_ok()
             .then_some(())
     });
-    // It is there a moment before its rights are; who comes in that moment is looked at all the same.
+    // It exists a moment before its permissions are set; a client in that moment is checked all the same.
     until("a socket for this user alone", || {
         let about = between.place("mock").metadata().ok()?;
         let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions());

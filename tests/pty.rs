@@ -1,11 +1,11 @@
 //! Random hands at the real program in a pseudo-terminal, against a server that asks one question after the
-//! other, and above an agent that wants one permission after the other: every acceptance that arrives there is
-//! explained by what was written to the terminal, and when.
+//! other, and with an agent below that wants one permission after the other: every acceptance that arrives
+//! there must be explained by what was written to the terminal, and when.
 //!
-//! A real clock can't be explained to the millisecond. What is written is read after the write began, and
-//! before the terminal was seen empty and before the answer arrived: an acceptance is unexplained only if no
-//! moment in between could make it right. So no slow machine makes a false alarm, and a key that answers
-//! sooner than docs/questions.md allows still fails. Keys that quit or leave the source are not sent.
+//! A real clock can't be explained to the millisecond. Input is read after its write began, and before the
+//! terminal was seen empty and before the answer arrived: an acceptance is unexplained only if no time in
+//! between could justify it. So no slow machine causes a false alarm, and a key that answers sooner than
+//! docs/questions.md allows still fails. Keys that quit or leave the source are not sent.
 
 #![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 
@@ -25,12 +25,12 @@ const ARM: Duration = Duration::from_millis(400);
 const APART: Duration = Duration::from_millis(150);
 const HELD: Duration = Duration::from_millis(700);
 const UNFINISHED: Duration = Duration::from_millis(100);
-/// The kernel hands a write over a little later than the write returns, and the program looks at its clock a
-/// little later than it reads.
+/// The kernel passes on a write a little after the write returns, and the program looks at its clock a little
+/// after it reads.
 const HANDED_OVER: Duration = Duration::from_millis(100);
-/// An answer that comes so long after a key was read is not that key's.
+/// An answer that arrives this long after a key was read is not that key's.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
-/// How many acceptances there must be for so many seconds.
+/// The required number of acceptances, per number of seconds.
 const ENOUGH: (u64, u64) = (20, 300);
 
 const PASTE: &[u8] = b"\x1b[200~";
@@ -38,16 +38,16 @@ const LOOKS_AWAY: &[u8] = b"\x1b[O";
 const RELEASES: [&[u8]; 2] = [b"\x1b[121;1:3u", b"\x1b[99;1:3u"];
 const REPEATED: &[u8] = b"\x1b[121;1:2u";
 
-/// What was written at a time, and the earliest and the latest moment at which it was read.
+/// Input written at a time, and the earliest and the latest time at which it was read.
 struct Written {
     earliest: Instant,
     latest: Instant,
     bytes: Vec<u8>,
-    /// When, at the earliest, the question that was open then came into sight.
+    /// The earliest time at which the question then open became visible.
     sight: Instant,
 }
 
-/// What the documents say of an answer, as far as bytes and bounds can tell.
+/// What the documentation says about an answer, as far as bytes and time bounds can tell.
 #[derive(Default)]
 struct Hands {
     written: Vec<Written>,
@@ -55,7 +55,7 @@ struct Hands {
 
 impl Hands {
     fn write(&mut self, bytes: &[u8], earliest: Instant, latest: Instant, sight: Instant) {
-        // The focus going out is no hand at work.
+        // A loss of focus is not a hand at work.
         let mut bytes = bytes.to_vec();
         while let Some(from) = bytes.windows(3).position(|it| it == LOOKS_AWAY) {
             bytes.drain(from..from + 3);
@@ -70,7 +70,7 @@ impl Hands {
         }
     }
 
-    /// Says why no key may have accepted, with an answer that arrived then.
+    /// Returns why no key can have accepted, for an answer that arrived at a given time.
     fn explain(&self, two_steps: bool, arrived: Instant) -> Result<(), String> {
         let mut why = String::new();
         for last in (0..self.written.len()).rev() {
@@ -96,7 +96,7 @@ impl Hands {
         Err(why)
     }
 
-    /// Tells whether `y` may have been read as the first key after a quiet time, before a moment.
+    /// Checks whether `y` can have been read as the first key after a quiet time, before a given time.
     fn first_step(&self, at: usize, before: Instant) -> Result<(), String> {
         let written = &self.written[at];
         let read = written.latest.min(before);
@@ -116,7 +116,7 @@ impl Hands {
         if quiet < ARM {
             return Err(format!("quiet for {quiet:?}"));
         }
-        // Right after half a sequence it was perhaps no key, but the rest of that.
+        // Right after half a sequence it may have been no key, but the rest of the sequence.
         let whole = at
             .checked_sub(2)
             .is_none_or(|at| previous.earliest >= self.written[at].latest + UNFINISHED);
@@ -127,7 +127,7 @@ impl Hands {
         Ok(())
     }
 
-    /// Tells whether a `c` in what was written last may have confirmed an earlier `y`.
+    /// Checks whether a `c` in the last input can have confirmed an earlier `y`.
     fn second_step(&self, last: usize, arrived: Instant) -> Result<(), String> {
         let end = &self.written[last];
         let read = end.latest.min(arrived);
@@ -151,7 +151,7 @@ impl Hands {
         Err(why)
     }
 
-    /// Between the steps there are only repeats of the key, and releases.
+    /// Checks that between the steps there are only repeats of the key, and releases.
     fn nothing_between(&self, first: usize, last: usize, place: usize) -> Result<(), String> {
         let mut held = self.written[first].latest;
         for at in first..=last {
@@ -183,7 +183,8 @@ impl Hands {
         Ok(())
     }
 
-    /// After the beginning of a paste all is swallowed, at least until something begins with Escape.
+    /// Returns whether the input follows the beginning of a paste, which swallows everything at least until
+    /// something begins with Escape.
     fn is_pasted(&self, at: usize) -> bool {
         for written in self.written[..at].iter().rev() {
             let bytes = &written.bytes;
@@ -195,14 +196,14 @@ impl Hands {
     }
 }
 
-/// Is an agent that is run below the program: its standard input and output end here, by a socket.
+/// An agent that runs below the program: its standard input and output end here, through a socket.
 struct Below {
     lines: TcpStream,
     answers: Receiver<(Instant, Value)>,
 }
 
 impl Below {
-    /// Gives the program, with the agent below it and its conversation open.
+    /// Returns the program, with the agent below it and its conversation open.
     fn start() -> (Terminal, Self) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -222,7 +223,7 @@ impl Below {
                 let result = match message["method"].as_str() {
                     Some("initialize") => json!({"protocolVersion": 1}),
                     Some("session/new") => json!({"sessionId": "s"}),
-                    // What is typed as a prompt is taken, and never done.
+                    // A typed prompt is accepted, and never carried out.
                     Some(_) => continue,
                     None => {
                         if sender.send((arrived, message)).is_err() {
@@ -267,7 +268,7 @@ enum Asker {
     Agent(Below),
 }
 
-/// Is what arrived as an answer.
+/// What arrived as an answer.
 struct Reply {
     arrived: Instant,
     /// Whether it answers the question that is open.
@@ -288,7 +289,7 @@ impl Asker {
             Self::Agent(below) => {
                 let (arrived, reply) = below.answers.try_recv().ok()?;
                 let chosen = reply["result"]["outcome"]["optionId"].clone();
-                // Anything but a plain rejection is a permission, or what nobody wanted.
+                // Anything but a plain rejection is a permission, or something unintended.
                 (arrived, reply.clone(), reply["id"] == asked, chosen != "no")
             }
         };
@@ -301,7 +302,7 @@ impl Asker {
     }
 }
 
-/// A person at the program, with a question open, always.
+/// A person at the program that always has a question open.
 struct Rig {
     terminal: Terminal,
     asker: Asker,
@@ -316,7 +317,7 @@ struct Rig {
 
 impl Rig {
     fn at_a_producer() -> Self {
-        // A few events a second besides the questions.
+        // A few events a second in addition to the questions.
         let flood = Flood::start(5);
         let arguments = ["watch", &flood.url, "--face", "full", "--voice", "none"];
         let mut terminal = Terminal::start(100, 30, &arguments);
@@ -370,12 +371,12 @@ impl Rig {
         }
     }
 
-    /// Writes, and waits until it was read.
+    /// Writes, and waits until it has been read.
     fn write(&mut self, bytes: &[u8]) {
         self.keys += 1;
         let earliest = Instant::now();
         self.terminal.send(bytes);
-        // What is written is not read later than now, until the terminal was seen empty.
+        // Input is read no later than now until the terminal is seen empty.
         loop {
             self.terminal.let_pass(Duration::from_millis(5));
             if self.terminal.unread() == 0 {
@@ -401,7 +402,7 @@ impl Rig {
         }
     }
 
-    /// Explains what arrived; a question that was decided closes, and the next one is asked.
+    /// Explains what arrived; closes a decided question, and asks the next one.
     fn judge(&mut self) {
         while let Some(reply) = self.asker.reply(self.asked) {
             let explained = if !reply.is_of_it {
@@ -426,7 +427,7 @@ impl Rig {
         }
     }
 
-    /// Another size: the question is out of sight until it is drawn anew.
+    /// Changes the size: the question is invisible until it is redrawn.
     fn resize(&mut self, columns: u16, rows: u16) {
         let began = Instant::now();
         let from = self.terminal.raw().len();
@@ -434,7 +435,7 @@ impl Rig {
         self.resized += 1;
         while began.elapsed() < Duration::from_secs(2) {
             self.wait(5);
-            // Only a screen that is drawn anew shows that the program knows of it.
+            // Only a redrawn screen shows that the program knows of it.
             if self.terminal.raw()[from..]
                 .windows(4)
                 .any(|it| it == b"\x1b[2J")
@@ -445,7 +446,7 @@ impl Rig {
         }
     }
 
-    /// Answers as the documents say; not always with enough patience.
+    /// Answers as documented; not always with enough patience.
     fn answer(&mut self, dice: &mut Dice) {
         for bytes in [&b"\x1b[201~"[..], b"\x1b", b"\x1b"] {
             self.write(bytes);
@@ -462,7 +463,7 @@ impl Rig {
     }
 }
 
-/// Rolls what hands and terminals send: anything but what quits or leaves.
+/// Returns random input from hands and terminals: anything but what quits or leaves.
 fn roll(dice: &mut Dice) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {
@@ -548,7 +549,7 @@ fn the_bounds_do_not_explain_everything() {
         hands.explain(two_steps, at(arrived)).is_ok()
     };
     assert!(explains(false, &[(1400, b"y")], 1405));
-    // The machine was slow: it may have been read so late.
+    // The machine was slow: it may have been read this late.
     assert!(explains(false, &[(900, b"z"), (1350, b"y")], 1405));
     assert!(explains(true, &[(1400, b"y"), (1550, b"c")], 1555));
     assert!(explains(

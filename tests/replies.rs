@@ -1,4 +1,4 @@
-//! Answers against the demo's agent, through pipes: what arrives there, and how often.
+//! Answers to the demo's agent, through pipes: what arrives there, and how often.
 
 use hearken::demo::{Producer, Running, Settings, serve};
 
@@ -87,7 +87,7 @@ fn three_agents_stay_apart_and_are_named() {
         let agent = asked["agent"].as_str().unwrap();
         assert!(spoken.contains(agent), "{spoken}");
         child.say("n 1");
-        // Some end before the question is even written.
+        // Some runs end before the question is even written.
         let ended = |child: &Hearken| {
             let kind = "\"kind\":\"session_completed\"";
             child
@@ -136,7 +136,7 @@ fn an_agents_words_always_stand_under_its_name() {
                 line.starts_with("Question") && line.contains("Type y 1")
             });
             child.say("n 1");
-            // Some end before the question is even written.
+            // Some runs end before the question is even written.
             let is_end = |line: &str| line.contains("Finished");
             while child.seen().iter().filter(|line| is_end(line)).count() < 3 {
                 child.wait("an end", is_end);

@@ -21,7 +21,7 @@ struct Working {
     folder: tempfile::TempDir,
     call: Vec<String>,
     heard: Arc<Mutex<Vec<String>>>,
-    // It is there for as long as somebody may start it.
+    // Kept for as long as it may be started.
     _stand_in: StandIn,
 }
 
@@ -53,12 +53,12 @@ impl Working {
         self.folder.path().to_str().unwrap()
     }
 
-    /// Gives what the agent read, without the greeting.
+    /// Returns what the agent read, without the greeting.
     fn heard(&self) -> Vec<String> {
         self.heard.lock().unwrap().iter().skip(1).cloned().collect()
     }
 
-    /// Gives how a conversation in the folder is asked for.
+    /// Returns the request for a conversation in the folder.
     fn new_session(&self, id: u64) -> String {
         let folder = json!(self.path());
         format!(
@@ -90,7 +90,7 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
     wait("c 1 to confirm", "c 1");
     wait("It is done.", "");
     wait("Finished", "> and\tmore");
-    // The question is open, and so the turn: the next prompt waits, and what it does is stopped.
+    // The question is open, and so is the turn: the next prompt waits, and the turn is stopped.
     wait("c 2", "> later");
     wait("It waits, and is sent when the agent is done.", "stop");
     wait("Type stop once more", "stop");
@@ -137,13 +137,13 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
             hearken.say(say);
         }
     };
-    // One way does not work, another one does.
+    // One way fails, another one works.
     wait("The agent wants you to sign in. How?", "o 1 2");
     wait("MOCK_KEY is not set", "");
     wait("The agent wants you to sign in. How?", "o 2 1");
     wait("You are signed in.", "");
     wait("Mode of the agent: Ask.", "");
-    // The prompt that waited asks for a form.
+    // The prompt that waited requests a form.
     wait("How shall I do it? Part 1 of 2: How many.", "a #3 7");
     wait("This can't be taken. A number from 1 up to 5.", "");
     wait("Part 1 of 2: How many", "a #4 2");
@@ -197,10 +197,10 @@ fn an_agent_is_prompted_and_stopped_by_keys_on_a_small_screen_and_enter_answers_
     terminal.let_pass(Duration::from_millis(450));
     terminal.press("y");
     terminal.wait("c");
-    // What it does is stopped from the middle of an answer, and that answers nothing.
+    // The turn is stopped in the middle of an answer, which answers nothing.
     terminal.press("\x18");
     terminal.wait("once more");
-    // So soon that it may only be held, it would not count.
+    // So soon after the last press it might be a held key, which would not count.
     terminal.let_pass(Duration::from_millis(900));
     terminal.press("\x18");
     terminal.wait("Cancelled by user.");
@@ -254,7 +254,8 @@ fn the_end_of_an_agent_is_told_and_what_it_left_undone() {
     );
 }
 
-/// What a desktop starts has a short `PATH`: a program in the person's own folder is found all the same, and finds others there.
+/// A program started from a desktop has a short `PATH`: an agent in the person's own folder is found all the same, and
+/// finds others there.
 #[test]
 fn an_agent_that_path_does_not_name_is_found_where_it_was_installed() {
     let home = tempfile::tempdir().unwrap();
@@ -263,7 +264,7 @@ fn an_agent_that_path_does_not_name_is_found_where_it_was_installed() {
     for folder in &places {
         std::fs::create_dir_all(folder).unwrap();
     }
-    // Its file starts another one by its name, as scripts do.
+    // Its script starts another one by its name, as scripts do.
     let (first, second) = match cfg!(windows) {
         true => ("@inner-agent %*\r\n", "@echo from there>&2\r\n@exit 6\r\n"),
         false => (
@@ -282,7 +283,7 @@ fn an_agent_that_path_does_not_name_is_found_where_it_was_installed() {
         Hearken::spawn(call.env(home_is, home.path()).env("PATH", short))
     };
     start(home.path()).wait("its end", |line| line.contains("exit code 6"));
-    // What PATH finds is the one that is meant.
+    // A program that PATH finds takes precedence.
     let own = home.path().join("own");
     std::fs::create_dir(&own).unwrap();
     put_program(&own, "outer-agent", &first.replace("inner", "no-such"));
@@ -291,7 +292,7 @@ fn an_agent_that_path_does_not_name_is_found_where_it_was_installed() {
     assert!(!end.contains("exit code 6"), "{end}");
 }
 
-/// Gives where a system has its own programs.
+/// Returns where a system keeps its own programs.
 fn system_programs() -> &'static std::path::Path {
     std::path::Path::new(match cfg!(windows) {
         true => r"C:\windows\system32",
@@ -313,7 +314,7 @@ fn put_program(folder: &std::path::Path, name: &str, text: &str) {
     }
 }
 
-/// A whole path at which nothing is.
+/// An absolute path where nothing exists.
 const NOWHERE: &str = if cfg!(windows) {
     r"C:\nowhere\x"
 } else {
@@ -372,7 +373,7 @@ fn with_editor(agent: &Working, editor: &str) -> Terminal {
 fn a_prompt_is_written_on_in_the_persons_own_editor_and_sent_by_enter_alone() {
     let agent = Working::new::<Asking>();
     let script = agent.folder.path().join("editor.sh");
-    // It has the terminal alone: every key is its own, and what is typed after it is closed is nobody's.
+    // It has the terminal alone: every key goes to it, and what is typed after it is closed goes nowhere.
     let written = "ls -l \"$1\" >\"${0%/*}/rights\"\nprintf 'editing\\n'\nread line\nread more\n\
         printf '%s\\n%s and %s\\n' \"$(cat \"$1\")\" \"$line\" \"$more\" >\"$1\"\n";
     std::fs::write(&script, written).unwrap();
@@ -393,7 +394,7 @@ fn a_prompt_is_written_on_in_the_persons_own_editor_and_sent_by_enter_alone() {
     let sent = prompts(&agent);
     assert_eq!(sent.len(), 1);
     assert!(sent[0].contains(r"touch\ny and q"), "{sent:?}");
-    // The file was the person's alone, and is gone.
+    // Only the person could access the file, and it is gone.
     let rights = std::fs::read_to_string(agent.folder.path().join("rights")).unwrap();
     assert!(rights.starts_with("-rw-------"), "{rights}");
     let name = rights.split_whitespace().last().unwrap().to_owned();
@@ -411,7 +412,7 @@ fn an_editor_that_fails_or_is_none_leaves_what_was_typed() {
         let agent = Working::new::<Asking>();
         let mut terminal = with_editor(&agent, editor);
         terminal.wait(words);
-        // It goes on where it was.
+        // It continues where it was.
         terminal.press(" it");
         terminal.wait("touch it");
         terminal.press("\r");

@@ -1,8 +1,8 @@
 //! Every scenario of the demo on three sizes of screen, without colour, and in lines.
 //!
-//! A small player performs the demo's own files on a clock of its own, with a person who accepts what is
-//! asked. One snapshot a scenario holds its key moments at each size; what every screen and every line must
-//! hold is asserted beside them.
+//! A small player performs the demo's own files on its own clock, with a person who accepts what is asked.
+//! One snapshot per scenario contains its key moments at each size; the requirements for every screen and
+//! every line are asserted separately.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,17 +16,17 @@ use crate::support::child::command;
 use crate::support::stage::Stage;
 
 const SIZES: [(u16, u16); 3] = [(40, 10), (80, 24), (200, 60)];
-/// Stands for what was answered, wherever an agent repeats it.
+/// The answer given, wherever an agent repeats it.
 const ANSWER: &str = "your answer";
 const START: &str = "2026-01-01T10:00:00Z";
 
-/// Holds a moment of a performance: what it is, and its screen at each size.
+/// A moment of a performance: its description, and its screen at each size.
 struct Moment {
     what: String,
     screens: Vec<String>,
 }
 
-/// Holds one agent's part: its producer object, what is still to come, and when.
+/// One agent's part: its producer object, its remaining steps, and their time.
 struct Role {
     producer: Value,
     steps: Vec<Value>,
@@ -42,9 +42,9 @@ pub struct Player {
     roles: Vec<Role>,
     count: usize,
     moments: Vec<Moment>,
-    /// Whether each page of a question is looked at.
+    /// Whether each page of a question is viewed.
     reads: bool,
-    /// Whether it is answered by lines.
+    /// Whether the answers are lines.
     by_lines: bool,
 }
 
@@ -63,7 +63,7 @@ impl Player {
         Self::of(name, verbosity, Manner::Keys)
     }
 
-    /// Plays to a person or a program without a voice that answers by keys or by lines.
+    /// Creates a player for a person or a program without a voice that answers with keys or lines.
     pub fn of(name: &str, verbosity: Verbosity, manner: Manner) -> Self {
         let by_lines = manner != Manner::Keys;
         let (header, steps) = scenario(name);
@@ -180,7 +180,7 @@ impl Player {
         if kind.ends_with("errored") || kind.ends_with("handoff.requested") {
             event.insert("urgency".to_owned(), json!("critical"));
         }
-        // The files pair events by labels; the wire has ids.
+        // The files pair events by labels; the wire uses ids.
         for (name, prefix) in [("tool_call_id", "call_"), ("output_id", "out_")] {
             if let Some(label) = event.get(name).and_then(Value::as_str) {
                 let letters: String = label.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -197,13 +197,13 @@ impl Player {
         self.stage.wait(Duration::from_millis(500));
     }
 
-    /// Answers a question as a person does who agrees, and gives the outcome's name.
+    /// Answers a question as a consenting person does, and returns the outcome's name.
     fn answer(&mut self, asked: &Value) -> String {
         self.stage.wait_for_silence();
         let before = self.stage.sent.len();
         let kind = asked["accepted_response_kinds"][0].as_str();
         if self.by_lines {
-            // Who reads takes a moment; a bare line is not taken for a question that has just come.
+            // Reading takes a moment; a bare line does not answer a question that has just arrived.
             self.stage.wait(Duration::from_secs(3));
             self.stage.line(match kind {
                 None | Some("yes_no") => "y",
@@ -241,7 +241,7 @@ impl Player {
         }
         if self.stage.sent.len() == before {
             self.moment("the second step");
-            // It wants to be heard.
+            // It must be heard first.
             self.stage.wait_for_silence();
             self.press(KeyCode::Char('c'));
         }
@@ -274,8 +274,8 @@ impl Player {
         });
     }
 
-    /// Holds that at each size a person can read what is asked, what follows, how long there is and which
-    /// keys answer, on the first screen or by turning its pages with `d`.
+    /// Checks that at each size a person can read what is asked, what follows, how much time there is and
+    /// which keys answer, on the first screen or by turning its pages with `d`.
     fn readable(&mut self, asked: &Value) {
         for (at, (columns, rows)) in SIZES.iter().enumerate() {
             let first = &self.moments.last().unwrap().screens[at];
@@ -333,7 +333,7 @@ impl Role {
         self.steps.get(self.next)
     }
 
-    /// Goes on to the next step that the outcome of the last question leads to.
+    /// Moves on to the next step that matches the outcome of the last question.
     fn skip(&mut self) {
         while let Some(step) = self.steps.get(self.next) {
             let on = match step.get("on") {
@@ -355,7 +355,7 @@ fn flat(screen: &str) -> String {
     screen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Puts the number of empty rows in the place of several.
+/// Replaces several empty rows by their number.
 fn folded(screen: &str) -> String {
     let mut out = String::new();
     let mut empty = 0;
@@ -381,7 +381,7 @@ fn folded(screen: &str) -> String {
 fn check(name: &str) {
     let mut player = Player::new(name, Verbosity::Normal);
     player.play();
-    // No two moments look alike, at any size: each state can be told from the others without colour.
+    // No two moments look alike, at any size: the states can be distinguished without colour.
     for (at, size) in SIZES.iter().enumerate() {
         let screens: BTreeSet<&str> = player
             .moments
@@ -436,7 +436,7 @@ fn every_scenario_of_the_demo_is_here() {
     assert_eq!(listed, NAMES.iter().copied().collect());
 }
 
-/// Gives a line's words without its label, or without what sets it in.
+/// Returns a line's words without its label or indentation.
 fn message(line: &str) -> &str {
     if let Some(message) = line.strip_prefix("  ") {
         return message;
@@ -481,7 +481,7 @@ fn the_lines_of_every_scenario_are_all_that_is_announced_and_nothing_else() {
                     continue;
                 }
                 let written = flat(&written);
-                // The time comes last, and only where it is another.
+                // The time comes last, and only if it has changed.
                 let written = match time == minute {
                     true => written.as_str(),
                     false => written.strip_suffix(&time).expect("the time"),
@@ -493,8 +493,8 @@ fn the_lines_of_every_scenario_are_all_that_is_announced_and_nothing_else() {
     }
 }
 
-/// The real program, through a pipe: the linear face writes what the JSON face announces, byte by byte
-/// without any control sign but the ends of lines.
+/// The real program, through a pipe: the linear face writes what the JSON face announces, byte for byte
+/// without any control character except line feeds.
 #[test]
 fn what_is_piped_is_what_is_announced() {
     let capture = format!("{}/tests/fixtures/tour.jsonl", env!("CARGO_MANIFEST_DIR"));
@@ -529,12 +529,12 @@ fn what_is_piped_is_what_is_announced() {
         if text.starts_with("hearken, ") || !told["reply_token"].is_null() {
             continue;
         }
-        // What other words say is no line of its own.
+        // Anything repeated in other words has no line of its own.
         if told["spoken"] == "" {
             assert!(told["kind"] == "state" && !rest.contains(&text), "{told}");
             continue;
         }
-        // Every row of it comes in its order.
+        // Its rows come in order.
         for part in wrap(&text, 0) {
             let at = rest
                 .find(&part)

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::child::Hearken;
 use super::{Peer, free_port, watch};
 
-/// Waits for a question, and gives its number.
+/// Waits for a question, and returns its number.
 fn question(hearken: &mut Hearken) -> u64 {
     let asked = hearken.announced("confirmation", "send_email");
     asked["question"].as_u64().unwrap()
@@ -24,7 +24,7 @@ fn accept(hearken: &mut Hearken, number: u64) {
 fn three_questions_of_three_producers_are_answered_in_another_order() {
     let one = Peer::start("aaep-minimal-producer", free_port(), &[]);
     let two = Peer::start("aaep-minimal-producer", free_port(), &[]);
-    // Another program altogether, with sessions, tokens and wording of its own.
+    // An entirely different program, with its own sessions, tokens and wording.
     let three = Peer::start("aaep-maf-server", free_port(), &[]);
     let arguments = [
         "watch",
@@ -101,7 +101,7 @@ fn a_producer_that_dies_with_an_answer_on_its_way_is_never_told_as_answered() {
     peer.ask("Send an email to bob");
     let number = question(&mut hearken);
     let process = Pid::from_raw(i32::try_from(peer.child.id()).unwrap()).unwrap();
-    // It takes the connection and answers nothing: the answer is on its way for as long.
+    // It accepts the connection and answers nothing: meanwhile, the answer is on its way.
     kill_process(process, Signal::STOP).unwrap();
     accept(&mut hearken, number);
     peer.kill();

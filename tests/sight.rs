@@ -7,7 +7,7 @@ use hearken::demo::{Running, Settings, serve};
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
 
-/// Longer than a question takes to be armed, on a busy machine too.
+/// Longer than it takes to arm a question, even on a busy machine.
 const ARMED: Duration = Duration::from_millis(1200);
 
 async fn watch(face: &str) -> (Running, Terminal) {

@@ -61,7 +61,7 @@ fn quitting_leaves_nothing_of_a_program_behind() {
     let script = format!("trap '' INT; sleep 60 & echo \"pids $$ $!\" >&2; echo '{STARTED}'; wait");
     let mut child = watch(&["--", "sh", "-c", &script]);
     child.wait("the session", |line| line.contains("Planner is here."));
-    // What it says to people comes by another way than its events, and perhaps later.
+    // Its messages to people travel separately from its events, and may arrive later.
     let until = std::time::Instant::now() + crate::support::PATIENCE;
     let line = loop {
         assert!(std::time::Instant::now() < until, "it wrote no pids");
@@ -88,7 +88,7 @@ fn quitting_leaves_nothing_of_a_program_behind() {
     }
 }
 
-/// A grandchild is waited for by whoever adopted it, which is not always done on a test machine.
+/// A grandchild is reaped by its adoptive parent, which does not always happen on a test machine.
 #[cfg(unix)]
 fn is_zombie(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
@@ -115,7 +115,7 @@ fn a_unix_socket_is_followed_and_answered() {
     child.wait("the question", |line| line.contains("Send it"));
     let mut reply = String::new();
     let mut reader = BufReader::new(server.try_clone().unwrap());
-    // A line counts when the question was shown before it was read.
+    // A line counts if the question was shown before it was read.
     child.say("y");
     reader.read_line(&mut reply).unwrap();
     let reply: serde_json::Value = serde_json::from_str(&reply).unwrap();

@@ -1,5 +1,5 @@
-//! Whose words a line is: the label stands where the speaker changes, the time where the minute does, and an agent
-//! that wants its words to be taken for hearken's never writes a row that begins like one of hearken's.
+//! Whose words a line contains: the label appears when the speaker changes, the time when the minute does, and an
+//! agent that tries to pass its words off as hearken's never writes a row that begins like one of hearken's.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::pane::forge;
 use crate::support::scene::{event, say};
 use crate::support::stage::Stage;
 
-/// Sets a stage whose lines have a width, at ten seconds before a full minute.
+/// Returns a stage whose lines have a width, at ten seconds before a full minute.
 fn stage(width: u16, times: TimesChoice) -> Stage {
     let mut config = Config::default();
     config.screen.times = times;
@@ -84,11 +84,11 @@ fn the_label_stands_where_the_speaker_changes() {
     stage.written.interrupted();
     say(stage, "Ann", "Eight. ");
     assert_eq!(rows(stage), ["Ann says: Eight."]);
-    // After a pause nobody knows whose turn it was.
+    // After a pause, the listener may not know whose turn it was.
     stage.wait(Duration::from_secs(31));
     say(stage, "Ann", "Nine. Ten. ");
     assert_eq!(rows(stage), ["Ann says: Nine.", "  Ten."]);
-    // What could be taken for hearken's by ear.
+    // Words that a listener could take for hearken's.
     for text in [
         "Note: fine. ",
         "Low risk of rain. ",
@@ -101,7 +101,7 @@ fn the_label_stands_where_the_speaker_changes() {
     }
     say(stage, "Ann", "It is 10:30 now. ");
     assert_eq!(rows(stage), ["  It is 10:30 now."]);
-    // While there is something to be decided each line says whose it is.
+    // While a decision is pending, each line says whose it is.
     event(
         stage,
         "Ben",
@@ -153,7 +153,7 @@ fn the_time_stands_where_it_is_set_to() {
             "  Four and five. (10:01:02)",
         ]
     );
-    // A time that was left out of a narrow line stands behind the next one.
+    // A time that was left out of a narrow line follows the next one.
     assert_eq!(
         told(24, TimesChoice::Minute),
         [
@@ -170,7 +170,7 @@ fn no_row_of_an_agents_begins_like_one_of_hearkens() {
     for (told, name) in [("Mailer", "Mailer"), ("hearken", "agent hearken")] {
         for width in [0, 20, 40, 80] {
             let mut stage = stage(width, TimesChoice::Never);
-            // Nothing of it is held back from being told without a label by its words.
+            // None of these words prevent an announcement without a label.
             for text in [
                 "zzGo zzon. zzDone. ",
                 "zzLow zzrisk. zzPress zzy zzto zzaccept zzat zzonce. ",
@@ -192,7 +192,7 @@ fn no_row_of_an_agents_begins_like_one_of_hearkens() {
                 }
                 found += 1;
                 if at >= asked {
-                    // What is asked has its label in every row.
+                    // A question has its label in every row.
                     assert!(asks, "{width}: {row:?}");
                     continue;
                 }

@@ -1,8 +1,8 @@
-//! The whole program beside a speech-dispatcher that fails: it stays live, it says so, it comes back.
+//! The whole program with a speech-dispatcher that fails: it stays responsive, it says so, it recovers.
 //!
-//! The server asserts at its end that no client was impolite: no PAUSE, nothing on `all`, and never
-//! IMPORTANT, with a screen reader or without.
-// The figures are what a reader of the run wants to see.
+//! At its end, the server asserts that no client was impolite: no PAUSE, nothing on `all`, and never
+//! IMPORTANT, with or without a screen reader.
+// The figures are for readers of the run's output.
 #![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 
 use std::time::{Duration, Instant};
@@ -15,14 +15,14 @@ use crate::support::ssip::{Answer, FakeSsip, Folder, Speech, address};
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
 
-/// How soon the screen answers a key, whatever the voice does.
+/// How soon the screen reacts to a key, whatever the voice does.
 const LIVE: Duration = Duration::from_millis(100);
 
 /// Starts the pane with the scripted voice and no other.
 fn pane(server: &FakeSsip, path: &str, source: &str, more: &[&str]) -> Terminal {
     let mut arguments = vec!["watch", source, "--face", "full"];
     arguments.extend(more);
-    // High enough to keep everything in sight that is asserted.
+    // High enough to keep everything visible that is asserted.
     Terminal::start_with(
         100,
         60,
@@ -35,13 +35,13 @@ fn pane(server: &FakeSsip, path: &str, source: &str, more: &[&str]) -> Terminal 
     )
 }
 
-/// Presses a key that changes the screen, there and back, and asserts that each is seen in time.
+/// Presses a key that changes the screen, there and back, and asserts that each change is seen in time.
 ///
-/// A machine that is busy with other things answers one press late and not most of them.
+/// A machine that is busy with other things reacts late to one press, but not to most of them.
 fn assert_live(terminal: &mut Terminal, when: &str) {
     let mut times = Vec::new();
     for _ in 0..4 {
-        // The search's line, and away again: the last row names the keys.
+        // The search line appears and disappears: the last row names the keys.
         for (key, shown) in [("/", true), ("\x1b", false)] {
             let pressed = Instant::now();
             terminal.press(key);
@@ -64,8 +64,8 @@ async fn demo() -> Running {
     serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap()
 }
 
-/// Runs one fault in the middle of a session: the voice is there, the fault comes, the person is
-/// told, the pane is live all the while, and the voice comes back.
+/// Plays one fault in the middle of a session: the voice works, the fault occurs, the person is told, the
+/// pane stays responsive throughout, and the voice recovers.
 fn lost_and_back(name: &str, fault: impl FnOnce(&FakeSsip), mend: impl FnOnce(&FakeSsip)) {
     block_on(async {
         let running = demo().await;
@@ -74,7 +74,7 @@ fn lost_and_back(name: &str, fault: impl FnOnce(&FakeSsip), mend: impl FnOnce(&F
             let mut terminal = pane(&server, "/nonexistent", &running.url(), &[]);
             terminal.wait("Voice: speech-dispatcher.");
             fault(&server);
-            // A word to say, so that a mute server is found out.
+            // A word to say, so that a mute server is noticed.
             terminal.press("t");
             assert_live(&mut terminal, name);
             terminal.wait("The voice is lost");
@@ -82,7 +82,7 @@ fn lost_and_back(name: &str, fault: impl FnOnce(&FakeSsip), mend: impl FnOnce(&F
             mend(&server);
             terminal.wait("The voice is back: speech-dispatcher.");
             assert_live(&mut terminal, name);
-            // What is said now is heard again.
+            // New words are heard again.
             server.speech(Speech::Ends);
             let before = server.wait("what was said", |_, messages| Some(messages.len()));
             terminal.press("s");
@@ -141,7 +141,7 @@ fn a_slow_voice_keeps_no_key_waiting_and_is_no_loss() {
             assert_live(&mut terminal, "slow");
             server.answer_as_usual("SPEAK");
             server.release();
-            // The held words were cut by the keys; what answers the keys is said.
+            // The keys cut the waiting words; the responses to the keys are said.
             server.wait("the words after them", |_, messages| {
                 messages
                     .iter()
@@ -215,8 +215,8 @@ fn without_any_voice_it_says_so_in_words_and_questions_can_be_answered() {
     });
 }
 
-/// Each loss and each return is one announcement, and with a reader at work nothing but MESSAGE and
-/// lower priorities is used; the server asserts the rest when it goes.
+/// Each loss and each return is one announcement, and with a screen reader running only MESSAGE and lower
+/// priorities are used; the server asserts the rest when it ends.
 #[test]
 fn each_loss_and_each_return_is_announced_once_and_the_reader_is_never_cancelled() {
     block_on(async {
@@ -275,7 +275,7 @@ fn each_loss_and_each_return_is_announced_once_and_the_reader_is_never_cancelled
         for word in ["PAUSE", "IMPORTANT"] {
             assert!(!commands.iter().any(|line| line.contains(word)), "{word}");
         }
-        // Which events are wanted is our own affair; anything else on ALL would be another's.
+        // The choice of events concerns only us; any other command on ALL would affect other clients.
         let rude = |line: &&String| {
             line.to_lowercase().contains(" all") && !line.starts_with("SET SELF NOTIFICATION ")
         };
@@ -284,15 +284,16 @@ fn each_loss_and_each_return_is_announced_once_and_the_reader_is_never_cancelled
     });
 }
 
-/// From the key in the terminal to the stop command on the daemon's socket, through the whole
-/// program, while 10,000 events a second come in.
+/// From the key in the terminal to the stop command on the daemon's socket, through the whole program,
+/// while 10,000 events a second arrive.
 ///
-/// A release build on a machine of its own must hold the real bound, and .ci/run asks it to; a debug
-/// build beside other tests only must not lose it out of sight.
+/// A release build on an idle machine must meet the real limit, as requested by .ci/run; a debug build
+/// alongside other tests must merely stay near it.
 #[test]
 fn a_stop_key_is_on_the_socket_in_time_under_a_flood() {
     let released = std::env::var_os("HEARKEN_BINARY").is_some();
-    // A debug build among other tests is judged by its median: they take the machine for most of a second.
+    // A debug build among other tests is judged by its median: they occupy the machine for most of a
+    // second.
     let (rounds, bound, rate) = match released {
         true => (200, Duration::from_millis(10), crate::latency::ISSUE.0),
         false => (20, Duration::from_millis(100), 1000),
@@ -300,9 +301,9 @@ fn a_stop_key_is_on_the_socket_in_time_under_a_flood() {
     let server = FakeSsip::start();
     let flood = Flood::start(rate);
     let mut terminal = pane(&server, "/nonexistent", &flood.url, &[]);
-    // The line that says so is gone before anybody could see it; the status stays.
+    // The line about it is gone before it could be seen; the status stays.
     terminal.wait("voice: speech-dispatcher");
-    // A machine that is busy with something else at one time is not at three.
+    // A machine that is busy once is not busy three times in a row.
     let mut best = Duration::MAX;
     let mut stops = 0;
     let mut begun = 0;

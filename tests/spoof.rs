@@ -1,4 +1,4 @@
-//! An agent that wants to be taken for hearken: what it writes stays under its own name, on every face.
+//! An agent that poses as hearken: what it writes stays under its own name, in every face.
 
 use std::io::Write;
 
@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use crate::support::child::Hearken;
 
-/// What stands at the start of a line that is hearken's own, or asks something.
+/// The beginning of a line that is hearken's own, or that asks something.
 const OURS: [&str; 2] = ["hearken:", "Question"];
 
-/// Writes a file of an agent that calls itself hearken, and tries every way to a line of its own.
+/// Writes the events of an agent that calls itself hearken, and tries every way to get a line of its
+/// own.
 fn stream() -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let rows = [

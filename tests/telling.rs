@@ -1,8 +1,8 @@
-//! How many words hearken needs, beside a careful person who tells the same.
+//! How many words hearken needs, compared with a careful person who reports the same.
 //!
-//! `tests/fixtures/tellings` holds what such a person says of each scenario of the demo, from its start to its
-//! end, by somebody who accepts: who works on what, what was found, what the agent wrote, each question with
-//! its risk, its action, what follows and what silence does, what was answered and what came of it.
+//! `tests/fixtures/tellings` contains such a person's report on each scenario of the demo, from its start to its
+//! end, when everything is accepted: who works on what, what was found, what the agent wrote, each question with its
+//! risk, its action, what follows and what silence does, what was answered and the outcome.
 
 use hearken::announce::Manner;
 use hearken::config::Verbosity;
@@ -12,18 +12,18 @@ use serde_json::Value;
 
 use crate::screens::{NAMES, Player};
 
-/// How many words hearken may say for ten of the careful person's, to a program that is given the ways to answer
-/// beside the words.
+/// How many words hearken may say per ten of the careful person's, to a program that gets the ways to answer
+/// separately.
 const NORMAL: usize = 16;
-/// The same, tersely.
+/// The same, in terse mode.
 const TERSE: usize = 12;
-/// How many it may say in lines, where the ways to answer, as they sound, are words like all others.
+/// How many it may say in lines, where the ways to answer, as spoken, count as words like any others.
 const LINES_NORMAL: usize = 22;
-/// The same, tersely.
+/// The same, in terse mode.
 const LINES_TERSE: usize = 17;
 
-/// Holds the bounds that were set before any telling was written: scenario, normal, terse. Tersely, `question` and
-/// `email` have one sentence more, which counts the inputs that the question does not say.
+/// The limits that were set before any telling was written: scenario, normal, terse. In terse mode, `question` and
+/// `email` have one sentence more, which counts the inputs that the question does not mention.
 const SET: [(&str, usize, usize); 4] = [
     ("tour", 163, 122),
     ("question", 64, 50),
@@ -31,8 +31,8 @@ const SET: [(&str, usize, usize); 4] = [
     ("handoff", 64, 48),
 ];
 
-/// How many words each scenario took, normally and tersely, before hearken was held to the tellings: measured in the
-/// same way, in the JSON face of a run that accepts.
+/// How many words each scenario took, in normal and terse mode, before hearken was measured against the tellings;
+/// counted in the same way, in the JSON face of a run that accepts.
 const BEFORE: [(&str, usize, usize); 11] = [
     ("tour", 260, 201),
     ("question", 146, 107),
@@ -47,14 +47,14 @@ const BEFORE: [(&str, usize, usize); 11] = [
     ("answer", 869, 840),
 ];
 
-/// Gives the words of a telling.
+/// Returns the number of words in a telling.
 fn telling(name: &str) -> usize {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tellings");
     let text = std::fs::read_to_string(format!("{folder}/{name}.txt")).unwrap();
     text.split_whitespace().count()
 }
 
-/// Plays a scenario by lines, and gives what is to be spoken.
+/// Plays a scenario answered with lines, and returns what is to be spoken.
 fn spoken(name: &str, verbosity: Verbosity, manner: Manner) -> Vec<String> {
     let mut player = Player::of(name, verbosity, manner);
     player.play();
@@ -73,7 +73,7 @@ fn words(spoken: &[String]) -> usize {
         .sum()
 }
 
-/// Gives how many words a scenario may take.
+/// Returns the maximum number of words for a scenario.
 fn most(name: &str, verbosity: Verbosity, manner: Manner) -> usize {
     let terse = verbosity == Verbosity::Terse;
     let ratio = match (manner, terse) {
@@ -123,7 +123,7 @@ fn no_scenario_takes_many_more_words_than_a_careful_person_does() {
         ));
     }
     assert!(over.is_empty(), "{table}\n{}", over.join("\n"));
-    // The documents print the same table.
+    // The documentation prints the same table.
     let speech = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/speech.md");
     let speech = std::fs::read_to_string(speech).unwrap();
     assert!(
@@ -132,7 +132,7 @@ fn no_scenario_takes_many_more_words_than_a_careful_person_does() {
     );
 }
 
-/// The documents show what a braille display of 40 cells gets of `email`, as it is now.
+/// The documentation shows what a 40-cell braille display currently gets of `email`.
 #[test]
 fn the_transcript_in_the_documents_is_what_is_written() {
     let mut player = Player::of("email", Verbosity::Normal, Manner::Lines);

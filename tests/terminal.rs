@@ -1,4 +1,4 @@
-//! The full face in a real pseudo-terminal, gated by what the screen shows.
+//! The full face in a real pseudo-terminal, paced by what the screen shows.
 
 use std::io::Write;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
 
-/// Settings with a long time of arming, so that a slow machine can't make an early key a late one.
+/// Settings with a long arming time, so that a slow machine can't turn an early key into a late one.
 fn slow_arming() -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     write!(file, "[questions]\narm_ms = 2500\n").unwrap();
@@ -47,7 +47,7 @@ fn only_the_documented_way_answers_and_exactly_once() {
             terminal.press("y");
             terminal.wait("Not yet");
             assert_eq!(producer.replies().len(), 0, "typed as the question came");
-            // Pasted text is no key.
+            // Pasted text is not a key.
             terminal.press("\x1b[200~y\ny\n\x1b[201~");
             terminal.let_pass(Duration::from_millis(2700));
             assert_eq!(producer.replies().len(), 0, "pasted");
@@ -69,8 +69,8 @@ fn only_the_documented_way_answers_and_exactly_once() {
     });
 }
 
-/// A terminal replies where its cursor is, and then reads nothing more: what waits for it was not shown, so no key answers
-/// it. Once it reads again, the question can be answered.
+/// A terminal replies to a cursor query, and then reads nothing more: what waits for it was not shown, so no key
+/// answers it. Once it reads again, the question can be answered.
 fn a_terminal_that_reads_nothing_answers_nothing(face: &str, accept: &str, confirm: &str) {
     block_on(async {
         let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
@@ -81,13 +81,13 @@ fn a_terminal_that_reads_nothing_answers_nothing(face: &str, accept: &str, confi
         within("subscriber", producer.until_subscribed(1)).await;
         tokio::task::block_in_place(|| {
             terminal.wait("Connected");
-            // The first question tells a face of lines that it replies.
+            // The first question teaches a line-based face that the terminal replies.
             terminal.let_pass(Duration::from_millis(300));
         });
         producer.start("question").unwrap();
         tokio::task::block_in_place(|| {
             terminal.wait("Archive");
-            // On a busy machine the question may be armed later than it is seen.
+            // On a busy machine, the question may be armed later than it is seen.
             while producer.replies().is_empty() {
                 terminal.let_pass(Duration::from_millis(800));
                 terminal.press(if face == "full" { "n" } else { "n 1\r" });
@@ -101,7 +101,7 @@ fn a_terminal_that_reads_nothing_answers_nothing(face: &str, accept: &str, confi
         producer.resume();
         within("question", producer.until_asked(1)).await;
         tokio::task::block_in_place(|| {
-            // In the buffer it is there, and nobody has seen it.
+            // It is in the buffer, but nobody has seen it.
             terminal.wait("Harbor Bicycles");
             for keys in [accept, confirm, accept, confirm] {
                 terminal.let_pass(Duration::from_millis(1500));
@@ -183,7 +183,7 @@ fn a_resize_to_the_smallest_size_keeps_the_question_in_sight() {
                     && screen.contains("Question 1, ")
                     && screen.contains("y then c accept")
             });
-            // The cursor stands on the question.
+            // The cursor is on the question.
             terminal.wait_for_cursor(0);
         });
         running.stop().await;
@@ -219,7 +219,7 @@ fn a_stop_gives_the_terminal_back_and_loses_nothing() {
             terminal.wait("Stopped");
             assert!(!terminal.parsed().alternate_screen());
             assert!(!terminal.parsed().hide_cursor());
-            // The shell has its terminal: what is typed is echoed and run.
+            // The shell has its terminal back: typed input is echoed and run.
             terminal.press("echo $((6 * 7))\r");
             terminal.wait("42");
         });
@@ -246,8 +246,8 @@ fn a_stop_gives_the_terminal_back_and_loses_nothing() {
     });
 }
 
-/// Runs the program in a session of its own, where nobody tells it that its terminal hung up, takes the
-/// terminal away with a question open, and gives what it wrote to standard error and its exit code.
+/// Runs the program in its own session, where no signal reports that its terminal hung up, takes the terminal away with
+/// a question open, and returns its standard error and its exit code.
 fn lose_the_terminal(face: &str) -> String {
     use std::io::Read;
     block_on(async {
@@ -319,7 +319,7 @@ fn half_a_sequence_holds_nothing_up() {
         within("subscriber", producer.until_subscribed(1)).await;
         tokio::task::block_in_place(|| {
             terminal.wait("Connected");
-            // Alt-[ is the beginning of a sequence that never goes on.
+            // Alt-[ is the beginning of a sequence that never continues.
             terminal.press("\x1b[");
         });
         producer.start("question").unwrap();
@@ -339,8 +339,7 @@ fn keys_that_come_in_a_great_burst_are_all_taken() {
         );
         tokio::task::block_in_place(|| {
             terminal.wait("Connected");
-            // More than is read at once: the rest must not lie there until the next key, when it would pass
-            // for that key.
+            // More than one read holds: the rest must not wait for the next key, when it would pass for that key.
             let burst = format!("/{}the end", "z".repeat(1500));
             terminal.press(&burst);
             terminal.wait("zzthe end");

@@ -1,4 +1,4 @@
-//! Real hearkens on one demo producer: each with terms of its own, at every door.
+//! Real hearkens on one demo producer: each with its own terms, at every door.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use crate::support::child::Hearken;
 
-/// Starts the demo's server, and gives it with what it says of itself.
+/// Starts the demo's server, and returns it with its first line.
 fn serve(arguments: &[&str]) -> (Hearken, String) {
     let mut server = Hearken::start(&[&["demo"], arguments].concat());
     let line = server.wait("the demo", |line| line.contains("Serving the demo at"));
     (server, line)
 }
 
-/// Finds the address among the words of the server.
+/// Returns the address in the server's words.
 fn url(line: &str) -> String {
     let found = line
         .split_whitespace()
@@ -34,7 +34,7 @@ fn play(url: &str, scenario: &str) {
     assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
 }
 
-/// Follows a source with settings of its own, and records what comes.
+/// Follows a source with its own settings, and records the events.
 fn follow(source: &[&str], settings: &str, folder: &Path, name: &str) -> Hearken {
     let config = folder.join(format!("{name}.toml"));
     std::fs::write(&config, settings).unwrap();
@@ -55,7 +55,7 @@ fn follow(source: &[&str], settings: &str, folder: &Path, name: &str) -> Hearken
     Hearken::start(&[&flags, source].concat())
 }
 
-/// Reads a recording: when each event came, and the event.
+/// Reads a recording: the time of each event, and the event.
 fn recorded(folder: &Path, name: &str) -> Vec<(Duration, Value)> {
     let lines = |name: String| -> Vec<Value> {
         let text = std::fs::read_to_string(folder.join(name)).unwrap();
@@ -112,7 +112,7 @@ fn two_with_different_terms_get_different_streams_the_rate_is_kept_and_what_is_u
         "{:?}",
         kinds(&slow)
     );
-    // One a second with one saved: never more than two within a second, nor n + 1 within n.
+    // One per second with one saved: never more than two within a second, nor n + 1 within n.
     let calm: Vec<Duration> = slow
         .iter()
         .filter(|(_, event)| event["urgency"] != "critical")
@@ -124,7 +124,7 @@ fn two_with_different_terms_get_different_streams_the_rate_is_kept_and_what_is_u
         let right = Duration::from_secs(n as u64 - 1) - Duration::from_millis(250);
         assert!(took >= right, "{} events in {took:?}", n + 1);
     }
-    // The question overtakes what waits for its second.
+    // The question overtakes the events that wait for their second.
     let question = |events: &[(Duration, Value)]| {
         let found = events
             .iter()
@@ -165,7 +165,7 @@ fn every_door_of_the_demo_is_followed_and_answered() {
     let folder = tempfile::tempdir().unwrap();
     let socket = format!("unix:{}/demo.sock", folder.path().display());
     let (socket, folder) = (socket.as_str(), folder.path());
-    // Each plays in real time, so all of them play at once.
+    // Each plays in real time, so all of them play at the same time.
     std::thread::scope(|scope| {
         for (place, source) in [
             ("127.0.0.1:0", "http"),

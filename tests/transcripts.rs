@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::stage::Stage;
 use crate::support::{block_on, within};
 
-/// The demo's default scenario as `hearken demo --record` wrote it, accepted by the person.
+/// The demo's default scenario as recorded by `hearken demo --record`, accepted by the person.
 const TOUR: &str = include_str!("fixtures/tour.jsonl");
 
 fn stamp(event: &Value) -> Timestamp {
@@ -104,7 +104,7 @@ fn no_utterance_breaks_a_word_and_none_is_said_twice() {
     for (at, text) in texts.iter().enumerate() {
         let agents = stage.script[at].contains(" agent ");
         let again = texts[..at].contains(text);
-        // What is asked is read back before it is sent: that is wanted.
+        // The question is read back before the answer is sent, as intended.
         let read_back = text.starts_with("Send an email");
         assert!(!(agents && again && !read_back), "said twice: {text}");
     }
@@ -151,7 +151,7 @@ fn the_capture_is_what_the_demo_plays() {
         let told = played
             .iter()
             .any(|line| line.contains(&serde_json::to_string(&summary).unwrap()[1..summary.len()]));
-        // A question is told by its action and consequence.
+        // A question is announced by its action and consequence.
         assert!(
             told || summary.contains("email"),
             "the demo does not say {summary:?}"

@@ -1,4 +1,5 @@
-//! What others may write is refused in words, with the remedy; and what can't be written is no success.
+//! Files that others may write to are refused in words, with the remedy; and output that can't be written is
+//! no success.
 
 #![cfg(unix)]
 
@@ -9,7 +10,7 @@ use std::process::Stdio;
 
 use crate::support::child::command;
 
-/// Runs hearken, and gives its exit code and what it wrote to its standard error.
+/// Runs hearken, and returns its exit code and its standard error.
 fn refused(arguments: &[&str]) -> (i32, String) {
     let output = command(arguments).stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -35,7 +36,7 @@ fn what_can_not_be_written_whole_ends_with_code_1() {
         &["man"],
     ] {
         let full = File::options().write(true).open("/dev/full");
-        // Where the system has none, a pipe that nobody reads takes nothing either.
+        // If the system has none, a pipe without a reader accepts nothing either.
         let out = match full {
             Ok(full) => Stdio::from(full),
             Err(_) => {
@@ -86,7 +87,8 @@ fn a_file_of_another_user_is_refused_with_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(folder.path(), "config.toml", "", 0o644);
     if !rustix::process::geteuid().is_root() {
-        // Only root can give a file away. What belongs to root is trusted, as it could change hearken itself.
+        // Only root can give a file away. Files of root are trusted, because root could change hearken
+        // itself.
         let (code, said) = refused(&["demo", "--list", "--config", "/etc/passwd"]);
         assert!(!said.contains("chown"), "{code} {said}");
         return;
@@ -116,7 +118,7 @@ fn no_socket_and_no_door_is_put_where_others_may_write() {
     let (code, said) = refused(&["demo", "--serve", &place]);
     assert_eq!((code, said.contains(&remedy)), (2, true), "{said}");
     assert!(!shared.join("s.sock").exists());
-    // The door for hooks stands in the folder for what is remembered.
+    // The door for hooks is in the state folder.
     let state = folder.path().join("state");
     std::fs::create_dir_all(state.join("hearken")).unwrap();
     std::fs::set_permissions(state.join("hearken"), Permissions::from_mode(0o777)).unwrap();

@@ -1,4 +1,4 @@
-//! What is said when, held to the ear: two questions at once, keys that can't be misheard, what runs in silence.
+//! What is said when, checked by ear: two questions at once, unmistakable keys, work that runs in silence.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ fn asks(stage: &mut Stage, agent: &str, action: &str) {
     ask_for(stage, agent, action, 300);
 }
 
-/// Asks for so many seconds.
+/// Asks a question with a time limit in seconds.
 fn ask_for(stage: &mut Stage, agent: &str, action: &str, seconds: u64) {
     event(
         stage,
@@ -45,7 +45,7 @@ fn ask_for(stage: &mut Stage, agent: &str, action: &str, seconds: u64) {
     );
 }
 
-/// Gives what was said, part by part, without the times.
+/// Returns what was said, part by part, without the times.
 fn said(stage: &mut Stage) -> Vec<String> {
     let script = std::mem::take(&mut stage.script);
     let words = script
@@ -95,7 +95,7 @@ fn by_ear_one_question_is_finished_before_the_next_is_asked_once() {
         told[6].starts_with("Silence rejects in 4 minutes"),
         "{told:?}"
     );
-    // It can be answered: all of it was said.
+    // It can be answered: all of it has been said.
     stage.press('n');
     assert_eq!(stage.sent.len(), 2);
 }
@@ -137,7 +137,7 @@ fn a_question_with_little_time_waits_for_no_other_and_none_waits_for_long() {
     stage.wait(Duration::from_millis(500));
     said(stage);
     asks(stage, "Ben", "Delete the draft.");
-    // The second step is left alone: after a quarter of a minute the other one is asked all the same.
+    // The second step is left alone: after a quarter of a minute, the other question is asked all the same.
     stage.wait(Duration::from_secs(14));
     assert!(!said(stage).iter().any(|words| words == "Delete the draft."));
     stage.wait(Duration::from_secs(8));
@@ -229,7 +229,7 @@ fn keys_are_heard_as_words_that_cant_be_misheard() {
             "{words}: {spoken:#?}"
         );
     }
-    // No key stands by itself as a letter anywhere in them.
+    // No key appears in them as a single letter.
     for spoken in &spoken {
         let words: Vec<&str> = spoken.split_whitespace().collect();
         for pair in words.windows(2) {

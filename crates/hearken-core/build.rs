@@ -1,5 +1,5 @@
-//! Builds in what the program would otherwise read at each start: the phrase files, so that a file in `assets` is all that
-//! a language takes, and how letters are seen.
+//! Builds in what the program would otherwise read at each start: the phrase files, so that a new language only takes a
+//! file in `assets`, and the table of look-alike letters.
 
 use std::env;
 use std::error::Error;
@@ -55,7 +55,7 @@ fn phrases(out: &Path) -> Result<(), Box<dyn Error>> {
             files.push((tag.to_owned(), path));
         }
     }
-    // English first, which is taken where no other suits; the others in an order that never changes.
+    // English first, as the fallback; the others in a fixed order.
     files.sort_by_key(|(tag, _)| (tag != "en", tag.clone()));
     let mut list = format!(
         "/// The phrase files that are built in, by language; English first, which is taken when none suits.\n\
@@ -84,16 +84,16 @@ fn phrases(out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes down how each letter is seen (its skeleton by UTS 39) where it is not as itself. The library's own table holds an
-/// address for each letter, and a start would set them all right and keep them in memory.
+/// Writes the table of letters that look like another one (their skeleton by UTS 39). The library's own table holds an
+/// address for each letter, which every start would have to relocate and keep in memory.
 fn skeletons(out: &Path) -> Result<(), Box<dyn Error>> {
     let mut prototypes = String::new();
     let mut rows: Vec<(char, char, usize, usize)> = Vec::new();
     let mut sign = [0; 4];
-    // Between them nothing has been assigned, and behind them all is private.
+    // Nothing is assigned between these ranges, and everything after them is private use.
     for letter in ('\0'..='\u{3ffff}').chain('\u{e0000}'..='\u{effff}') {
         let text = &*letter.encode_utf8(&mut sign);
-        // What is put together out of others is taken apart before it is looked up.
+        // A composed letter is decomposed before it is looked up.
         if !text.nfd().eq([letter]) {
             continue;
         }

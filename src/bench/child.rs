@@ -1,4 +1,4 @@
-//! The hearken that is measured: to its end, or as long as it is needed.
+//! The hearken under measurement: run to its end, or for as long as it is needed.
 
 use std::io::{self, BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use super::Unmeasured;
 use crate::platform::{Spent, spending};
 
-/// How often it is looked at what a program took, where the system tells of its memory only while it lives, and whether the
-/// bench is to end.
+/// How often to sample a program's resource use (the system reports memory only while it lives) and to check whether
+/// the bench should end.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
-/// How long a program may take for anything, on a machine that has much to do.
+/// How long a program may take for anything, on a busy machine.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A call of this very program.
@@ -22,16 +22,16 @@ pub(super) struct Child {
     over: Arc<AtomicBool>,
 }
 
-/// What became of it.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub(super) struct Ran {
-    /// When it had ended.
+    /// The time when its end was noticed.
     pub(super) ended: Instant,
-    /// From its start, or that of its work, to its end.
+    /// The time from its start, or that of its work, to its end.
     pub(super) took: Duration,
-    /// The processor time and the most memory.
+    /// The processor time and the peak memory.
     pub(super) spent: Spent,
-    /// Whether the processor time is that of all its life; else what came after the last look is missing.
+    /// Whether the processor time covers the whole run; otherwise the part after the last sample is missing.
     pub(super) whole: bool,
 }
 
@@ -41,7 +41,8 @@ impl Child {
         Self { arguments, over }
     }
 
-    /// Runs it to its end, and hands on each line of its output, which goes nowhere else. It is to end with one of those codes.
+    /// Runs it to its end, and passes on each line of its output, which goes nowhere else. It must end with one of the
+    /// given codes.
     pub(super) fn run(
         &self,
         face: &[&str],
@@ -72,7 +73,7 @@ impl Child {
             });
             let watched = self.watch(&mut child, began);
             if watched.is_err() {
-                // It has ended already where the system fails to tell of it.
+                // If the system fails to report on it, it has already ended.
                 let _ = child.kill();
             }
             let status = child.wait()?;
@@ -86,7 +87,7 @@ impl Child {
         }
     }
 
-    /// Looks at it until it has ended.
+    /// Samples it until it has ended.
     fn watch(&self, child: &mut std::process::Child, began: Instant) -> Result<Ran, Unmeasured> {
         let mut before = Spent::default();
         loop {
@@ -114,11 +115,11 @@ impl Child {
     }
 }
 
-/// A call of this very program that goes on until this goes.
+/// A running call of this very program that ends when this is dropped.
 pub(super) struct Program(pub(super) std::process::Child);
 
 impl Program {
-    /// Prepares one without the person's own settings.
+    /// Prepares a call without the person's own settings.
     pub(super) fn call(arguments: &[&str], settings: &str) -> io::Result<Command> {
         let mut call = Command::new(std::env::current_exe()?);
         call.args(arguments).args(["--config", settings]);
@@ -129,7 +130,7 @@ impl Program {
         call.spawn().map(Self)
     }
 
-    /// Lets time pass while it goes on.
+    /// Lets time pass while it runs.
     pub(super) fn wait(&mut self, time: Duration, over: &AtomicBool) -> Result<(), Unmeasured> {
         let until = Instant::now() + time;
         loop {
@@ -142,7 +143,7 @@ impl Program {
         }
     }
 
-    /// Waits for something while it goes on; gives nothing where it does not come for that long.
+    /// Waits for a value while it runs; returns `None` if none arrives within `time`.
     pub(super) fn wait_for<T>(
         &mut self,
         from: &Receiver<T>,
@@ -155,7 +156,7 @@ impl Program {
             let left = until.saturating_duration_since(Instant::now());
             match from.recv_timeout(left.min(LOOK)) {
                 Ok(it) => return Ok(Some(it)),
-                // Whoever would send it is gone: so is the program, or it never comes.
+                // The sender is gone: either the program has ended, or the value never comes.
                 Err(_) if left.is_zero() => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(left.min(LOOK)),
@@ -163,7 +164,7 @@ impl Program {
         }
     }
 
-    /// Waits for something that is to come.
+    /// Waits for a value that must arrive.
     pub(super) fn receive<T>(
         &mut self,
         from: &Receiver<T>,
@@ -173,7 +174,7 @@ impl Program {
         it.ok_or_else(|| io::Error::from(io::ErrorKind::TimedOut).into())
     }
 
-    /// Says that the bench is to end, or that the program has ended by itself.
+    /// Fails if the bench should end, or if the program has ended by itself.
     fn look(&mut self, over: &AtomicBool) -> Result<(), Unmeasured> {
         if over.load(Ordering::Acquire) {
             return Err(Unmeasured::Over);
@@ -187,7 +188,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It has ended by itself where that fails, which is seen before.
+        // This fails if it has ended by itself, which was noticed before.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

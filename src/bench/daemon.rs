@@ -1,7 +1,7 @@
-//! A speech-dispatcher of its own, for the program that is measured.
+//! A private speech-dispatcher for the program under measurement.
 //!
-//! Responsibilities: the replies and events of SSIP that a voice needs, whose words go on until they are stopped; when some
-//! are begun, and when it is told to be silent. Not here: any sound.
+//! Responsibilities: the SSIP replies and events that a voice needs, for speech that continues until stopped; reporting
+//! when speech begins, and when it is silenced. Not here: any sound.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -11,18 +11,18 @@ use std::time::Instant;
 
 use crate::platform::sockets::{BlockingListener, BlockingStream};
 
-/// What was heard of the voice.
+/// An event of the voice.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Heard {
-    /// Words were begun.
+    /// Speech began.
     Begun,
-    /// It is told to be silent, since then.
+    /// The voice was told to be silent, at this time.
     Silenced(Instant),
 }
 
-/// Serves as long as the bench runs.
+/// A server that lives as long as the bench.
 pub(super) struct Daemon {
-    /// What the environment's `SPEECHD_ADDRESS` is to say.
+    /// The value for the environment variable `SPEECHD_ADDRESS`.
     pub(super) address: OsString,
     pub(super) heard: Receiver<Heard>,
 }
@@ -36,7 +36,7 @@ impl Daemon {
         std::thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
                 let tell = tell.clone();
-                // Whoever hangs up has said enough.
+                // A failed connection only means that the client has hung up.
                 std::thread::spawn(move || serve(stream, &tell));
             }
         });
@@ -44,14 +44,14 @@ impl Daemon {
     }
 }
 
-/// What a client is having said.
+/// The speech state of a client.
 #[derive(Debug, Default)]
 struct Client {
-    /// How many messages there were.
+    /// How many messages it has sent.
     messages: u64,
-    /// Whether the last one is being said.
+    /// Whether the last one is being spoken.
     speaks: bool,
-    /// The text that is coming in, until its last line.
+    /// The text being received, until its last line.
     text: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Client {
         format!("{code}-{number}\r\n{code}-1\r\n{code} {name}\r\n")
     }
 
-    /// Returns what is replied to a line.
+    /// Returns the reply to a line.
     fn reply(&mut self, line: &str, at: Instant, tell: &Sender<Heard>) -> String {
         if let Some(text) = &mut self.text {
             if line != "." {
@@ -77,7 +77,7 @@ impl Client {
                 reply.push_str(&self.event(702, "END"));
             } else {
                 self.speaks = true;
-                // Nobody waits for it any more when the bench is on its way out.
+                // The receiver is gone if the bench is ending.
                 let _ = tell.send(Heard::Begun);
             }
             return reply;

@@ -1,7 +1,8 @@
-//! Events as agents send them when they are busy: of ten, six are pieces of text, two are states, two are tools.
+//! Events as busy agents send them: of ten, six are pieces of text, two are states, two are tools.
 //!
-//! Responsibilities: the texts of such a flood, in turn from each of its sessions, begun before anything else is said of
-//! them; questions of further sessions that stay open; marks by which one of its events is found again in what was written. Not here: how fast it comes and by which way.
+//! Responsibilities: the texts of such a flood, from each of its sessions in turn, all of which start before anything
+//! else happens; questions of further sessions that stay open; marks by which an event is recognised in the output. Not
+//! here: the rate and the transport.
 
 use std::time::Duration;
 
@@ -19,22 +20,22 @@ const TEXT: [&str; 8] = [
     "never read. Should I change both? ",
 ];
 
-/// Which of ten turns are pieces of text. The others: the agent writes, it calls, the tool begins, the tool returns; and it
-/// writes on before it says that it calls no more.
+/// The turns in ten that are pieces of text. In the others the agent starts writing, starts calling, the tool begins,
+/// the tool returns; the last piece comes before the state that ends the call.
 const PIECES: [usize; 6] = [1, 2, 3, 4, 7, 9];
 
-/// How the result of a tool ends; a mark has its number in the place of this one.
+/// The end of a tool's result; a mark replaces this number with its own.
 const LINES: &str = " has 120 lines.";
 
-/// Gives the texts of events without end: first a start for each session, then what they do, in turn.
+/// An endless iterator of event texts: first a start for each session, then their activity, in turn.
 #[derive(Debug)]
 pub struct Flood {
     start: Timestamp,
-    /// How many bytes of text each session has said.
+    /// How many bytes of text each session has sent.
     said: Vec<usize>,
-    /// How many of them go on after their start.
+    /// How many of the sessions are active after their start.
     busy: usize,
-    /// Of how many agents all sessions are.
+    /// The number of agents that all sessions belong to.
     agents: usize,
     /// How many further sessions ask something and wait.
     asking: usize,
@@ -44,7 +45,7 @@ pub struct Flood {
 }
 
 impl Flood {
-    /// Makes the flood of so many sessions, which begin at that time and do something each millisecond.
+    /// Creates a flood of `sessions` sessions that begin at `start`, each with an event every millisecond.
     pub fn new(sessions: usize, start: Timestamp) -> Self {
         let sessions = sessions.max(1);
         Self {
@@ -58,32 +59,33 @@ impl Flood {
         }
     }
 
-    /// Lets only so many of the sessions go on after their start.
+    /// Limits how many of the sessions are active after their start.
     #[must_use]
     pub fn with_busy(self, most: usize) -> Self {
         let busy = most.clamp(1, self.said.len());
         Self { busy, ..self }
     }
 
-    /// Has the sessions be of so many agents, in turn.
+    /// Distributes the sessions over this many agents, in turn.
     #[must_use]
     pub fn with_agents(self, agents: usize) -> Self {
         let agents = agents.max(1);
         Self { agents, ..self }
     }
 
-    /// Has so many further sessions ask something before anything goes on, and wait for the answer.
+    /// Adds this many further sessions that ask something before any activity, and wait for the answer.
     #[must_use]
     pub fn with_asking(self, asking: usize) -> Self {
         Self { asking, ..self }
     }
 
-    /// Counts the events before anything goes on: each session's start, and what those that ask say of it.
+    /// Returns the number of events before any activity: each session's start, and the asking sessions' states and
+    /// questions.
     pub fn opening(&self) -> usize {
         self.said.len() + 3 * self.asking
     }
 
-    /// Has the events carry the times of so many a second, all sessions together.
+    /// Sets the events' timestamps to a rate per second, over all sessions together.
     #[must_use]
     pub fn at_rate(self, a_second: u32) -> Self {
         let busy = u32::try_from(self.busy).unwrap_or(u32::MAX);
@@ -91,7 +93,7 @@ impl Flood {
         Self { apart, ..self }
     }
 
-    /// Returns an event before anything goes on: of which session, its number in there, its name and the fields that say it.
+    /// Returns an event from before any activity: its session, its number there, its name and its fields.
     fn open(&self, at: usize) -> (usize, usize, &'static str, String) {
         let sessions = self.said.len();
         let Some(asked) = at.checked_sub(sessions + self.asking) else {
@@ -113,7 +115,7 @@ impl Flood {
         }
     }
 
-    /// Returns the name of what a session does at one of its turns, and the fields that say it.
+    /// Returns the name and the fields of a session's event at one of its turns.
     fn turn(&mut self, session: usize, nth: usize) -> (&'static str, String) {
         let (call, file) = (nth / 10, nth % 50);
         match nth % 10 {
@@ -187,14 +189,14 @@ impl Iterator for Flood {
     }
 }
 
-/// Returns a tool's result with a mark in its words; nothing where an event is none.
+/// Returns a tool's result with a mark in its words; `None` if the event is not a tool's result.
 pub fn marked(event: &str, mark: usize) -> Option<String> {
     event
         .contains(LINES)
         .then(|| event.replace(LINES, &format!(" has {mark} lines.")))
 }
 
-/// Returns the mark in a line that was written of such a result. The first line of a minute has the time at its end.
+/// Returns the mark in an output line with such a result. The first line of a minute has the time at its end.
 pub fn mark_in(line: &str) -> Option<usize> {
     let (_, rest) = line.split_once(" has ")?;
     let (mark, _) = rest.split_once(" lines.")?;

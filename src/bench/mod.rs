@@ -1,12 +1,13 @@
 //! What an event costs on this very machine: `hearken bench`.
 //!
-//! Responsibilities: a flood of events, served to a hearken of its own over a socket and laid before it as a file; what that
-//! one took of the machine; how long an event is on its way from the socket to the line, and what is typed to the reply and to
-//! the voice; what it takes when nothing comes; the report. Not here: any of what
-//! is measured, which is the program as everybody calls it; what single stages take, which `benches/` measures.
+//! Responsibilities: a flood of events, fed to another hearken over a socket and as a file; the resources it used; the
+//! latency of an event from the socket to the line, and of typed input to the reply and to the voice; the resources
+//! used when idle; the report. Not here: any of what is measured, which is the program as everyone runs it; the cost of
+//! single stages, which `benches/` measures.
 //!
-//! The events are made before anything is measured, into a file in a folder of its own that is gone afterwards, however the
-//! bench ends. What is measured is a child, so that making and serving events is not a part of it.
+//! The events are generated before any measurement, into a file in a private folder that is removed afterwards, however
+//! the bench ends. The program under measurement is a child process, so that generating and serving events is not
+//! included.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -36,23 +37,23 @@ use child::{Child, Ran};
 use report::{Cost, Way};
 use served::Server;
 
-/// How the child shows what it hears: as plain lines, without a voice and without the person's own settings.
+/// The face of the child: plain lines, without a voice.
 const FACE: [&str; 4] = ["--face", "linear", "--voice", "none"];
 
-/// What is to be measured.
+/// What to measure.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// How many sessions take turns.
     pub sessions: usize,
-    /// Of how many agents they are.
+    /// How many agents they belong to.
     pub agents: usize,
     /// How many further sessions ask something and wait meanwhile.
     pub questions: usize,
-    /// How many events there are, the starts and questions among them.
+    /// The number of events, including the starts and questions.
     pub events: usize,
-    /// For how long events come at a steady rate while their way is timed, and for how long none comes.
+    /// How long to send events at a steady rate for timing, and how long to stay idle.
     pub paced: Duration,
-    /// Whether JSON is written, one object a line.
+    /// Whether to write JSON, one object per line.
     pub json: bool,
 }
 
@@ -64,18 +65,18 @@ impl Request {
     }
 }
 
-/// How it ended.
+/// How a bench ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// Everything was measured.
     Measured,
-    /// By the interrupt key.
+    /// It was interrupted by the key.
     Interrupted,
-    /// It was told to end.
+    /// It was terminated.
     Terminated,
 }
 
-/// Why it could not be measured.
+/// Why the measurement failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Unmeasured {
     /// The system refused a file, a socket or a program.
@@ -84,20 +85,17 @@ pub enum Unmeasured {
     /// The report can't be written.
     #[error("the report can't be written")]
     Unwritten(#[source] io::Error),
-    /// The program that was measured did not do its work.
+    /// The program under measurement did not do its work.
     #[error("the program that was measured ended with {0}")]
     Failed(i32),
-    /// Somebody wants it to end.
+    /// The bench was asked to end.
     #[error("it was told to end")]
     Over,
 }
 
-/// Measures, and writes each figure as soon as it is there.
-///
-/// # Errors
-/// When something can't be measured, or the report can't be written.
+/// Measures, and writes each figure as soon as it is available.
 pub async fn run(request: Request, words: Phrases) -> Result<Ended, Unmeasured> {
-    // Before anything is told: who reads it may interrupt at once.
+    // Before any output: its reader may interrupt immediately.
     let mut leaving = Leaving::listen_without_terminal()?;
     let over = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&over);
@@ -119,7 +117,7 @@ pub async fn run(request: Request, words: Phrases) -> Result<Ended, Unmeasured> 
         }
     };
     over.store(true, Ordering::Release);
-    // The child and the folder are gone with it.
+    // This also removes the child and the folder.
     let _ = work.await;
     Ok(match told {
         Leave::Interrupt => Ended::Interrupted,
@@ -127,14 +125,14 @@ pub async fn run(request: Request, words: Phrases) -> Result<Ended, Unmeasured> 
     })
 }
 
-/// A folder for what is measured with, which goes when this does.
+/// A temporary folder for the bench, removed on drop.
 struct Place(PathBuf);
 
 impl Place {
     fn make() -> io::Result<Self> {
         let name = format!("hearken-bench-{}", std::process::id());
         let place = Self(std::env::temp_dir().join(name));
-        // What a crash left there under the same number.
+        // A crash may have left one with the same number.
         let _ = fs::remove_dir_all(&place.0);
         files::folder_for_owner(&place.0)?;
         Ok(place)
@@ -147,7 +145,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What can't be removed is left where the system keeps what is temporary.
+        // What can't be removed is left among the system's temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -207,7 +205,7 @@ impl Bench {
             "0",
         ]);
         let mut ran = watched.run(&FACE, |_| {}, &[0, 1])?;
-        // The program's own start is not the stream's.
+        // The program's startup does not count towards the stream.
         ran.took = ran.ended.saturating_duration_since(server.began()?);
         told(Way::Socket, ran)?;
         let path = file.to_string_lossy();
@@ -227,7 +225,7 @@ impl Bench {
         Child::new(arguments, Arc::clone(&self.over))
     }
 
-    /// Makes the events as a recording. None of them is of a time to come.
+    /// Writes the events as a recording, with no timestamp in the future.
     fn lay(&self, file: &Path, events: usize) -> Result<(), Unmeasured> {
         let length = u64::try_from(events / self.request.sessions.max(1)).unwrap_or_default();
         let start = Timestamp::now().saturating_sub(Duration::from_millis(length));

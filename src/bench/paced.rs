@@ -1,4 +1,4 @@
-//! How long an event is on its way, from the write on the socket to the line of the program that hears it.
+//! How long an event takes from the write on the socket to the receiving program's line.
 
 use std::io::{self, Write as _};
 use std::net::TcpStream;
@@ -13,15 +13,15 @@ use super::report::Latency;
 use super::served::Server;
 use super::{FACE, Request, Unmeasured};
 
-/// How many events come in a second: far more than agents that people follow send.
+/// How many events are sent per second: far more than agents that people follow send.
 pub(super) const RATE: u32 = 1000;
-/// How many sessions send them, so that each comes to the results of tools.
+/// How many sessions send them, so that each gets to send tool results.
 const BUSY: usize = 10;
 
-/// How long the starts of the sessions have to be told before.
+/// How long to wait for the sessions' starts to be announced first.
 const SETTLING: Duration = Duration::from_secs(1);
 
-/// Sends events at a steady rate, and times those whose words are said at once: the results of tools.
+/// Sends events at a steady rate, and times those whose words are written immediately: the tool results.
 pub(super) fn time(
     request: &Request,
     settings: &str,
@@ -49,12 +49,13 @@ pub(super) fn time(
     })
 }
 
-/// Writes events one at a time, each when it is due, and keeps when each result of a tool was written.
+/// Writes events one at a time, each when it is due, and keeps the time at which each tool result was
+/// written.
 fn send(out: &mut TcpStream, wanted: &Request, marks: &Mutex<Vec<Instant>>) -> io::Result<()> {
     let flood = wanted.flood(Timestamp::now());
     let mut flood = flood.with_busy(BUSY).at_rate(RATE);
     let mut before = String::new();
-    // Whoever is there already is no part of the rate.
+    // The opening events do not count towards the rate.
     let opening = flood.opening();
     for event in flood.by_ref().take(opening) {
         before.push_str(&format!("data: {event}\n\n"));

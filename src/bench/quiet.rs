@@ -1,4 +1,4 @@
-//! What hearken takes when next to nothing comes: its start, a connection on which an agent is silent, the demo.
+//! The resources that hearken uses when next to nothing arrives: its start, a connection with a silent agent, the demo.
 
 use std::io;
 use std::net::TcpStream;
@@ -15,13 +15,13 @@ use super::served::Server;
 use super::{FACE, Request, Unmeasured};
 use crate::platform::spending;
 
-/// How often the start is timed.
+/// How many starts are timed.
 const STARTS: usize = 20;
-/// How long what an agent said has to be told, with all that is done once behind a start: at last, after five seconds, a
-/// connection is taken for a good one.
+/// How long to wait for the agent's first words to be announced, and for everything that is done once after a start:
+/// last, after five seconds, the connection is considered stable.
 const SETTLING: Duration = Duration::from_secs(7);
 
-/// Measures it.
+/// Measures all of these.
 pub(super) fn measure(
     request: &Request,
     settings: &str,
@@ -33,7 +33,7 @@ pub(super) fn measure(
         for event in events {
             io::Write::write_all(out, format!("data: {event}\n\n").as_bytes())?;
         }
-        // Until whoever listens hangs up.
+        // Blocks until the client hangs up.
         io::copy(out, &mut io::sink()).map(|_| ())
     };
     let server = Server::start(silent, None)?;
@@ -43,7 +43,7 @@ pub(super) fn measure(
         Program::start(&mut call)
     };
     let mut idle = run(&["watch", &server.url])?;
-    // It runs beside the other, which is woken by nobody else's work.
+    // It runs alongside the other, which is not woken by its work.
     let demo = run(&["demo"])?;
     let until = Instant::now() + PATIENCE;
     while server.began().is_err() && Instant::now() < until {
@@ -51,7 +51,7 @@ pub(super) fn measure(
     }
     server.began()?;
     idle.wait(SETTLING, over)?;
-    // In a long bench it comes to its end, after which the system does not tell it any more.
+    // In a long bench the demo ends, after which the system no longer reports on it.
     let at_first = spending::spent(&demo.0).peak;
     let before = spending::wakings(&idle.0);
     idle.wait(request.paced, over)?;
@@ -65,7 +65,7 @@ pub(super) fn measure(
     })
 }
 
-/// Returns how long the program takes from its start to its end when it has next to nothing to do, at the median.
+/// Returns the median time from the program's start to its end when it has next to nothing to do.
 fn start() -> Result<Duration, Unmeasured> {
     let mut times = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {

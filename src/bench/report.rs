@@ -10,14 +10,14 @@ use crate::announce::{Arg, Phrases};
 
 const MEBIBYTE: f64 = 1_048_576.0;
 
-/// Says by which way the events came.
+/// The way in which the events arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// `watch` of an event stream.
+    /// By `watch` of an event stream.
     Socket,
-    /// `replay` of a recording.
+    /// By `replay` of a recording.
     File,
-    /// `check` of a recording.
+    /// By `check` of a recording.
     Check,
 }
 
@@ -39,7 +39,7 @@ impl Way {
     }
 }
 
-/// What a flood cost.
+/// The cost of a flood.
 #[derive(Debug, Clone)]
 pub(super) struct Cost {
     pub(super) way: Way,
@@ -49,12 +49,12 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Returns how many events there were in a second.
+    /// Returns the number of events per second.
     fn rate(&self) -> f64 {
         self.events as f64 / self.ran.took.as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// Returns the processor time of an event, in microseconds.
+    /// Returns the processor time per event, in microseconds.
     fn each(&self) -> Option<f64> {
         let processor = self.ran.spent.processor?;
         Some(processor.as_secs_f64() * 1e6 / self.events.max(1) as f64)
@@ -101,19 +101,19 @@ impl Cost {
     }
 }
 
-/// How long events were on their way.
+/// The latency of events.
 #[derive(Debug, Clone)]
 pub(super) struct Latency {
-    /// How many events came in a second.
+    /// The number of events per second.
     pub(super) rate: u32,
-    /// How many of them were to be timed.
+    /// How many of them were marked for timing.
     pub(super) marked: usize,
-    /// How long those took that came out, in order.
+    /// The latencies of those that were written, sorted.
     pub(super) times: Vec<Duration>,
     pub(super) ran: Ran,
 }
 
-/// Returns the time that so many of a hundred did not go beyond, of some in order, in milliseconds.
+/// Returns a percentile of sorted times, in milliseconds.
 fn of_hundred(times: &[Duration], so_many: usize) -> Option<f64> {
     let at = (times.len() * so_many).div_ceil(100).saturating_sub(1);
     times.get(at).map(|time| time.as_secs_f64() * 1e3)
@@ -159,19 +159,19 @@ impl Latency {
     }
 }
 
-/// How long what was typed took, each in order and at least one.
+/// The latency of typed input, each list sorted and not empty.
 #[derive(Debug, Clone)]
 pub(super) struct Typed {
-    /// How many events came in a second.
+    /// The number of events per second.
     pub(super) rate: u32,
     /// From an answer to its reply.
     pub(super) replies: Vec<Duration>,
-    /// From a stop to the voice; nothing where no voice could be reached.
+    /// From a stop to the voice; `None` if no voice could be reached.
     pub(super) stops: Option<Vec<Duration>>,
 }
 
 impl Typed {
-    /// Returns it as one line, which stands behind that of as many events a second.
+    /// Returns it as one line, which follows the latency line for the same rate.
     pub(super) fn text(&self, words: &Phrases) -> String {
         let mut args = Vec::new();
         let stops = self.stops.as_ref();
@@ -210,18 +210,18 @@ impl Typed {
     }
 }
 
-/// What is taken when nothing comes.
+/// The resources used when idle.
 #[derive(Debug, Clone)]
 pub(super) struct Quiet {
-    /// From a start to its end, where there is next to nothing to do.
+    /// The time from a start to its end, with next to nothing to do.
     pub(super) start: Duration,
-    /// For how long nothing came.
+    /// How long nothing arrived.
     pub(super) idle: Duration,
     /// How often it was woken in that time.
     pub(super) wakings: Option<u64>,
-    /// The most memory that it held.
+    /// Its peak memory.
     pub(super) peak: Option<u64>,
-    /// The most memory that the demo held in the meantime.
+    /// The demo's peak memory in the meantime.
     pub(super) demo: Option<u64>,
 }
 

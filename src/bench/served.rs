@@ -1,7 +1,7 @@
-//! A server with one event stream, for the program that is measured.
+//! A server with one event stream, for the program under measurement.
 //!
-//! Responsibilities: one stream to whoever asks for it; when replies arrive; no other path. Not here: any handshake; what comes
-//! when; what a reply says.
+//! Responsibilities: one stream for each client that requests it; the arrival times of replies; no other path. Not
+//! here: any handshake; the timing of events; the content of a reply.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Write};
@@ -12,23 +12,23 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// The longest line of a request, and the longest body: more than the program that is measured ever sends.
+/// The longest line of a request, and the longest body, in bytes: more than the program under measurement ever sends.
 const LONGEST: u64 = 1 << 20;
 
 const STREAM: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
 const TAKEN: &[u8] = b"HTTP/1.1 204 No Content\r\n\r\n";
 const NOTHING: &[u8] = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
 
-/// Serves until it is dropped.
+/// A server that runs until it is dropped.
 pub(super) struct Server {
-    /// Where it is reached.
+    /// Its address.
     pub(super) url: String,
     began: Arc<OnceLock<Instant>>,
     over: Arc<AtomicBool>,
 }
 
 impl Server {
-    /// Serves the lines of a file, each as an event, as fast as they are taken.
+    /// Serves the lines of a file, each as an event, as fast as they are accepted.
     pub(super) fn of_file(path: &Path) -> io::Result<Self> {
         let path = path.to_owned();
         let stream = move |out: &mut TcpStream| {
@@ -46,8 +46,8 @@ impl Server {
         Self::start(stream, None)
     }
 
-    /// Serves what is written for each stream; it ends with that. Who waits for replies is told when the first bytes of each
-    /// are there.
+    /// Serves what `stream` writes to each connection, which ends with it. The time at which the first bytes of each
+    /// reply arrive is sent to `replies`.
     pub(super) fn start(
         stream: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
         replies: Option<Sender<Instant>>,
@@ -66,7 +66,7 @@ impl Server {
                 let Ok(connection) = connection else { continue };
                 let (first, stream) = (Arc::clone(&first), Arc::clone(&stream));
                 let replies = replies.clone();
-                // Whoever hangs up has heard enough.
+                // A failed connection only means that the client has hung up.
                 std::thread::spawn(move || serve(connection, &first, &*stream, replies.as_ref()));
             }
         });
@@ -76,7 +76,7 @@ impl Server {
     /// Returns when the stream began.
     ///
     /// # Errors
-    /// When nobody asked for it.
+    /// When no client has requested it.
     pub(super) fn began(&self) -> io::Result<Instant> {
         let began = self.began.get().copied();
         began.ok_or_else(|| io::ErrorKind::NotConnected.into())
@@ -86,7 +86,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Release);
-        // It waits for the next one who comes; where nobody can come it waits for ever, and costs nothing.
+        // This wakes the accepting thread; if it can't be reached, it waits forever, at no cost.
         let _ = TcpStream::connect(self.url.trim_start_matches("http://"));
     }
 }
@@ -113,7 +113,7 @@ fn serve(
             return stream(&mut out);
         }
         let answer = match replies.filter(|_| first.starts_with("POST /messages")) {
-            // Nobody waits for it any more when the bench is on its way out.
+            // The receiver is gone if the bench is ending.
             Some(replies) if replies.send(arrived).is_ok() => TAKEN,
             Some(_) | None => NOTHING,
         };
@@ -121,7 +121,7 @@ fn serve(
     }
 }
 
-/// Reads a request, and gives its first line; nothing at the end.
+/// Reads a request, and returns its first line; `None` at the end.
 fn request(from: &mut impl BufRead) -> io::Result<Option<String>> {
     let (mut first, mut length) = (None, 0);
     loop {

@@ -1,8 +1,8 @@
-//! How long what a person types takes beside agents that are busy: an answer, until its reply is there; a stop, until the voice
-//! is told to be silent.
+//! How long typed input takes while agents are busy: an answer, until its reply arrives; a stop, until the voice is
+//! told to be silent.
 //!
-//! It is typed as the linear face takes it, a line each, because that way is there on every system; a key of the full face takes
-//! the same way but for the line.
+//! The input is typed into the linear face, one line each, because that works on every system; a key of the full face
+//! takes the same path except for the line.
 
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Write as _};
 use std::net::TcpStream;
@@ -23,15 +23,15 @@ use super::report::Typed;
 use super::served::Server;
 use super::{FACE, Place, Request, Unmeasured};
 
-/// How long nobody types after what is typed about was told: less than anybody needs, and enough for the program to know that
-/// its own line is out.
+/// The pause before typing, after the announcement in question: shorter than any person needs, and long enough for the
+/// program to know that its own line is out.
 const HAND: Duration = Duration::from_millis(50);
-/// After which time what the program did not take, because it came too early, is typed again.
+/// When to retype input that the program did not accept because it came too early.
 const AGAIN: Duration = Duration::from_secs(1);
-/// What the questions ask, before their number.
+/// The action in the questions, before the number.
 const ACTION: &str = "Send part ";
 
-/// Types for a while of each, and times it. Where there can be no socket that a voice is reached by, stops are not timed.
+/// Types each kind of input for a while, and times it. If no socket can be created for the voice, stops are not timed.
 pub(super) fn time(
     request: &Request,
     settings: &str,
@@ -41,7 +41,7 @@ pub(super) fn time(
     let replies = answers(request.paced, settings, over)?;
     let stops = match Daemon::start(&place.file("voice")) {
         Ok(daemon) => Some(stops(request.paced, settings, &daemon, over)?),
-        // The system has none, or the folder for temporary files has a name that is too long for one.
+        // The system has no such sockets, or the path of the temporary folder is too long for one.
         Err(error)
             if matches!(
                 error.kind(),
@@ -59,8 +59,8 @@ pub(super) fn time(
     })
 }
 
-/// Answers question after question, without a voice that would have to say each to its end; gives how long each reply took,
-/// in order.
+/// Answers question after question, without a voice, which would have to finish each first; returns the sorted reply
+/// times.
 fn answers(time: Duration, settings: &str, over: &AtomicBool) -> Result<Vec<Duration>, Unmeasured> {
     let (asked, questions) = channel::<String>();
     let (tell, replies) = channel();
@@ -84,9 +84,9 @@ fn answers(time: Duration, settings: &str, over: &AtomicBool) -> Result<Vec<Dura
         ask(event("awaiting.confirmation", &id, question))?;
         while !person.program.receive(&lines, over)?.contains(&action) {}
         person.program.wait(HAND, over)?;
-        // A reply to the one before is none to this.
+        // A late reply to the previous question must not count for this one.
         replies.try_iter().for_each(drop);
-        // By its number: a bare answer right behind the last one could be meant for that.
+        // By its number: a bare answer right after the last one could be meant for that.
         let word = if number % 2 == 0 { "y" } else { "n" };
         let line = format!("{word} {number}\n");
         let took = person.types(&line, |program| program.wait_for(&replies, AGAIN, over))?;
@@ -97,7 +97,7 @@ fn answers(time: Duration, settings: &str, over: &AtomicBool) -> Result<Vec<Dura
     Ok(times)
 }
 
-/// Stops what is being said again and again; gives how long each took, in order.
+/// Stops the speech again and again; returns the sorted times.
 fn stops(
     time: Duration,
     settings: &str,
@@ -118,7 +118,7 @@ fn stops(
         while !speaks {
             while !matches!(person.program.receive(&daemon.heard, over)?, Heard::Begun) {}
             person.program.wait(HAND, over)?;
-            // Something more urgent may have come between.
+            // Something more urgent may have interrupted it.
             speaks = !matches!(daemon.heard.try_iter().last(), Some(Heard::Silenced(_)));
         }
         times.push(person.types("s\n", |program| {
@@ -134,7 +134,7 @@ fn stops(
     Ok(times)
 }
 
-/// Serves events at their rate, and what is asked among them.
+/// Serves events at their rate, with the questions among them.
 fn server(asked: Receiver<String>, replies: Option<Sender<Instant>>) -> io::Result<Server> {
     let asked = Mutex::new(asked);
     let stream = move |out: &mut TcpStream| {
@@ -143,7 +143,7 @@ fn server(asked: Receiver<String>, replies: Option<Sender<Instant>>) -> io::Resu
     Server::start(stream, replies)
 }
 
-/// Writes events at their rate, and what is asked among them.
+/// Writes events at their rate, with the questions among them.
 fn stream(out: &mut TcpStream, asked: &Receiver<String>) -> io::Result<()> {
     let flood = Flood::new(1, Timestamp::now()).at_rate(RATE);
     let began = Instant::now();
@@ -157,7 +157,7 @@ fn stream(out: &mut TcpStream, asked: &Receiver<String>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns an event of the one who asks.
+/// Returns an event of the asking agent.
 fn event(kind: &str, id: &str, fields: Value) -> String {
     let mut event = json!({
         "@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{kind}"),
@@ -179,7 +179,7 @@ fn broken() -> io::Error {
     ErrorKind::BrokenPipe.into()
 }
 
-/// Reads what the program writes, and hands on the lines about questions.
+/// Reads the program's output, and passes on the lines about questions.
 fn lines(out: ChildStdout) -> Receiver<String> {
     let (tell, lines) = channel();
     std::thread::spawn(move || {
@@ -192,7 +192,7 @@ fn lines(out: ChildStdout) -> Receiver<String> {
     lines
 }
 
-/// Sits before the program that is measured.
+/// The person at the keyboard of the program under measurement.
 struct Person {
     program: Program,
     keyboard: ChildStdin,
@@ -205,8 +205,8 @@ impl Person {
         Ok(Self { program, keyboard })
     }
 
-    /// Types a line, and gives how long it took until a moment that somebody tells of. What was not taken, or is slow, is
-    /// typed again and counts from the first time: nothing is told as quicker than it was.
+    /// Types a line, and returns how long it took until the time that `told` returns. If it was not accepted, or is
+    /// slow, it is typed again and counts from the first time: nothing is reported as faster than it was.
     fn types(
         &mut self,
         line: &str,

@@ -1,8 +1,8 @@
-//! What is chosen by a word on the command line.
+//! Values on the command line that are chosen by a word.
 
 use clap::ValueEnum;
 
-/// What is done with hooks.
+/// What to do with hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum HookAction {
     /// Write them
@@ -13,14 +13,14 @@ pub enum HookAction {
     Relay,
 }
 
-/// Names an agent with hooks.
+/// An agent with hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum HookedAgent {
     /// Claude Code, heard by its hooks
     Claude,
 }
 
-/// Names a way to write a trace.
+/// The format of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TraceFormat {
     /// Plain lines

@@ -1,4 +1,4 @@
-//! What `hearken bench` is called with.
+//! The arguments of `hearken bench`.
 
 use super::values::count;
 

@@ -1,4 +1,5 @@
-//! How a command speaks that shows nothing itself, and the same as flags for the command that does it.
+//! How a command speaks that shows nothing itself, and the matching flags for the process that does
+//! the speaking.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,7 +30,7 @@ pub struct Speaking {
 }
 
 impl Speaking {
-    /// Returns the flags that say the same to another command.
+    /// Returns the same choices as flags for another command.
     pub fn arguments(&self) -> Vec<OsString> {
         let named = |value: Option<PossibleValue>| value.map(|it| it.get_name().into());
         let voice = self.voice.clone().map(|voice| String::from(voice).into());

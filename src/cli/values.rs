@@ -1,4 +1,4 @@
-//! Values of flags that are more than a word: ends of a run, widths, numbers.
+//! Flag values that are more than a word: ends of a run, widths, numbers.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use crate::app::Until;
 /// Why a value can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadValue {
-    /// It says no end of a run.
+    /// Not an end of a run.
     #[error("ended, or idle: and seconds")]
     Until,
-    /// The seconds of idling are outside their range.
+    /// Idle seconds out of range.
     #[error("1 to 86400 seconds")]
     Idle,
-    /// It is no width.
+    /// Not a width.
     #[error("a whole number from 20 to 65535")]
     Width,
-    /// It is no number of attempts.
+    /// Not a number of attempts.
     #[error("a whole number from 0 to 4294967295")]
     Retries,
-    /// It is no speed.
+    /// Not a speed.
     #[error("a number from 0.01 to 1000")]
     Speed,
-    /// It is no whole number from 1 to this one.
+    /// Not a whole number from 1 to this one.
     #[error("a whole number from 1 to {0}")]
     Count(u32),
 }
@@ -58,7 +58,7 @@ pub(super) fn speed(text: &str) -> Result<f64, BadValue> {
     }
 }
 
-/// Reads a whole number from 1 to `MOST`.
+/// Parses a whole number from 1 to `MOST`.
 pub(super) fn count<const MOST: u32>(text: &str) -> Result<u32, BadValue> {
     match text.parse::<u32>() {
         Ok(count) if (1..=MOST).contains(&count) => Ok(count),

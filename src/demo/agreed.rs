@@ -1,8 +1,8 @@
 //! The handshake's server side: subscriptions and their terms.
 //!
 //! Responsibilities: reading `subscription.request`, `.renegotiate` and `.close` (chapter 5), the terms
-//! that are kept, the manifest. Not here: routes and addresses (`plain`), streams that keep to their terms
-//! (`shaper`), what agents do (`perform`).
+//! that are honoured, the manifest. Not here: routes and addresses (`plain`), streams that keep to their
+//! terms (`shaper`), what agents do (`perform`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -15,22 +15,22 @@ use super::live::Host;
 use super::session::AAEP_VERSION;
 use super::terms::{LANGUAGES, Refusal, SharedTerms, Terms, lock};
 
-/// How many subscriptions are kept; who asks for one more makes the oldest be forgotten, as its
-/// subscriber then notices and asks anew.
+/// The maximum number of subscriptions; one more makes the demo forget the oldest, whose subscriber then
+/// notices and asks again.
 const MAX_SUBSCRIPTIONS: usize = 64;
-/// Who the demo is in a handshake; its agents each have a name of their own in their events.
+/// The demo's id in a handshake; its agents have names of their own in their events.
 const AGENT: &str = "hearken-demo";
-/// The same for people.
+/// The demo's display name.
 const NAME: &str = "hearken's demo";
 
-/// Keeps the subscriptions by their names.
+/// The subscriptions by name.
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
     known: BTreeMap<String, SharedTerms>,
     order: VecDeque<String>,
-    /// The signed manifest, which every consent carries.
+    /// The signed manifest, which is part of every consent.
     signed: Option<String>,
-    /// Who speaks, where that is not the demo: its lasting name, and the one for people.
+    /// The agent behind the events, if it is not the demo: its stable id, and its display name.
     host: Option<(String, String)>,
 }
 
@@ -43,7 +43,7 @@ impl Subscriptions {
         }
     }
 
-    /// Takes a request under a name that is free, and gives the consent.
+    /// Opens a subscription under a free name, and returns the consent.
     pub(super) fn open(&mut self, id: String, message: &Value) -> Result<Value, Refusal> {
         let text = |key: &str| message.get(key).and_then(Value::as_str);
         if text("type") != Some("subscription.request")
@@ -76,7 +76,7 @@ impl Subscriptions {
         Ok(consent)
     }
 
-    /// Takes other terms for a subscription, and gives the consent.
+    /// Changes the terms of a subscription, and returns the consent.
     pub(super) fn renegotiate(&mut self, message: &Value) -> Result<Value, Refusal> {
         let (id, terms) = self.named(message)?;
         let declared = message
@@ -112,7 +112,7 @@ impl Subscriptions {
         self.known.values().any(|terms| lock(terms).answers(kind))
     }
 
-    /// Counts the subscriptions.
+    /// Returns the number of subscriptions.
     pub(super) fn len(&self) -> usize {
         self.known.len()
     }

@@ -1,7 +1,7 @@
-//! What a question accepts, and what comes out of it.
+//! What a question accepts, and how it ends.
 //!
-//! Responsibilities: reading the terms out of a question's payload (chapters 4.4.1, 4.4.2), judging
-//! a reply against them (chapters 6.3.4 step 6, 6.5.5), the outcome of a timeout (chapter 6.4). Not
+//! Responsibilities: reading the terms from a question's payload (chapters 4.4.1, 4.4.2), judging a
+//! reply against them (chapters 6.3.4 step 6, 6.5.5), the outcome of a timeout (chapter 6.4). Not
 //! here: the form of a reply (`reply`) and which tokens are outstanding (`questions`).
 
 use serde_json::{Map, Value};
@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use super::kind::Kind;
 use super::reply::Said;
 
-/// How much of an answer is repeated in later events, in characters: enough for a name or a
-/// sentence, and no stranger can make the producer fill other people's screens.
+/// How much of an answer later events repeat, in characters: enough for a name or a sentence, but
+/// no stranger can make the producer flood other people's screens.
 const MAX_ECHO_CHARS: usize = 200;
 
-/// The longest `timeout_seconds` the schemas allow: a day.
+/// The longest `timeout_seconds` that the schemas allow: a day.
 const MAX_TIMEOUT_SECONDS: u64 = 86_400;
 
 /// The terms of a question.
@@ -29,7 +29,7 @@ pub(super) enum Asked {
     },
 }
 
-/// Names the form that an answer may take (chapter 6.5.2).
+/// The form that an answer may take (chapter 6.5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResponseKind {
     Freetext,
@@ -38,7 +38,7 @@ pub(super) enum ResponseKind {
     Numeric,
 }
 
-/// One thing to choose.
+/// A single choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) value: String,
@@ -52,19 +52,19 @@ pub(super) enum Outcome {
     Decided(String),
     /// A clarification was answered.
     Answered {
-        /// The value of the choice, when the answer was one.
+        /// The value of the choice, if the answer was one.
         chose: Option<String>,
         /// The answer as it may be repeated to people.
         words: String,
     },
-    /// Nobody answered in time; the words are those of the default response, where there is one.
+    /// No answer arrived in time; the words are those of the default response, if there is one.
     TimedOut { words: Option<String> },
 }
 
 /// Why a well-formed reply is not an answer to its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// A decision for a clarification, or a response for a confirmation.
+    /// A decision on a clarification, or a response to a confirmation.
     WrongKind,
     /// A decision, a type or a choice that the question does not allow.
     NotAllowed,
@@ -83,8 +83,8 @@ impl ResponseKind {
 }
 
 impl Asked {
-    /// Reads the terms and the time limit in seconds from a question's payload; the error says in
-    /// words what is wrong with it.
+    /// Reads the terms and the time limit in seconds from a question's payload; the error describes
+    /// what is wrong with it.
     pub(super) fn read(kind: Kind, fields: &Map<String, Value>) -> Result<(Self, u64), String> {
         let timeout = fields
             .get("timeout_seconds")
@@ -164,7 +164,7 @@ impl Asked {
         })
     }
 
-    /// Names the type of event that asks it.
+    /// Returns the type of the event that asks it.
     pub(super) fn kind(&self) -> Kind {
         match self {
             Self::Confirmation { .. } => Kind::AwaitingConfirmation,
@@ -172,14 +172,14 @@ impl Asked {
         }
     }
 
-    /// Judges what a well-formed reply says.
+    /// Judges the content of a well-formed reply.
     pub(super) fn judge(&self, said: &Said) -> Result<Outcome, Refusal> {
         match (self, said) {
             (Self::Confirmation { allowed }, Said::Decision { decision, modified }) => {
                 if !allowed.contains(decision) {
                     return Err(Refusal::NotAllowed);
                 }
-                // Modified actions are not supported here, and then the reply means reject (6.3.2).
+                // Modified actions are not supported here, so the reply means reject (6.3.2).
                 let decision = if *modified { "reject" } else { decision };
                 Ok(Outcome::Decided(decision.to_owned()))
             }
@@ -234,7 +234,7 @@ fn judge_response(kinds: &[ResponseKind], choices: &[Choice], response: &Value) 
     }
 }
 
-/// Makes a stranger's text fit to be repeated: one line, no control characters, not long.
+/// Makes a stranger's text safe to repeat: one line, no control characters, not long.
 fn echo(text: &str) -> String {
     let mut words: String = text
         .chars()

@@ -1,19 +1,20 @@
-//! What waits for a subscriber's budget, growing together while it waits.
+//! The events that wait for a subscriber's budget, merging while they wait.
 //!
-//! Responsibilities: events on their way to one subscriber (5.6.1): text that waits is joined with the
-//! text that follows, a progress gives way to the next one, everything else waits in order; the
-//! numbers that the subscriber sees. Not here: when something may leave (`shaper`), which events wait
-//! (`agreed`).
+//! Responsibilities: events on their way to one subscriber (5.6.1): waiting text is joined with the
+//! text that follows, a progress event is replaced by the next one, everything else waits in order;
+//! the numbers that the subscriber sees. Not here: when an event may leave (`shaper`), which events
+//! wait (`agreed`).
 //!
-//! Mental model: a slot that holds text either ends where the subscriber wants text to be cut, or has
-//! no such place in it. A piece that ends at such a place joins the slot before it; so does one that
-//! ends elsewhere, unless the slot already ends well. A slot can thus leave at any moment, and what
-//! leaves is cut as well as what came allows. Only neighbours within a session are joined: what comes
-//! between them in their session keeps its place, which is the order that 8.2.3 asks for.
+//! Mental model: a slot with text either ends at a place where the subscriber wants text to be cut, or
+//! contains no such place. A piece that ends at such a place joins the slot before it; so does any
+//! other piece, unless that slot already ends well. A slot can thus leave at any moment, cut as well
+//! as the input allows. Only neighbours within a session are joined: anything between them in their
+//! session keeps its place, which is the order that 8.2.3 requires.
 //!
-//! Worked example: `"One. "` and `"Two. "`, both of the hint `sentence`, wait together with `"Thr"`,
-//! which has none. What leaves first is `"One. Two. "` as one sentence-cut chunk at the position of
-//! `"One. "`; `"Thr"` waits for the rest of its sentence as long as the budget makes it wait anyway.
+//! Worked example: `"One. "` and `"Two. "`, both with the hint `sentence`, wait together with `"Thr"`,
+//! which has none. The first to leave is `"One. Two. "` as one sentence-cut chunk at the position of
+//! `"One. "`; `"Thr"` waits for the rest of its sentence for as long as the budget makes it wait
+//! anyway.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -23,12 +24,12 @@ use serde_json::{Map, Value};
 use super::kind::Kind;
 use super::queue::{Frame, QUEUE_EVENTS};
 
-/// The longest text that is joined, in bytes: the largest string of an event (3.7).
+/// The longest joined text, in bytes: the longest string in an event (3.7).
 const MAX_JOINED_BYTES: usize = 16 * 1024;
-/// How many sessions' numbers are kept for one subscriber; a demo has a handful at once.
+/// How many sessions' numbers are kept for one subscriber; a demo has a handful at a time.
 const MAX_NUMBERED: usize = 256;
 
-/// One event, read as far as it is one.
+/// One event, parsed as far as it is one.
 #[derive(Debug)]
 pub(super) struct Parcel {
     frame: Arc<Frame>,
@@ -48,12 +49,12 @@ impl Parcel {
         self.event.as_ref()?.get(field)?.as_str()
     }
 
-    /// Returns the `type`; none for what is no event.
+    /// Returns the `type`; `None` if it is not an event.
     pub(super) fn kind(&self) -> Option<&str> {
         self.text("type")
     }
 
-    /// Returns the `coalesce_hint` of a chunk of text; one without it says `none`.
+    /// Returns the `coalesce_hint` of a chunk of text; `none` if it has none.
     pub(super) fn hint(&self) -> &str {
         self.text("coalesce_hint").unwrap_or("none")
     }
@@ -71,7 +72,7 @@ impl Parcel {
         self.event.as_ref().is_some_and(complete)
     }
 
-    /// Returns whether a chunk goes on where another one ended.
+    /// Returns whether a chunk continues where another one ended.
     fn follows(&self, other: &Parcel) -> bool {
         let number = |parcel: &Parcel| parcel.event.as_ref()?.get("position")?.as_u64();
         let length = |parcel: &Parcel| Some(parcel.text("chunk")?.chars().count() as u64);
@@ -86,7 +87,7 @@ impl Parcel {
             && size(self) + size(other) <= MAX_JOINED_BYTES
     }
 
-    /// Puts an earlier chunk before this one: the whole is this event, begun sooner.
+    /// Prepends an earlier chunk: the result is this event, starting sooner.
     fn begun_by(&mut self, earlier: &Parcel) {
         let chunk = [earlier.text("chunk"), self.text("chunk")]
             .map(Option::unwrap_or_default)
@@ -103,7 +104,7 @@ impl Parcel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Growth {
     Never,
-    /// The next one of its kind takes its place.
+    /// It is replaced by the next one of its kind.
     Replaced,
     /// Text; `well_cut` says whether it ends where the subscriber wants it to.
     Text {
@@ -117,7 +118,7 @@ struct Slot {
     growth: Growth,
     session: Option<String>,
     number: Option<u64>,
-    /// The place in the order of arrival of the first and of the last event in it.
+    /// The order of arrival of the first and of the last event in it.
     first: u64,
     last: u64,
 }
@@ -132,7 +133,7 @@ impl Slot {
         }
     }
 
-    /// Takes the place and the number of the slot before.
+    /// Takes over the place and the number of the slot before.
     fn absorb(&mut self, before: &Slot) {
         match self.growth {
             Growth::Text { .. } => self.parcel.begun_by(&before.parcel),
@@ -142,8 +143,8 @@ impl Slot {
         self.number = before.number;
     }
 
-    /// Writes the event down; without its id where a subscriber that came back by it would miss what
-    /// still waits.
+    /// Builds the frame; without its id if a subscriber that resumed from it would miss what still
+    /// waits.
     fn sealed(self, resumable: bool) -> Arc<Frame> {
         let Some(mut event) = self.parcel.event else {
             return self.parcel.frame;
@@ -159,7 +160,7 @@ impl Slot {
     }
 }
 
-/// What waits for one subscriber, in order.
+/// The events that wait for one subscriber, in order.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     slots: VecDeque<Slot>,
@@ -171,19 +172,20 @@ impl Backlog {
         self.slots.is_empty()
     }
 
-    /// Returns whether no more may be taken in.
+    /// Returns whether no more may be added.
     pub(super) fn is_full(&self) -> bool {
         self.slots.len() >= QUEUE_EVENTS
     }
 
-    /// Numbers an event and gives it at once, before all that waits.
+    /// Numbers an event and returns it immediately, ahead of everything that waits.
     pub(super) fn pass(&mut self, parcel: Parcel, numbers: &mut Numbers) -> Arc<Frame> {
         let slot = self.slot(parcel, Growth::Never, numbers);
         let resumable = self.is_empty();
         slot.sealed(resumable)
     }
 
-    /// Lets an event wait. `wanted` says whether the subscriber wants text to be cut at its end.
+    /// Adds an event that must wait. `wanted` says whether the subscriber wants text to be cut at its
+    /// end.
     pub(super) fn hold(&mut self, parcel: Parcel, wanted: bool, numbers: &mut Numbers) {
         let growth = match parcel.known() {
             Some(Kind::OutputStreaming) => Growth::Text {
@@ -193,7 +195,7 @@ impl Backlog {
             Some(_) | None => Growth::Never,
         };
         let mut slot = self.slot(parcel, growth, numbers);
-        // A piece may close a slot that then joins the one before it.
+        // A piece may complete a slot, which then joins the one before it.
         while let Some(before) = self.neighbour(&slot) {
             slot.absorb(&before);
             if let Some(session) = &slot.session {
@@ -204,19 +206,19 @@ impl Backlog {
         self.slots.insert(at, slot);
     }
 
-    /// Takes out the slot right before this one in its session, if the two become one.
+    /// Removes and returns the slot just before this one in its session, if the two are to be joined.
     fn neighbour(&mut self, slot: &Slot) -> Option<Slot> {
         let same = |other: &Slot| other.session == slot.session;
         let at = self.slots.iter().rposition(same)?;
         let before = self.slots.get(at)?;
-        // What has passed since in the session, because it was urgent, parts them.
+        // An urgent event that has passed in the session since then separates them.
         let next = before.number.map(|number| number + 1);
         (next == slot.number && slot.joins(before))
             .then(|| self.slots.remove(at))
             .flatten()
     }
 
-    /// Returns what has waited longest.
+    /// Returns the event that has waited longest.
     pub(super) fn next(&mut self) -> Option<Arc<Frame>> {
         let slot = self.slots.pop_front()?;
         let resumable = self
@@ -244,9 +246,9 @@ impl Backlog {
     }
 }
 
-/// Numbers each session's events as one subscriber gets them: what is filtered out or joined leaves no
-/// hole (3.4.1 wants each number to be one more than the last; 5.9 lets each subscription have its own
-/// shape). An event is numbered when its turn is, so what overtakes it can be put right.
+/// The numbers of each session's events as one subscriber gets them: filtered or joined events leave
+/// no gap (3.4.1 requires each number to be one more than the last; 5.9 lets each subscription have
+/// its own shape). An event is numbered when its turn comes, so that what overtakes it is in order.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     next: BTreeMap<String, u64>,
@@ -261,7 +263,7 @@ struct Given {
 }
 
 impl Numbers {
-    /// Returns the number of a session's next event; none where the session has no numbers.
+    /// Returns the number of a session's next event; `None` if the session has no numbers.
     fn give(&mut self, session: &str, parcel: &Parcel) -> Option<u64> {
         let own = parcel.event.as_ref()?.get("sequence_number")?.as_u64()?;
         let number = *self.next.get(session).unwrap_or(&own);
@@ -284,7 +286,7 @@ impl Numbers {
         Some(number)
     }
 
-    /// Takes back the session's latest number, whose event became one with the one before it.
+    /// Takes back the session's latest number, because its event was joined to the one before it.
     fn joined(&mut self, session: &str, number: Option<u64>, event_id: Option<&str>) {
         let Some(number) = number else { return };
         if let Some(next) = self.next.get_mut(session) {
@@ -297,7 +299,7 @@ impl Numbers {
         }
     }
 
-    /// Goes back to what a subscriber had when it got an event: what came after it is numbered anew.
+    /// Returns to the state when a subscriber got an event: later events are renumbered.
     pub(super) fn resume_after(&mut self, event_id: &str) {
         let named = |given: &Given| given.event_id.as_deref() == Some(event_id);
         let known = self.given.iter().rposition(named);
@@ -314,7 +316,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes one session's events, as they are before anybody's terms.
+    /// A generator of one session's events, before any terms apply.
     #[derive(Default)]
     struct Source {
         number: u64,
@@ -365,7 +367,7 @@ mod tests {
         backlog.hold(parcel, wanted, numbers);
     }
 
-    /// Empties the backlog: number, id on the wire, event.
+    /// Empties the backlog and returns number, id on the wire, and event for each.
     fn left(backlog: &mut Backlog) -> Vec<(u64, Option<String>, Value)> {
         std::iter::from_fn(|| backlog.next())
             .map(|frame| {
@@ -479,7 +481,7 @@ mod tests {
         source.position += 1;
         let parcel = source.chunk("B. ", "completion");
         hold(&mut backlog, &mut numbers, parcel);
-        // What is complete is not gone on with.
+        // A completed output is not continued.
         let parcel = source.chunk("C. ", "sentence");
         hold(&mut backlog, &mut numbers, parcel);
         assert_eq!(left(&mut backlog).len(), 4);
@@ -494,7 +496,7 @@ mod tests {
             let event: Value = serde_json::from_str(&frame.text).unwrap();
             event["sequence_number"].as_u64().unwrap()
         };
-        // Somebody who joins late begins with the session's own number.
+        // A subscriber that joins late begins with the session's own number.
         source.number = 7;
         assert_eq!(pass(&mut numbers, source.progress(1)), 7);
         source.number += 5;

@@ -1,7 +1,7 @@
 //! Frames as a stream of server-sent events.
 //!
 //! Responsibilities: the text of an SSE stream (appendix B.1.3), its greeting and its heartbeat, as a
-//! body that hyper polls. Not here: which frames come (`queue`) and the headers (`plain`).
+//! body that hyper polls. Not here: which frames are sent (`queue`) and the headers (`plain`).
 
 use std::io;
 use std::pin::Pin;
@@ -16,16 +16,16 @@ use super::queue::{Delivery, Frame};
 use super::shaper::Shaper;
 use super::shared::Subscription;
 
-/// How long a stream is silent before a comment shows that it is alive.
+/// How long a stream may be silent before a comment shows that it is alive.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Comes first, so that a client sees the open stream before the first event.
+/// Sent first, so that a client sees the open stream before the first event.
 const GREETING: &[u8] = b": connected\n\n";
 const HEARTBEAT_COMMENT: &[u8] = b": heartbeat\n\n";
 
-/// Writes what a subscriber gets as server-sent events.
+/// A body that writes a subscriber's events as server-sent events.
 pub(super) struct EventBody {
     subscription: Subscription,
-    /// Keeps the stream to its terms; a plain stream has none.
+    /// Keeps the stream to its terms; `None` for a plain stream.
     shaper: Option<Shaper>,
     greeted: bool,
     heartbeat: Pin<Box<Sleep>>,
@@ -33,7 +33,7 @@ pub(super) struct EventBody {
 }
 
 impl EventBody {
-    /// Writes for a subscriber, with a comment after so much silence.
+    /// Creates the body for a subscriber, with a comment after each such silence.
     pub(super) fn new(
         subscription: Subscription,
         shaper: Option<Shaper>,
@@ -78,7 +78,7 @@ impl Body for EventBody {
                 piece(Bytes::from(written(&frame)))
             }
             Poll::Ready(Delivery::Ended) => Poll::Ready(None),
-            // An error breaks the connection off instead of ending the body.
+            // An error breaks the connection instead of ending the body.
             Poll::Ready(Delivery::Cut) => {
                 Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::ConnectionAborted))))
             }
@@ -93,7 +93,7 @@ impl Body for EventBody {
     }
 }
 
-/// Writes a frame as one server-sent event; a text of several lines becomes several `data:` lines.
+/// Returns a frame as one server-sent event; a text of several lines becomes several `data:` lines.
 fn written(frame: &Frame) -> String {
     let mut text = String::with_capacity(frame.text.len() + 96);
     text.push_str("event: aaep.event\n");

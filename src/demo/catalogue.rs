@@ -1,17 +1,17 @@
 //! The scenarios that come with the program.
 //!
-//! Responsibilities: embedding `assets/demo/*.jsonl`, finding one by name or by a person's words. Not
-//! here: their format (`scenario`).
+//! Responsibilities: embedding `assets/demo/*.jsonl`, finding a scenario by name or by a person's words. Not here:
+//! their format (`scenario`).
 
 use std::sync::{Arc, OnceLock};
 
 use super::scenario::{Scenario, ScenarioInfo};
 use super::script::Script;
 
-/// The scenario that runs when nothing else is asked for.
+/// The scenario that runs by default.
 pub const DEFAULT: &str = "tour";
 
-/// The embedded files by their names, in the order in which they are listed: the default, then from short to long.
+/// The embedded files by name, in listing order: the default, then from short to long.
 const FILES: [(&str, &str); 11] = [
     ("tour", include_str!("../../assets/demo/tour.jsonl")),
     ("question", include_str!("../../assets/demo/question.jsonl")),
@@ -40,34 +40,34 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().chain(&SCRIPTS).map(|(name, _)| *name)
 }
 
-/// Lists the scenarios in AAEP, the default first; all are read for that.
+/// Returns the details of the scenarios in AAEP, the default first; this reads all of them.
 pub fn list() -> impl Iterator<Item = &'static ScenarioInfo> {
     let scenarios = FILES.iter().filter_map(|(name, _)| named(name));
     scenarios.map(|scenario| scenario.info())
 }
 
-/// Lists the scenarios in other protocols.
+/// Returns the scenarios in other protocols.
 pub fn scripts() -> impl Iterator<Item = &'static Script> {
     SCRIPTS.iter().filter_map(|(name, _)| script(name))
 }
 
-/// Finds a scenario in AAEP by its name, and reads it: a run wants few of them, and each has a thousand parts.
+/// Finds a scenario in AAEP by name, and reads it: a run needs few of them, and each has a thousand parts.
 pub(super) fn named(name: &str) -> Option<&'static Arc<Scenario>> {
     static READ: [OnceLock<Option<Arc<Scenario>>>; FILES.len()] =
         [const { OnceLock::new() }; FILES.len()];
-    // A test reads every file, so none is left out here.
+    // A test reads every file, so none is missing here.
     let read = |text: &str| Scenario::parse(text).ok().map(Arc::new);
     in_file(&FILES, &READ, name, read)
 }
 
-/// Finds a scenario in another protocol by its name, and reads it.
+/// Finds a scenario in another protocol by name, and reads it.
 pub fn script(name: &str) -> Option<&'static Script> {
     static READ: [OnceLock<Option<Script>>; SCRIPTS.len()] =
         [const { OnceLock::new() }; SCRIPTS.len()];
     in_file(&SCRIPTS, &READ, name, |text| Script::parse(text).ok())
 }
 
-/// Returns what stands in the file of a name; it is read once.
+/// Returns the content of the named file, which is read only once.
 fn in_file<T>(
     files: &[(&str, &str)],
     read: &'static [OnceLock<Option<T>>],
@@ -79,8 +79,8 @@ fn in_file<T>(
     read.get_or_init(|| parse(text)).as_ref()
 }
 
-/// Finds the scenario with the most keywords among a request's words, the first listed of equals; the
-/// default when no word is a keyword.
+/// Returns the scenario with the most keywords among a request's words, the first listed if tied; the default if
+/// no word is a keyword.
 pub(super) fn for_request(request: &str) -> Option<&'static Arc<Scenario>> {
     let request = request.to_lowercase();
     let words: Vec<&str> = request

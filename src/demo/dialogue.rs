@@ -1,8 +1,8 @@
-//! A subscription on a connection that carries both ways (B.2, B.4, B.6).
+//! A subscription on a bidirectional connection (B.2, B.4, B.6).
 //!
-//! Responsibilities: the handshake as the first message, events as the terms allow, replies and other
-//! terms on the way, the end of the subscription with its connection. Not here: how messages stand in
-//! bytes (`framed`, `upgrade`), the terms themselves (`agreed`).
+//! Responsibilities: the handshake as the first message, events as the terms allow, replies and
+//! changes of terms in between, the end of the subscription with its connection. Not here: how
+//! messages are framed in bytes (`framed`, `upgrade`), the terms themselves (`agreed`).
 
 use std::future::Future;
 use std::io;
@@ -17,10 +17,10 @@ use super::shaper::Shaper;
 use super::shared::Subscription;
 use super::terms::Refusal;
 
-/// How long a connection may be there without asking for a subscription.
+/// How long a connection may exist without asking for a subscription.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
-/// What came over a connection.
+/// What arrived over a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Heard {
     /// A message, and the number of the request that carried it.
@@ -28,42 +28,42 @@ pub(super) enum Heard {
         message: Value,
         request: Option<Value>,
     },
-    /// Something that is answered with this, whatever the subscription.
+    /// Something that gets this answer, whatever the subscription.
     Wants(Value),
-    /// Something that is no message.
+    /// Something that is not a message.
     Noise,
     /// The end.
     Over,
 }
 
-/// What a message is that goes out.
+/// The role of an outgoing message.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Saying {
     Event,
     /// The answer to a message, with the number of the request that carried it.
     Answer(Option<Value>),
     Close,
-    /// What is whole as it is.
+    /// A complete text that needs no wrapping.
     Bare,
 }
 
-/// Why a connection is left.
+/// Why a connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Farewell {
     /// In good order.
     Cleanly,
     /// The subscription was refused, or none was asked for.
     Refused,
-    /// What came was no message.
+    /// The input was not a message.
     Violation,
 }
 
-/// Carries whole messages both ways.
+/// A connection for whole messages in both directions.
 pub(super) trait Wire: Send {
-    /// Waits for the next thing that comes; dropping the wait loses nothing.
+    /// Waits for the next input; dropping the wait loses nothing.
     fn hear(&mut self) -> impl Future<Output = Heard> + Send;
 
-    /// Sends a message, to its last byte.
+    /// Sends a message, down to its last byte.
     fn say(&mut self, text: &str, saying: Saying) -> impl Future<Output = io::Result<()>> + Send;
 
     /// Says goodbye and ends the connection.
@@ -80,12 +80,12 @@ struct Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // One that was closed or refused is not known any more.
+        // A closed or refused subscription no longer exists.
         let _ = self.producer.close(&json!({"subscription_id": self.id}));
     }
 }
 
-/// What follows from a message.
+/// The consequence of a message.
 enum Next {
     Nothing,
     Answer(Value),
@@ -151,7 +151,7 @@ pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
     }
 }
 
-/// Waits for the next event that the terms allow; for ever without a subscription.
+/// Waits for the next event that the terms allow; forever without a subscription.
 async fn delivered(held: &mut Option<Held>) -> Delivery {
     match held {
         Some(held) => {
@@ -161,7 +161,7 @@ async fn delivered(held: &mut Option<Held>) -> Delivery {
     }
 }
 
-/// Takes one message.
+/// Handles one message.
 fn take(producer: &Producer, held: &mut Option<Held>, message: Value) -> Next {
     let kind = message
         .get("type")
@@ -187,7 +187,8 @@ fn take(producer: &Producer, held: &mut Option<Held>, message: Value) -> Next {
             Next::Refuse(Refusal::strange())
         }
         _ => {
-            // The next event is the answer (B.2.4); whether a token is right is not told (6.3.4).
+            // The next event is the answer (B.2.4); whether a token is right is not disclosed
+            // (6.3.4).
             producer.receive(Ok(message));
             Next::Nothing
         }

@@ -1,8 +1,7 @@
 //! Where the demo can be reached: addresses for HTTP and WebSocket, Unix sockets, named pipes, a pair of pipes.
 //!
-//! Responsibilities: binding, taking away what was bound, letting in only the same user on a Unix
-//! socket (B.4.5). Not here: what is spoken there (`plain`, `dialogue`), the life of connections
-//! (`server`).
+//! Responsibilities: binding, removing what was bound, admitting only the same user on a Unix socket (B.4.5).
+//! Not here: what is spoken there (`plain`, `dialogue`), the life of connections (`server`).
 
 use std::fmt;
 use std::io;
@@ -15,14 +14,14 @@ use crate::platform::files::keep_for_owner;
 use crate::platform::pipes;
 use crate::platform::sockets::{self, UnixListener, UnixStream};
 
-/// Names a place where the demo can be reached.
+/// A place where the demo can be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entrance {
-    /// A host and a port, for HTTP and WebSocket; port 0 takes any free one.
+    /// A host and a port, for HTTP and WebSocket; port 0 means any free one.
     Address(String),
-    /// A Unix socket's path.
+    /// The path of a Unix socket.
     Socket(PathBuf),
-    /// The whole name of a named pipe.
+    /// The full name of a named pipe.
     Pipe(String),
     /// The program's own standard input and output; the server stops with the input.
     Pipes,
@@ -39,7 +38,7 @@ impl fmt::Display for Entrance {
     }
 }
 
-/// A place that is listened at.
+/// A place with a listener.
 pub(super) enum Door {
     Tcp(TcpListener),
     Unix {
@@ -57,12 +56,12 @@ pub(super) struct SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        // Somebody may have tidied it away already.
+        // It may have been removed already.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Somebody who came in.
+/// An accepted connection.
 pub(super) enum Caller {
     Tcp(TcpStream),
     Unix(UnixStream),
@@ -70,10 +69,10 @@ pub(super) enum Caller {
 }
 
 impl Door {
-    /// Opens a place; gives it as it turned out to be. Pipes have no door.
+    /// Opens a place; returns the place as resolved. Pipes have no door.
     ///
     /// # Errors
-    /// The address can't be resolved or bound, or the path is taken.
+    /// When the address can't be resolved or bound, or the path is taken.
     pub(super) async fn open(place: &Entrance) -> io::Result<(Option<Self>, Entrance)> {
         match place {
             Entrance::Address(address) => {
@@ -85,12 +84,12 @@ impl Door {
                 make_room(path).await?;
                 let listener = UnixListener::bind(path)?;
                 let _file = SocketFile { path: path.clone() };
-                // Only its owner may connect (B.4.2); who comes is looked at besides.
+                // Only its owner may connect (B.4.2); the caller's user is checked as well.
                 keep_for_owner(path)?;
                 Ok((Some(Self::Unix { listener, _file }), place.clone()))
             }
             Entrance::Pipe(name) => {
-                // Its rights are this person's alone (B.3.2).
+                // Only this person has access to it (B.3.2).
                 Ok((
                     Some(Self::Pipe(pipes::Listener::open(name)?)),
                     place.clone(),
@@ -100,7 +99,7 @@ impl Door {
         }
     }
 
-    /// Takes the next caller; one of another user is turned away without a word.
+    /// Accepts the next caller at the door; one of another user is turned away without a word.
     pub(super) fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<Caller>> {
         match self {
             Self::Tcp(listener) => listener
@@ -122,7 +121,7 @@ impl Door {
     }
 }
 
-/// Makes the folder of a socket, for this user alone, and takes a socket away that nobody listens at.
+/// Creates the folder of a socket, for this user alone, and removes a socket without a listener.
 async fn make_room(path: &Path) -> io::Result<()> {
     if let Some(folder) = path
         .parent()

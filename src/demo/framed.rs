@@ -1,8 +1,8 @@
 //! Messages in a stream of bytes, for a Unix socket (B.4.4) and a pair of pipes (B.6).
 //!
-//! Responsibilities: both framings of a socket, told apart by the first byte that the subscriber sends,
-//! the documents of a pipe of Windows (B.3.4), and JSON-RPC 2.0 around lines, where the subscriber speaks it. Not here: what a message means
-//! (`dialogue`), listening (`doors`).
+//! Responsibilities: both framings of a socket, distinguished by the first byte that the subscriber sends, the
+//! documents of a Windows pipe (B.3.4), and JSON-RPC 2.0 around lines, if the subscriber speaks it. Not here: what a
+//! message means (`dialogue`), listening (`doors`).
 //!
 //! The demo answers as it is spoken to: lengths to lengths, lines to lines, JSON-RPC to JSON-RPC.
 
@@ -14,25 +14,25 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::dialogue::{Farewell, Heard, Saying, Wire};
 
-/// The largest message that is taken, in bytes (3.7).
+/// The largest message accepted, in bytes (3.7).
 const MAX_MESSAGE_BYTES: usize = 64 * 1024;
-/// How many bytes a length has.
+/// The number of bytes in a length.
 const LENGTH_BYTES: usize = 4;
-/// JSON-RPC's code for a method that is not there.
+/// JSON-RPC's code for an unknown method.
 const NO_SUCH_METHOD: i64 = -32601;
 
-/// How the subscriber speaks.
+/// How the subscriber frames its messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speech {
     Unknown,
     Lengths,
     Lines,
     Rpc,
-    /// A document a message, with nothing between them (B.3.4).
+    /// One document per message, with nothing between them (B.3.4).
     Documents,
 }
 
-/// Carries messages over a reader and a writer of bytes.
+/// A message connection over a reader and a writer of bytes.
 pub(super) struct Framed<R, W> {
     reader: R,
     writer: W,
@@ -40,7 +40,7 @@ pub(super) struct Framed<R, W> {
     speech: Speech,
 }
 
-/// Says that what came is larger than a message may be.
+/// The error that a message exceeds the size limit.
 struct TooLarge;
 
 impl<R, W> Framed<R, W> {
@@ -53,7 +53,7 @@ impl<R, W> Framed<R, W> {
         }
     }
 
-    /// Carries documents over what keeps each write together.
+    /// Creates a connection for documents, over a transport that keeps each write together.
     pub(super) fn of_documents(reader: R, writer: W) -> Self {
         Self {
             speech: Speech::Documents,
@@ -61,7 +61,7 @@ impl<R, W> Framed<R, W> {
         }
     }
 
-    /// Takes the next whole message out of what was read.
+    /// Removes the next whole message from the bytes read.
     fn take(&mut self) -> Result<Option<BytesMut>, TooLarge> {
         loop {
             let Some(&first) = self.kept.first() else {
@@ -69,7 +69,7 @@ impl<R, W> Framed<R, W> {
             };
             match self.speech {
                 Speech::Unknown => {
-                    // A length of less than 16 MiB begins with a zero byte, which no JSON text does.
+                    // A length below 16 MiB begins with a zero byte, which no JSON text does.
                     self.speech = if first == 0 {
                         Speech::Lengths
                     } else {
@@ -94,7 +94,7 @@ impl<R, W> Framed<R, W> {
                     let mut found = serde_json::Deserializer::from_slice(&self.kept)
                         .into_iter::<serde::de::IgnoredAny>();
                     let end = match found.next() {
-                        // What is none of JSON is a message, too: one that is told to be noise.
+                        // Text that is not JSON counts as a message, too: it will be reported as noise.
                         Some(Err(error)) if !error.is_eof() => self.kept.len(),
                         Some(Ok(_)) => found.byte_offset(),
                         Some(Err(_)) | None if self.kept.len() > MAX_MESSAGE_BYTES => {
@@ -122,7 +122,7 @@ impl<R, W> Framed<R, W> {
         }
     }
 
-    /// Reads a message; `None` for what wants nothing of anybody.
+    /// Parses a message; returns `None` if it needs no reaction.
     fn read(&mut self, bytes: &[u8]) -> Option<Heard> {
         let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
             return Some(Heard::Noise);
@@ -152,12 +152,12 @@ impl<R, W> Framed<R, W> {
                 "jsonrpc": "2.0", "id": id,
                 "error": {"code": NO_SUCH_METHOD, "message": "the demo does not know this method"},
             }))),
-            // Notifications of other methods, and answers to what was never asked.
+            // Notifications of other methods, and answers to requests never made.
             (Some(_), None) | (None, _) => None,
         }
     }
 
-    /// Puts a message into the bytes that carry it.
+    /// Returns a message as the bytes that carry it.
     fn wrap(&self, text: &str, saying: Saying) -> Vec<u8> {
         let line = |text: String| {
             let mut bytes = text.replace(['\n', '\r'], " ").into_bytes();
@@ -212,7 +212,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Wire for Framed<
     }
 
     async fn leave(&mut self, _farewell: Farewell) {
-        // The other side may be gone first.
+        // The other side may already be gone.
         let _ = self.writer.shutdown().await;
     }
 }

@@ -1,18 +1,18 @@
-//! A hand on the agents' shoulder, for tests.
+//! A control that holds agents back, for tests.
 //!
 //! Responsibilities: holding every agent before its next event, or only before events of one type,
-//! and telling when one is held. Not here: the pace of a scenario (`perform`).
+//! and reporting when one is held. Not here: the pace of a scenario (`perform`).
 
 use tokio::sync::watch;
 
-/// Lets agents pass or holds them.
+/// A gate that lets agents pass or holds them.
 #[derive(Debug)]
 pub(super) struct Gate {
     order: watch::Sender<Order>,
     held: watch::Sender<Held>,
 }
 
-/// What agents are told, and the how-manieth order that is.
+/// The current instruction to agents, with its sequence number.
 #[derive(Debug, Clone)]
 struct Order {
     number: u64,
@@ -26,15 +26,15 @@ enum Stance {
     ShutFor(String),
 }
 
-/// Counts the agents that are held under an order. The number keeps an agent that has yet to wake up
-/// after an older order from being taken for one held under the newest.
+/// The number of agents held under an order. The order's number prevents an agent that has yet to
+/// wake up after an older order from counting as held under the newest.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     order: u64,
     agents: usize,
 }
 
-/// Counts one agent for as long as it is held.
+/// Counts an agent as held until it is dropped.
 struct Hold<'a> {
     held: &'a watch::Sender<Held>,
     order: u64,
@@ -128,7 +128,7 @@ impl Gate {
     pub(super) async fn until_held(&self) {
         let order = self.order.borrow().number;
         let held = |held: &Held| held.order >= order && held.agents > 0;
-        // The sender lives as long as the gate, so the wait ends only by its condition.
+        // The sender lives as long as the gate, so only the condition ends this wait.
         let _ = self.held.subscribe().wait_for(held).await;
     }
 }

@@ -1,43 +1,43 @@
-//! One event to everybody who listens.
+//! One event to all subscribers.
 //!
 //! Responsibilities: the list of subscribers, the events kept for resuming (chapter 8.7), counts of
-//! what was dropped. Not here: the wait of a single subscriber (`queue`) and transports.
+//! dropped events. Not here: a single subscriber's waiting events (`queue`) and transports.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::queue::{Frame, Queue};
 
-/// How many events are kept for subscribers that come back: as many as fit into their queue.
+/// How many events are kept for subscribers that return: as many as fit into their queue.
 const KEPT_EVENTS: usize = super::queue::QUEUE_EVENTS;
-/// How many subscribers are served at once; a demo has one or two, a test a few.
+/// The maximum number of subscribers; a demo has one or two, a test a few.
 pub(super) const MAX_SUBSCRIBERS: usize = 32;
 
 /// Sends frames to all subscribers and keeps the latest.
 #[derive(Debug, Default)]
 pub(super) struct Hub {
     subscribers: BTreeMap<u64, (Listener, Arc<Queue>)>,
-    /// How many have subscribed since the start; also the next one's number.
+    /// The number of subscriptions since the start; also the next one's number.
     subscribed: u64,
     kept: VecDeque<Arc<Frame>>,
     dropped: u64,
-    /// Whether the streams were ended for good; nobody is taken any more.
+    /// Whether the streams have ended for good; no more subscribers are accepted.
     ended: bool,
 }
 
-/// Says by which door a subscriber came.
+/// How a subscriber connected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Listener {
-    /// The plain stream: everything, and it can answer.
+    /// The plain stream: it gets everything, and it can answer.
     Plain,
     /// The subscription of this name, whose terms say what it gets and what it can answer.
     Agreed(String),
 }
 
-/// How much a new subscriber was given of what it missed.
+/// How much of the missed events a new subscriber was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resumed {
-    /// It asked for nothing.
+    /// It requested nothing.
     Fresh,
     /// Everything after the event it named.
     Whole,
@@ -45,12 +45,12 @@ pub(super) enum Resumed {
     AgedOut,
 }
 
-/// Says that no more subscribers are taken: there are too many, or the end has come.
+/// The error that no more subscribers are accepted: there are too many, or the end has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Full;
 
 impl Hub {
-    /// Sends a frame to everybody; keeps it if it can be resumed from.
+    /// Sends a frame to all subscribers; keeps it if it can be resumed from.
     pub(super) fn publish(&mut self, frame: &Arc<Frame>) {
         for (_, queue) in self.subscribers.values() {
             self.dropped += queue.push(Arc::clone(frame));
@@ -63,7 +63,7 @@ impl Hub {
         }
     }
 
-    /// Takes a new subscriber, who may name the last event it got.
+    /// Adds a new subscriber, which may name the last event it got.
     pub(super) fn subscribe(
         &mut self,
         last: Option<&str>,
@@ -102,7 +102,7 @@ impl Hub {
         self.subscribers.remove(&number);
     }
 
-    /// Ends every stream in good order, and takes nobody any more.
+    /// Ends every stream in good order, and accepts no more subscribers.
     pub(super) fn end(&mut self) {
         self.ended = true;
         for (_, queue) in self.subscribers.values() {
@@ -124,23 +124,23 @@ impl Hub {
         }
     }
 
-    /// Counts those on the plain stream.
+    /// Returns the number of subscribers on the plain stream.
     pub(super) fn plain(&self) -> usize {
         let plain = |(listener, _): &&(Listener, _)| *listener == Listener::Plain;
         self.subscribers.values().filter(plain).count()
     }
 
-    /// Counts the subscribers that are there.
+    /// Returns the number of current subscribers.
     pub(super) fn len(&self) -> usize {
         self.subscribers.len()
     }
 
-    /// Counts the events that were dropped for slow subscribers.
+    /// Returns the number of events dropped for slow subscribers.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Counts the subscriptions since the start.
+    /// Returns the number of subscriptions since the start.
     pub(super) fn subscribed(&self) -> u64 {
         self.subscribed
     }

@@ -1,11 +1,11 @@
 //! Identifiers that look random and come from a seed.
 //!
-//! Responsibilities: a small generator (splitmix64) and the forms AAEP wants: a prefix and 32
-//! hexadecimal digits. Not here: secrecy. One id tells the next to whoever knows the generator, which
-//! is right for an agent that only acts: a reply token correlates, it does not authenticate
-//! (chapter 6.2.4).
+//! Responsibilities: a small generator (splitmix64) and the forms that AAEP requires: a prefix and 32
+//! hexadecimal digits. Not here: secrecy. Anyone who knows the generator can derive the next id from
+//! one, which is acceptable for an agent that only acts: a reply token correlates, it does not
+//! authenticate (chapter 6.2.4).
 
-/// Mints identifiers; the same seed gives the same ones in the same order.
+/// A generator of identifiers; the same seed gives the same ones in the same order.
 #[derive(Debug, Clone)]
 pub(super) struct Ids {
     state: u64,
@@ -16,12 +16,12 @@ impl Ids {
         Self { state: seed }
     }
 
-    /// Mints the next id: the prefix, an underscore, 128 bits in hexadecimal.
+    /// Returns the next id: the prefix, an underscore, 128 bits in hexadecimal.
     pub(super) fn mint(&mut self, prefix: &str) -> String {
         format!("{prefix}_{:016x}{:016x}", self.next(), self.next())
     }
 
-    /// Steps splitmix64 (Steele, Lea and Flood 2014); its period of 2^64 rules out a repeat.
+    /// Advances splitmix64 (Steele, Lea and Flood 2014); its period of 2^64 rules out a repeat.
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

@@ -1,10 +1,10 @@
 //! The twelve core event types as the demo writes them.
 //!
-//! Responsibilities: their names on the wire, the urgency chapter 3.3.2 recommends, the fields
+//! Responsibilities: their names on the wire, the urgency that chapter 3.3.2 recommends, the fields that
 //! chapter 4 requires. Not here: reading events as a subscriber does (`protocol`) and filling in an
 //! envelope (`session`).
 
-/// Names one of the core event types (AAEP chapter 4).
+/// A core event type (AAEP chapter 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     SessionStarted,
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Lists every type.
+    /// All types.
     pub(super) const ALL: [Kind; 12] = [
         Kind::SessionStarted,
         Kind::SessionCompleted,
@@ -38,7 +38,7 @@ impl Kind {
         Kind::HandoffRequested,
     ];
 
-    /// Returns the compact name that stands in `type`.
+    /// Returns the compact name used in `type`.
     pub(super) const fn wire(self) -> &'static str {
         match self {
             Kind::SessionStarted => "aaep:agent.session.started",
@@ -56,12 +56,12 @@ impl Kind {
         }
     }
 
-    /// Finds the type that a compact name stands for.
+    /// Returns the type with a compact name.
     pub(super) fn from_wire(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.wire() == name)
     }
 
-    /// Returns the urgency that chapter 3.3.2 recommends (and for four types chapter 4 demands).
+    /// Returns the urgency that chapter 3.3.2 recommends (and that chapter 4 requires for four types).
     pub(super) const fn urgency(self) -> &'static str {
         match self {
             Kind::SessionErrored
@@ -78,7 +78,8 @@ impl Kind {
         }
     }
 
-    /// Lists the payload fields a scenario must write itself (chapter 4, less what the server fills in).
+    /// Returns the payload fields that a scenario must write itself (chapter 4, except what the server
+    /// fills in).
     pub(super) const fn required(self) -> &'static [&'static str] {
         match self {
             Kind::SessionStarted | Kind::SessionCompleted => &["summary_normal"],
@@ -117,7 +118,7 @@ impl Kind {
     }
 }
 
-/// The urgency that is never dropped (chapter 2.2.9).
+/// The urgency of events that are never dropped (chapter 2.2.9).
 pub(super) const CRITICAL: &str = "critical";
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! An agent that is none of the demo's: somebody else's events, and answers for somebody else.
+//! An agent outside the demo: events from elsewhere, and answers passed on to it.
 //!
-//! Responsibilities: who that agent is, what a subscriber is given that comes while something goes on, replies as they are
-//! handed on. Not here: what the events say, what becomes of an answer (whoever publishes).
+//! Responsibilities: that agent's identity, what a subscriber that joins midway is given first, passing on replies. Not
+//! here: the content of events, the fate of an answer (both with the publisher).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,24 +14,24 @@ use super::reply::{Malformed, Reply as Form, Said};
 use super::verdict::Verdict;
 use crate::protocol::{Answer, Decision, Reply, ReplyToken, Response};
 
-/// How many sessions are remembered for who comes later: as many as an editor has conversations.
+/// How many sessions are remembered for later subscribers: as many as an editor has conversations.
 const MOST_SESSIONS: usize = 64;
-/// The largest event that is remembered, in bytes: far more than any question that can be said.
+/// The largest event that is remembered, in bytes: far more than any question that can be spoken.
 const LARGEST: usize = 256 * 1024;
 
-/// Takes an answer; it must not wait for anything.
+/// The receiver of answers; it must not block.
 pub type Answers = Arc<dyn Fn(Reply) + Send + Sync>;
 
-/// Whose events are published in the place of scenarios.
+/// The agent whose events are published instead of scenarios.
 #[derive(Clone)]
 pub struct Host {
-    /// Its lasting name.
+    /// Its stable id.
     pub id: String,
-    /// Its name for people.
+    /// Its display name.
     pub name: String,
-    /// What subscribers are told at the end.
+    /// The message to subscribers at the end.
     pub farewell: String,
-    /// Takes the answers that come.
+    /// The receiver of answers.
     pub answers: Answers,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Debug for Host {
 }
 
 impl Host {
-    /// Hands an answer on, where it has the form of one.
+    /// Passes on an answer if it is well-formed.
     pub(super) fn take(&self, message: &Value) -> Verdict {
         let form = match Form::read(message) {
             Ok(form) => form,
@@ -53,7 +53,7 @@ impl Host {
         };
         let of = |name: &str| message.get(name).and_then(Value::as_str).map(str::to_owned);
         let answer = match form.said {
-            // What is to be done otherwise than it was asked can't be said to every agent.
+            // Not every agent can be told to do something other than it asked.
             Said::Decision { modified: true, .. } => return Verdict::NotAllowed,
             Said::Decision { decision, .. } => Answer::Decision {
                 decision: Decision::parse(&decision),
@@ -76,7 +76,7 @@ impl Host {
     }
 }
 
-/// What a session came to: what a subscriber needs that was not there.
+/// The state of a session: what a subscriber that joins later needs.
 #[derive(Debug, Default)]
 struct Going {
     started: Option<Arc<Frame>>,
@@ -84,12 +84,12 @@ struct Going {
     question: Option<Arc<Frame>>,
 }
 
-/// Remembers what goes on.
+/// The state of all sessions that are still open.
 #[derive(Debug, Default)]
 pub(super) struct Standing(BTreeMap<String, Going>);
 
 impl Standing {
-    /// Makes a frame of an event, and remembers what of it who comes later must know.
+    /// Builds a frame from an event, and remembers what later subscribers must know of it.
     pub(super) fn take(&mut self, text: &str) -> Arc<Frame> {
         let event: Value = serde_json::from_str(text).unwrap_or_default();
         let of = |name: &str| event.get(name).and_then(Value::as_str);
@@ -127,7 +127,7 @@ impl Standing {
         frame
     }
 
-    /// Returns what who comes now is told first.
+    /// Returns the frames that a new subscriber is sent first.
     pub(super) fn frames(&self) -> impl Iterator<Item = &Arc<Frame>> {
         let all = self.0.values();
         all.flat_map(|it| [&it.started, &it.state, &it.question])
@@ -135,7 +135,7 @@ impl Standing {
     }
 }
 
-/// Returns a change of state as the first that somebody hears: what came before it was not for them.
+/// Returns a state change as the first that a subscriber hears, starting from idle: earlier states were not for it.
 fn from_idle(event: &Value) -> Option<Arc<Frame>> {
     let mut event = event.clone();
     event

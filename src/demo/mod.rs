@@ -1,21 +1,21 @@
 //! An AAEP producer inside the program: agents that act out scenarios, on loopback.
 //!
-//! Responsibilities: `hearken demo`, `hearken demo --serve` and the tests have an agent to listen to
-//! that needs no key, no network and no model, keeps every rule of the protocol, and whose pace,
-//! clock and ids are arguments. Not here: anything a subscriber does; the two meet on a socket only.
+//! Responsibilities: giving `hearken demo`, `hearken demo --serve` and the tests an agent that needs no key,
+//! no network and no model, keeps every rule of the protocol, and whose pace, clock and ids are parameters.
+//! Not here: anything a subscriber does; the two meet on a socket only.
 //!
 //! ```text
 //! assets/demo/*.jsonl -> reader -> scenario -> perform -> stage -> hub -> queue -> body -> socket
 //!                                     ^ outcome             | session (envelope), questions (tokens)
 //!                                     '---------------------'<- reply <- plain <- socket
 //! ```
-//! The stage holds all state behind one lock and knows no transport; `plain` is the pair of routes
-//! that today's producers have, and the handshake's (`agreed` keeps its terms, `shaper` keeps a stream to
-//! them, `backlog` is what waits for its budget). A WebSocket (`upgrade`), a Unix socket and pipes (`framed`)
-//! carry the same both ways, each in a `dialogue`.
+//! The stage holds all state behind one lock and knows no transport; `plain` is the pair of routes that
+//! today's producers have, and the handshake's (`agreed` keeps its terms, `shaper` keeps a stream to them,
+//! `backlog` is what waits for its budget). A WebSocket (`upgrade`), a Unix socket and pipes (`framed`) carry
+//! the same in both directions, each in a `dialogue`.
 //!
-//! Tests use [`Settings::stepped`] and wait on [`Producer`]'s `until_…` methods, each of which is
-//! awaited without polling; wrap them in a time limit.
+//! Tests use [`Settings::stepped`] and wait with [`Producer`]'s `until_…` methods, none of which polls; wrap
+//! them in a time limit.
 
 mod agreed;
 mod ask;

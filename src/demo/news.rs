@@ -1,6 +1,6 @@
-//! What whoever serves the demo's agent wants to know of those who come.
+//! Events for the host of the demo's agent, about its subscribers.
 //!
-//! Responsibilities: naming what happened, without a token and without anybody's words. Not here: wording and
+//! Responsibilities: naming what happened, without tokens and without anybody's words. Not here: wording and
 //! writing it (`runtime`).
 
 use std::sync::Arc;
@@ -9,43 +9,43 @@ use serde_json::Value;
 
 use super::verdict::Verdict;
 
-/// Hears what happens; it must not wait for anything.
+/// The receiver of such events; it must not block.
 pub type Hearer = Arc<dyn Fn(News) + Send + Sync>;
 
-/// What happened at the demo's door.
+/// Something that happened at the demo's door.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
-    /// Somebody listens now.
+    /// A subscriber arrived.
     Came {
-        /// Their number, from 1, by the order in which they came.
+        /// Its number, from 1, in order of arrival.
         number: u64,
-        /// Whether they agreed on terms before.
+        /// Whether it agreed on terms first.
         agreed: bool,
-        /// How many are there now.
+        /// How many subscribers there are now.
         there: usize,
     },
-    /// Somebody is gone.
+    /// A subscriber left.
     Left {
-        /// Their number.
+        /// Its number.
         number: u64,
-        /// How many are still there.
+        /// How many subscribers remain.
         there: usize,
     },
-    /// A scenario begins.
+    /// A scenario started.
     Started {
         /// Its name.
         scenario: String,
     },
-    /// Somebody answered a question, or tried to.
+    /// A subscriber answered a question, or tried to.
     Answered {
-        /// What kind of answer it was.
+        /// The kind of answer.
         answer: Answer,
-        /// What became of it.
+        /// The outcome.
         verdict: Verdict,
     },
 }
 
-/// What kind of answer came, and nothing of what was written in it.
+/// The kind of an answer, without any of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// A confirmation was accepted.
@@ -54,12 +54,12 @@ pub enum Answer {
     Reject,
     /// A clarification was answered.
     Response,
-    /// It is none that is known.
+    /// An unknown kind.
     Unknown,
 }
 
 impl Answer {
-    /// Looks at the kind of a message.
+    /// Returns the kind of a message.
     pub(super) fn of(message: Option<&Value>) -> Self {
         let field = |name: &str| message?.get(name)?.as_str();
         match (field("type"), field("decision")) {

@@ -1,13 +1,13 @@
-//! Playing a scenario: which event comes at which moment.
+//! Playing a scenario: which event is sent at which time.
 //!
 //! Responsibilities: the agents' steps in the order of their times, waiting at questions, branches by
-//! their outcome, the clock of timeouts (chapter 6.4). Not here: what an event looks like on the wire
-//! (`session`), who gets it (`hub`), whether a reply is valid (`questions`).
+//! outcome, the clock of timeouts (chapter 6.4). Not here: the wire form of an event (`session`), who
+//! gets it (`hub`), whether a reply is valid (`questions`).
 //!
 //! Mental model: every agent has a time at which its next step is due, counted from the start of the
 //! scenario at speed 1. The performance always takes the earliest step, waits for its time (or not,
-//! when stepped) and acts. An agent that asks has no due time until its question has ended; its next
-//! step is then due from that moment on.
+//! when stepped) and performs it. An agent that asks has no due time until its question has ended; its
+//! next step's time then counts from that moment.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -23,21 +23,21 @@ use super::settings::{Pace, Timeouts};
 use super::shared::Shared;
 use super::stage::{Asking, Posed};
 
-/// What a session that its scenario left open says at its end.
+/// The final words of a session that its scenario left open.
 const LEFT_OPEN: &str = "The agent stopped without finishing.";
-/// What stands for the latest answer in a scenario's texts.
+/// The placeholder for the latest answer in a scenario's texts.
 const ANSWER: &str = "{answer}";
-/// The bounds of a speed or a factor: beyond them a wait is no wait, or no end is in sight.
+/// The bounds of a speed or a factor: beyond them, a wait is none, or has no end in sight.
 const FACTORS: std::ops::RangeInclusive<f64> = 0.01..=10_000.0;
 
-/// Plays one run of a scenario.
+/// One run of a scenario.
 pub(super) struct Performance {
     shared: Arc<Shared>,
     scenario: Arc<Scenario>,
     sessions: Vec<String>,
 }
 
-/// How far one agent has come.
+/// The progress of one agent.
 struct Part {
     /// The index of the next step to take.
     cursor: usize,
@@ -51,7 +51,7 @@ enum Stance {
     Acting {
         due: Duration,
     },
-    /// Waits for the end of a question.
+    /// The agent waits for the end of a question.
     Asking {
         token: String,
         deadline: Option<Instant>,
@@ -75,7 +75,7 @@ impl Performance {
         }
     }
 
-    /// Plays to the end of every agent.
+    /// Plays until every agent has finished.
     pub(super) async fn play(self) {
         let cast = &self.scenario.cast;
         let mut tempo = Tempo::new(self.shared.settings.pace);
@@ -84,7 +84,8 @@ impl Performance {
         loop {
             let next = earliest(&parts);
             let asking = parts.iter().any(Part::is_asking);
-            // Stepped, answers wait until nothing else is left to do: their order does not matter then.
+            // In stepped mode, answers wait until nothing else is left to do, so that their order does
+            // not matter.
             let takes_answers = asking && (next.is_none() || tempo.is_real());
             let turn = tokio::select! {
                 biased;
@@ -101,7 +102,7 @@ impl Performance {
                     }
                 }
                 Turn::TimeUp(token) => {
-                    // The outcome comes back by the channel, like an answer that was first.
+                    // The outcome comes back on the channel, as for an answer.
                     self.shared
                         .change(|stage, _| stage.questions_mut().expire(&token));
                     if let Some(part) = parts.iter_mut().find(|part| part.asks(&token)) {
@@ -134,7 +135,7 @@ impl Performance {
         }
     }
 
-    /// Takes one step of one agent.
+    /// Performs one step of one agent.
     async fn act(
         &self,
         index: usize,
@@ -191,7 +192,7 @@ impl Performance {
         }
     }
 
-    /// Returns how long a question stays open, none when no clock ends it.
+    /// Returns how long a question stays open; `None` if no clock ends it.
     fn timeout(&self, written: Duration) -> Option<Duration> {
         match self.shared.settings.timeouts {
             Timeouts::AsWritten => Some(written),
@@ -202,7 +203,7 @@ impl Performance {
 }
 
 impl Drop for Performance {
-    /// Gives back the run's place, and its sessions if it was broken off.
+    /// Returns the run's place, and forgets its sessions if it was broken off.
     fn drop(&mut self) {
         self.shared.change(|stage, _| {
             stage.forget_sessions(&self.sessions);
@@ -222,7 +223,7 @@ impl Part {
         part
     }
 
-    /// Makes the next step that fits the branch due, counted from a moment.
+    /// Schedules the next step that fits the branch, counted from a point in time.
     fn go_on(&mut self, beats: &[Beat], from: Duration) {
         let fits = |beat: &Beat| match &self.outcome {
             None => beat.on.is_empty(),
@@ -263,7 +264,7 @@ impl Part {
     }
 }
 
-/// Finds the agent whose next step is due first; of several the first in the cast.
+/// Returns the agent whose next step is due first; if tied, the first in the cast.
 fn earliest(parts: &[Part]) -> Option<(Duration, usize)> {
     parts
         .iter()
@@ -275,7 +276,7 @@ fn earliest(parts: &[Part]) -> Option<(Duration, usize)> {
         .min()
 }
 
-/// Waits for the first question whose time is up; for ever when no clock ends any.
+/// Waits for the first question whose time is up; forever if no clock ends any.
 async fn first_time_up(parts: &[Part]) -> String {
     let first = parts
         .iter()
@@ -296,15 +297,15 @@ async fn first_time_up(parts: &[Part]) -> String {
     }
 }
 
-/// Where a performance is in its own time.
+/// The clock of a performance.
 enum Tempo {
     Real {
-        /// When the scenario began, moved on by every hold.
+        /// When the scenario began, moved forward by every hold.
         origin: Instant,
         speed: f64,
     },
     Stepped {
-        /// The latest due time that was reached.
+        /// The latest due time reached.
         reached: Duration,
     },
 }
@@ -336,12 +337,12 @@ impl Tempo {
         }
     }
 
-    /// Waits until a step is due and gives back whose it is.
+    /// Waits until a step is due and returns its agent.
     async fn reach(&self, next: Option<(Duration, usize)>) -> Option<usize> {
         let (due, index) = next?;
         match self {
             Tempo::Real { origin, speed } => sleep_until(*origin + due.div_f64(*speed)).await,
-            // Lets connections write in between on a runtime with a single thread.
+            // This lets connections write in between on a single-threaded runtime.
             Tempo::Stepped { .. } => tokio::task::yield_now().await,
         }
         Some(index)
@@ -355,7 +356,7 @@ impl Tempo {
         }
     }
 
-    /// Leaves time out in which the agents were held, so that they do not hurry afterwards.
+    /// Excludes the time during which agents were held, so that they do not rush afterwards.
     fn shift(&mut self, held: Duration) {
         match self {
             Tempo::Real { origin, .. } => *origin += held,
@@ -364,7 +365,7 @@ impl Tempo {
     }
 }
 
-/// Brings a factor into its bounds; what is no number counts as 1.
+/// Clamps a factor to its bounds; NaN counts as 1.
 fn bounded(factor: f64) -> f64 {
     if factor.is_nan() {
         1.0

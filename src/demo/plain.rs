@@ -1,7 +1,7 @@
-//! The routes: the plain pair, `GET /events` and `POST /messages`, as today's producers have it, and
-//! the handshake's under `/aaep/v1` (appendix B.1).
+//! The routes: the plain pair, `GET /events` and `POST /messages`, as in today's producers, and the
+//! handshake's under `/aaep/v1` (appendix B.1).
 //!
-//! Responsibilities: the routes, their answers, the bounds of a request. Not here: listening
+//! Responsibilities: the routes, their answers, the limits of a request. Not here: listening
 //! (`server`), what is agreed in a handshake and how a stream keeps to it (`agreed`).
 
 use std::convert::Infallible;
@@ -28,13 +28,13 @@ use super::terms::{Refusal, SharedTerms};
 use super::upgrade;
 use super::verdict::Verdict;
 
-/// Where a run is started by a person's words.
+/// The path where a run is started by a person's words.
 pub const PROMPTS: &str = "/sessions";
-/// The largest request that is read: an AAEP message at its largest (chapter 3.7).
+/// The largest request that is read, in bytes: the largest AAEP message (chapter 3.7).
 const MAX_REQUEST_BYTES: usize = 64 * 1024;
 /// How long a client may take to send a request's body.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
-/// When a client that found no room should try again, in seconds.
+/// When a client that was turned away should try again, in seconds.
 const RETRY_SECONDS: &str = "5";
 
 const ABOUT: &str = "\
@@ -50,10 +50,10 @@ POST /aaep/v1/replies                  replies, subscription.renegotiate, subscr
 GET  /aaep/v1/ws                       all of that over a WebSocket (aaep.v1)
 ";
 
-/// What every answer is made of.
+/// The body type of every answer.
 pub(super) type Body = UnsyncBoxBody<Bytes, std::io::Error>;
 
-/// What a connection becomes when a request made a WebSocket of it.
+/// The connection after a request has turned it into a WebSocket.
 pub(super) type Turned = Arc<Mutex<Option<OnUpgrade>>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,8 +117,8 @@ pub(super) async fn answer(
 ) -> Result<Response<Body>, Infallible> {
     let mut response = routed(producer, request, turned).await?;
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-        // One request a connection: no idle client keeps a place, and none sends its answer into a
-        // connection that is just being closed for idleness.
+        // One request per connection: no idle client occupies a place, and none sends its request
+        // into a connection that is just being closed as idle.
         let headers = response.headers_mut();
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
@@ -181,7 +181,7 @@ async fn routed(
     })
 }
 
-/// Turns the connection of a request into a WebSocket.
+/// Turns a request's connection into a WebSocket.
 fn websocket(request: &mut Request<Incoming>, turned: &Turned) -> Response<Body> {
     match upgrade::invite(request) {
         Ok((headers, becomes)) => {
@@ -215,7 +215,7 @@ fn health(producer: &Producer) -> Response<Body> {
     document(StatusCode::OK, &counts)
 }
 
-/// Finds the subscription that an address names, and its terms.
+/// Returns the subscription that an address names, and its terms.
 fn subscription(producer: &Producer, request: &Request<Incoming>) -> Option<(String, SharedTerms)> {
     let query = request.uri().query()?;
     let id = query
@@ -244,7 +244,7 @@ fn refused(refusal: Refusal) -> Response<Body> {
     document(status, &refusal.message())
 }
 
-/// Takes what a subscriber tells its subscription: a reply, other terms, or that it leaves.
+/// Handles a subscriber's message to its subscription: a reply, new terms, or a farewell.
 fn told(producer: &Producer, body: &[u8]) -> Response<Body> {
     let empty = || whole(StatusCode::NO_CONTENT, "application/json", Bytes::new());
     let message: Result<Value, Malformed> =
@@ -322,7 +322,7 @@ fn message(producer: &Producer, body: &[u8]) -> Response<Body> {
             malformed.code(),
             &malformed.to_string(),
         ),
-        // Whether a token is right is not told (chapter 6.3.4).
+        // Whether a token is right is not disclosed (chapter 6.3.4).
         Verdict::Taken
         | Verdict::UnknownToken
         | Verdict::UsedToken
@@ -332,7 +332,7 @@ fn message(producer: &Producer, body: &[u8]) -> Response<Body> {
     }
 }
 
-/// Finds the request in the message by which the protocol's conformance suite starts a session.
+/// Returns the request in the message with which the protocol's conformance suite starts a session.
 fn user_input(message: &Value) -> Option<&str> {
     (message.get("kind")?.as_str()? == "user_input")
         .then(|| message.get("text")?.as_str())

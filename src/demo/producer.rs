@@ -1,7 +1,7 @@
-//! The handle on the demo's agents: starting them, and everything a test wants to see or do.
+//! The handle of the demo's agents: starting them, and everything a test wants to see or do.
 //!
-//! Responsibilities: starting scenarios, waiting for what happens without polling. Not here:
-//! listening (`server`) and what happens at which moment (`perform`).
+//! Responsibilities: starting scenarios, waiting for events without polling. Not here: listening
+//! (`server`) and what happens when (`perform`).
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::stage::Stage;
 use super::terms::{Refusal, SharedTerms};
 use super::verdict::{Received, Verdict};
 
-/// What subscribers are told when the demo ends.
+/// The message to subscribers when the demo ends.
 const STOPPING: &str = "The demo is stopping.";
 
 /// Why a scenario can't be started.
@@ -28,7 +28,7 @@ pub enum StartError {
     /// No scenario has that name.
     #[error("there is no scenario of that name")]
     Unknown,
-    /// As many scenarios are running as may.
+    /// The maximum number of scenarios is already running.
     #[error("too many scenarios are running")]
     TooMany,
     /// The producer has stopped.
@@ -43,7 +43,7 @@ pub struct Producer {
     performances: mpsc::Sender<Performance>,
 }
 
-/// Names a run of a scenario.
+/// A run of a scenario.
 #[derive(Clone)]
 pub struct SessionRef {
     shared: Arc<Shared>,
@@ -62,15 +62,15 @@ impl Producer {
     /// Starts a scenario by its name.
     ///
     /// # Errors
-    /// [`StartError`] says why it does not start.
+    /// The [`StartError`] says why it does not start.
     pub fn start(&self, name: &str) -> Result<SessionRef, StartError> {
         self.play(catalogue::named(name).ok_or(StartError::Unknown)?)
     }
 
-    /// Starts the scenario that a person's words ask for, the default one if none does.
+    /// Starts the scenario that a person's words ask for, the default one if they match none.
     ///
     /// # Errors
-    /// [`StartError`] says why it does not start.
+    /// The [`StartError`] says why it does not start.
     pub fn start_for(&self, request: &str) -> Result<SessionRef, StartError> {
         self.play(catalogue::for_request(request).ok_or(StartError::Unknown)?)
     }
@@ -78,7 +78,7 @@ impl Producer {
     /// Starts a scenario of the caller's own.
     ///
     /// # Errors
-    /// [`StartError`] says why it does not start.
+    /// The [`StartError`] says why it does not start.
     pub fn start_scenario(&self, scenario: Scenario) -> Result<SessionRef, StartError> {
         self.play(&Arc::new(scenario))
     }
@@ -96,7 +96,7 @@ impl Producer {
         let ids = ids.ok_or(StartError::TooMany)?;
         let performance =
             Performance::new(Arc::clone(&self.shared), Arc::clone(scenario), ids.clone());
-        // A performance that finds no taker gives its place and its sessions back when it is dropped.
+        // A performance that can't be handed over returns its place and its sessions when it is dropped.
         self.performances
             .try_send(performance)
             .map_err(|error| match error {
@@ -113,57 +113,57 @@ impl Producer {
         })
     }
 
-    /// Counts the subscribers that are there.
+    /// Returns the number of current subscribers.
     pub fn subscribers(&self) -> usize {
         self.shared.look(|stage| stage.hub().len())
     }
 
-    /// Counts the subscriptions since the start, reconnects included.
+    /// Returns the number of subscriptions since the start, including reconnects.
     pub fn subscriptions(&self) -> u64 {
         self.shared.look(|stage| stage.hub().subscribed())
     }
 
-    /// Counts the events that were dropped for slow subscribers.
+    /// Returns the number of events dropped for slow subscribers.
     pub fn dropped(&self) -> u64 {
         self.shared.look(|stage| stage.hub().dropped())
     }
 
-    /// Counts the events that were sent.
+    /// Returns the number of events sent.
     pub fn emitted(&self) -> u64 {
         self.shared.look(Stage::emitted)
     }
 
-    /// Counts the questions that wait for an answer.
+    /// Returns the number of questions that wait for an answer.
     pub fn open_questions(&self) -> usize {
         self.shared.look(|stage| stage.questions().len())
     }
 
-    /// Counts the sessions that have not ended.
+    /// Returns the number of sessions that have not ended.
     pub fn open_sessions(&self) -> usize {
         self.shared.look(Stage::open_sessions)
     }
 
-    /// Lists the latest messages that were posted, oldest first; 128 are kept.
+    /// Returns the latest posted messages, oldest first; 128 are kept.
     pub fn replies(&self) -> Vec<Received> {
         self.shared.look(Stage::received)
     }
 
-    /// Waits until at least `count` subscribers are there.
+    /// Waits until there are at least `count` subscribers.
     pub async fn until_subscribed(&self, count: usize) {
         self.shared.until(|stage| stage.hub().len() >= count).await;
     }
 
-    /// Waits until no subscriber is left.
+    /// Waits until there are no subscribers.
     pub async fn until_deserted(&self) {
         self.shared.until(|stage| stage.hub().len() == 0).await;
     }
 
-    /// Waits until exactly `count` subscribers are there.
+    /// Waits until there are exactly `count` subscribers.
     pub async fn until_subscribers_are(&self, count: usize) {
         self.shared.until(|stage| stage.hub().len() == count).await;
     }
 
-    /// Waits until there were `count` subscriptions since the start, reconnects included.
+    /// Waits until there have been `count` subscriptions since the start, including reconnects.
     pub async fn until_subscriptions(&self, count: u64) {
         self.shared
             .until(|stage| stage.hub().subscribed() >= count)
@@ -177,14 +177,14 @@ impl Producer {
             .await;
     }
 
-    /// Waits until `count` messages were posted since the start.
+    /// Waits until `count` messages have been posted since the start.
     pub async fn until_replies(&self, count: u64) {
         self.shared
             .until(|stage| stage.received_count() >= count)
             .await;
     }
 
-    /// Lets the time of all open questions be up; returns how many there were.
+    /// Ends the time of all open questions; returns how many there were.
     pub fn expire_questions(&self) -> usize {
         self.shared
             .change(|stage, _| stage.questions_mut().expire_all())
@@ -218,23 +218,24 @@ impl Producer {
         self.shared.gate.open();
     }
 
-    /// Sends a text to every subscriber as if it were an event, for tests of what a subscriber makes
-    /// of anything else.
+    /// Sends a text to every subscriber as if it were an event, to test how a subscriber handles
+    /// anything else.
     pub fn inject(&self, text: &str) {
         self.shared.change(|stage, _| stage.inject(text));
     }
 
-    /// Sends somebody else's event to every subscriber; who comes later is told what of it still stands.
+    /// Sends an event from outside to every subscriber; later subscribers are told what still holds of
+    /// it.
     pub fn publish(&self, text: &str) {
         self.shared.change(|stage, _| stage.publish(text));
     }
 
-    /// Returns what of somebody else's events who comes now would be told.
+    /// Returns the outside events that a new subscriber would be told.
     pub fn standing(&self) -> Vec<String> {
         self.shared.look(Stage::standing)
     }
 
-    /// Returns what is said at the end.
+    /// Returns the message to subscribers at the end.
     pub(super) fn farewell(&self) -> &str {
         let host = self.shared.settings.host.as_ref();
         host.map_or(STOPPING, |host| &host.farewell)
@@ -256,18 +257,18 @@ impl Producer {
         self.shared.manifest.clone()
     }
 
-    /// Agrees on terms with a subscriber; gives the subscription's name and the consent.
+    /// Agrees on terms with a subscriber; returns the subscription's name and the consent.
     pub(super) fn agree(&self, message: &Value) -> Result<(String, Value), Refusal> {
         self.shared.change(|stage, _| stage.agree(message))
     }
 
-    /// Takes other terms for a subscription.
+    /// Changes the terms of a subscription.
     pub(super) fn renegotiate(&self, message: &Value) -> Result<Value, Refusal> {
         self.shared.change(|stage, _| stage.renegotiate(message))
     }
 
-    /// Ends a subscription. When nobody is left who could answer, open questions are decided by their
-    /// defaults, as if their time were up (5.8.2).
+    /// Ends a subscription. If no subscriber is left that could answer, open questions are decided by
+    /// their defaults, as if their time were up (5.8.2).
     pub(super) fn close(&self, message: &Value) -> Result<(), Refusal> {
         self.shared
             .change(|stage, _| stage.close_subscription(message))
@@ -278,12 +279,12 @@ impl Producer {
         self.shared.look(|stage| stage.subscriptions().terms(id))
     }
 
-    /// Counts the subscriptions that were agreed and not closed.
+    /// Returns the number of subscriptions that were agreed and not closed.
     pub fn agreed(&self) -> usize {
         self.shared.look(|stage| stage.subscriptions().len())
     }
 
-    /// Takes a place among the subscribers, after the event that `last` names.
+    /// Adds a subscriber, which continues after the event that `last` names.
     pub(super) fn subscribe(
         &self,
         last: Option<&str>,
@@ -309,7 +310,7 @@ impl SessionRef {
         &self.scenario
     }
 
-    /// Lists the session ids, one an agent, in the order of the scenario's header.
+    /// Returns the session ids, one per agent, in the order of the scenario's header.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }

@@ -1,8 +1,8 @@
 //! Questions that wait for an answer.
 //!
-//! Responsibilities: which reply tokens are outstanding, used or late (chapter 6.3.4), each token
-//! settled once, by the first valid reply or by the timeout (chapters 6.3.5, 6.4). Not here: the form
-//! of a reply (`reply`), its fit (`ask`), the clock of a timeout (`perform`).
+//! Responsibilities: which reply tokens are outstanding, used or late (chapter 6.3.4), settling each
+//! token once, by the first valid reply or by the timeout (chapters 6.3.5, 6.4). Not here: the form
+//! of a reply (`reply`), whether it fits its question (`ask`), the clock of a timeout (`perform`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,26 +16,26 @@ use super::queue::Frame;
 use super::reply::Reply;
 use super::verdict::Verdict;
 
-/// How many used tokens are remembered, only to tell "used" from "unknown" in a test's report.
+/// How many used tokens are remembered, only to distinguish "used" from "unknown" in a test's report.
 const REMEMBERED_TOKENS: usize = 1_024;
 
-/// The questions that are open.
+/// The open questions.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     open: BTreeMap<String, Question>,
     used: VecDeque<String>,
 }
 
-/// An open question and whom its end concerns.
+/// An open question, and whoever its outcome concerns.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) session: String,
     pub(super) asked: Asked,
-    /// When its time is up; none when only the producer's word ends it.
+    /// When its time is up; `None` if only the producer ends it.
     pub(super) expires: Option<Timestamp>,
     /// The event that asked it, for subscribers that lost it.
     pub(super) frame: Arc<Frame>,
-    /// Which of the performance's agents asked, and where it waits.
+    /// The index of the asking agent in the performance, where the agent waits.
     pub(super) role: usize,
     pub(super) answers: mpsc::Sender<(usize, Outcome)>,
 }
@@ -45,7 +45,7 @@ impl Questions {
         self.open.insert(token, question);
     }
 
-    /// Counts the open questions.
+    /// Returns the number of open questions.
     pub(super) fn len(&self) -> usize {
         self.open.len()
     }
@@ -77,12 +77,12 @@ impl Questions {
         self.close(token, Asked::timed_out);
     }
 
-    /// Ends all open questions as if their time was up; returns how many.
+    /// Ends all open questions as if their time were up; returns how many.
     pub(super) fn expire_all(&mut self) -> usize {
         self.expire_where(|_| true)
     }
 
-    /// Ends the open questions of a kind as if their time was up; returns how many.
+    /// Ends the open questions of a kind as if their time were up; returns how many.
     pub(super) fn expire_all_of(&mut self, kind: Kind) -> usize {
         self.expire_where(|asked| asked.kind() == kind)
     }
@@ -96,7 +96,7 @@ impl Questions {
         tokens.len()
     }
 
-    /// Takes back the questions of a session; their tokens are spent (chapter 6.8).
+    /// Withdraws the questions of a session; their tokens are spent (chapter 6.8).
     pub(super) fn withdraw(&mut self, session: &str) {
         let tokens: Vec<String> = self
             .open
@@ -120,8 +120,8 @@ impl Questions {
             return;
         };
         let outcome = outcome(&question.asked);
-        // An agent has at most one open question and the channel has a place for every agent, so
-        // this fails only when the performance itself is gone.
+        // An agent has at most one open question and the channel has room for every agent, so this
+        // fails only if the performance itself is gone.
         let _ = question.answers.try_send((question.role, outcome));
         self.remember(token);
     }

@@ -1,8 +1,8 @@
-//! What waits for one subscriber.
+//! The events that wait for one subscriber.
 //!
 //! Responsibilities: a bounded queue between the agents and a connection that may be slow; critical
-//! events are never dropped (chapter 5.5.4), others go oldest first and are counted; ending and
-//! cutting a stream. Not here: who subscribes (`hub`) and how a frame is written down (`body`).
+//! events are never dropped (chapter 5.5.4), others are dropped oldest first and counted; ending and
+//! cutting a stream. Not here: who subscribes (`hub`) and the encoding of a frame (`body`).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,8 +10,8 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::sync::Notify;
 
-/// How many events wait for a subscriber. A slow one loses what is older than that, about 17 seconds
-/// of the fastest stream; a thousand events are about half a megabyte.
+/// How many events wait for a subscriber. A slow one loses older events, those beyond about 17
+/// seconds of the fastest stream; a thousand events are about half a megabyte.
 pub(super) const QUEUE_EVENTS: usize = 1_024;
 
 /// One message for subscribers, ready to be framed by any transport.
@@ -23,7 +23,7 @@ pub(super) struct Frame {
     pub(super) text: String,
 }
 
-/// Hands frames from the agents to one connection.
+/// Passes frames from the agents to one connection.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     inner: Mutex<Inner>,
@@ -45,19 +45,19 @@ enum State {
     Cut,
 }
 
-/// What comes next for a subscriber.
+/// The next delivery to a subscriber.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Delivery {
     Frame(Arc<Frame>),
-    /// The stream is over in good order.
+    /// The stream has ended in good order.
     Ended,
-    /// The connection must break, without a proper end.
+    /// The connection must break, without an orderly end.
     Cut,
 }
 
 impl Queue {
-    /// Adds a frame; returns how many were dropped for it. A queue that is full of critical events
-    /// is cut instead, so that its subscriber notices and resumes.
+    /// Adds a frame; returns how many were dropped for it. A queue full of critical events is cut
+    /// instead, so that its subscriber notices and resumes.
     pub(super) fn push(&self, frame: Arc<Frame>) -> u64 {
         let mut inner = self.lock();
         if inner.state != State::Open {
@@ -87,12 +87,12 @@ impl Queue {
         dropped
     }
 
-    /// Lets the subscriber have what waits, then ends its stream.
+    /// Lets the subscriber have the waiting events, then ends its stream.
     pub(super) fn end(&self) {
         self.close(State::Ended);
     }
 
-    /// Breaks the subscriber's connection now; what waits is lost to it.
+    /// Breaks the subscriber's connection immediately; it loses the waiting events.
     pub(super) fn cut(&self) {
         self.close(State::Cut);
     }
@@ -108,7 +108,8 @@ impl Queue {
         }
     }
 
-    /// Takes the next delivery, or has `context` woken when there is one. One reader at a time.
+    /// Returns the next delivery, or wakes `context` when there is one. Supports one reader at a
+    /// time.
     pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Delivery> {
         let mut inner = self.lock();
         if inner.state == State::Cut {
@@ -134,7 +135,7 @@ impl Queue {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// Waits until one more frame drops nothing, or the queue is closed.
+    /// Waits until another frame would drop nothing, or the queue is closed.
     pub(super) async fn until_room(&self) {
         loop {
             let mut freed = std::pin::pin!(self.room.notified());

@@ -1,8 +1,8 @@
-//! Reading a scenario, with an error that names the line.
+//! Parsing a scenario, with errors that name the line.
 //!
-//! Responsibilities: the lines of the format that `scenario` describes, checked as far as one line
-//! after the other allows. Not here: whether the events of every branch keep the protocol's order;
-//! the tests play every branch for that.
+//! Responsibilities: the lines of the format that `scenario` describes, checked as far as possible
+//! line by line. Not here: whether the events of every branch keep the protocol's order; the tests
+//! play every branch for that.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,16 +15,16 @@ use super::kind::{CRITICAL, Kind};
 use super::say::Say;
 use super::scenario::{Act, Beat, Label, Role, Scenario, ScenarioError, ScenarioInfo, Template};
 
-/// How many lines a scenario may have: far more than a person would sit through.
+/// The most lines in a scenario: far more than a person would sit through.
 const MAX_LINES: usize = 2_000;
-/// How many events a scenario may have, streamed chunks included, for the same reason.
+/// The most events in a scenario, including streamed chunks, for the same reason.
 const MAX_BEATS: usize = 20_000;
-/// How many agents a scenario may have; more at once can't be followed by ear.
+/// The most agents in a scenario; more can't be followed by ear.
 const MAX_AGENTS: usize = 8;
 /// The longest wait before a step, in milliseconds.
 const MAX_AFTER_MS: u64 = 600_000;
 
-/// What the server fills in, and what a line therefore must not have.
+/// The fields that the server fills in, and that a line therefore must not contain.
 const FILLED_IN: [&str; 9] = [
     "@context",
     "aaep_version",
@@ -70,7 +70,7 @@ enum OneOrMore {
     More(Vec<String>),
 }
 
-/// What must be remembered of an agent's lines while they are read.
+/// The state of an agent's lines while they are parsed.
 #[derive(Default)]
 struct Reading {
     asked: Option<Asked>,
@@ -78,7 +78,7 @@ struct Reading {
 }
 
 impl Scenario {
-    /// Reads a scenario from the text of its file.
+    /// Parses a scenario from the text of its file.
     ///
     /// # Errors
     /// The first line that does not follow the format, with its number and the reason in words.
@@ -87,8 +87,8 @@ impl Scenario {
     }
 }
 
-/// Reads a scenario from the text of its file; the error is the first line that does not follow the
-/// format.
+/// Parses a scenario from the text of its file; the error is the first line that does not follow
+/// the format.
 fn read(text: &str) -> Result<Scenario, ScenarioError> {
     let at = |line: usize| {
         move |problem: String| ScenarioError {
@@ -126,7 +126,7 @@ fn read(text: &str) -> Result<Scenario, ScenarioError> {
     Ok(scenario)
 }
 
-/// Words an error of the JSON reader for a line that is a document of its own.
+/// Words a JSON parser's error for a line that is a document of its own.
 fn in_words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or_default();
@@ -170,7 +170,7 @@ impl Scenario {
         })
     }
 
-    /// Adds a line to its agent; returns how many events that makes.
+    /// Adds a line to its agent; returns the number of events it contains.
     fn take(&mut self, line: Line, readings: &mut [Reading]) -> Result<usize, String> {
         let index = match &line.agent {
             None => 0,
@@ -253,7 +253,7 @@ impl Scenario {
 }
 
 impl Reading {
-    /// Checks that a tool that ends has begun.
+    /// Checks that a tool that ends has started.
     fn check(&mut self, template: &Template) -> Result<(), String> {
         let Some(label) = template.tool_label() else {
             return Ok(());
@@ -281,7 +281,7 @@ impl Reading {
     }
 }
 
-/// Reads a word of `on`; `None` when the question can't end so.
+/// Parses a word of `on`; returns `None` if the question can't end that way.
 fn label(word: &str, asked: &Asked) -> Option<Label> {
     if word == "timeout" {
         return Some(Label::TimedOut);

@@ -1,9 +1,9 @@
-//! The form of the replies a subscriber posts.
+//! The form of the replies that a subscriber posts.
 //!
-//! Responsibilities: reading `confirmation.reply` and `clarification.reply` exactly as chapter 6.3
-//! and 6.5 write them, and saying what is malformed. Not here: whether the token is outstanding
+//! Responsibilities: parsing `confirmation.reply` and `clarification.reply` exactly as chapters 6.3
+//! and 6.5 define them, and reporting what is malformed. Not here: whether the token is outstanding
 //! (`questions`) and whether the answer fits its question (`ask`). An error names a field, never
-//! what stands in it.
+//! its content.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ const MAX_RESPONSE_CHARS: usize = 16_384;
 const MAX_RATIONALE_CHARS: usize = 4_096;
 /// The longest `decided_by`, in characters (both schemas).
 const MAX_DECIDED_BY_CHARS: usize = 256;
-/// The longest part of an id behind its prefix, in characters (chapters 6.2.1 and 5.4.1).
+/// The longest id after its prefix, in characters (chapters 6.2.1 and 5.4.1).
 const MAX_ID_CHARS: usize = 64;
 
 /// A well-formed reply.
@@ -25,12 +25,12 @@ pub(super) struct Reply {
     pub(super) at: Timestamp,
 }
 
-/// What a reply says.
+/// The content of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Said {
     /// A decision, and whether it came with a modified action.
     Decision { decision: String, modified: bool },
-    /// An answer of whatever type.
+    /// An answer of any type.
     Response(Value),
 }
 
@@ -43,7 +43,7 @@ pub enum Malformed {
     /// The JSON is not an object.
     #[error("the message must be a JSON object")]
     NotAnObject,
-    /// `type` is absent or names nothing that is taken here.
+    /// `type` is absent or not accepted here.
     #[error("the type must be confirmation.reply or clarification.reply")]
     UnknownType,
     /// A required field is absent.
@@ -58,7 +58,7 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    /// Returns the short code that stands in `error`.
+    /// Returns the short code used in `error`.
     pub fn code(self) -> &'static str {
         match self {
             Malformed::NotJson => "invalid_json",
@@ -71,7 +71,7 @@ impl Malformed {
 }
 
 impl Reply {
-    /// Reads a reply; the first fault found is returned.
+    /// Parses a reply; returns the first fault found.
     pub(super) fn read(message: &Value) -> Result<Self, Malformed> {
         let fields = message.as_object().ok_or(Malformed::NotAnObject)?;
         let read_said: fn(&Map<String, Value>) -> Result<Said, Malformed>;
@@ -197,7 +197,7 @@ fn id<'a>(
     }
 }
 
-/// Reads RFC 3339 and nothing looser: date, `T`, time with seconds, `Z` or an offset.
+/// Parses RFC 3339 and nothing looser: date, `T`, time with seconds, `Z` or an offset.
 fn timestamp(text: &str) -> Option<Timestamp> {
     let shape: String = text
         .chars()

@@ -1,8 +1,8 @@
-//! Text into the chunks of a streamed output.
+//! Splitting text into the chunks of a streamed output.
 //!
-//! Responsibilities: cutting a text as a language model streams it (tokens) and turning a `say` line
-//! of a scenario into `agent.output.streaming` payloads (chapter 4.3.3). Not here: `position` and the
-//! real `output_id`, which are known only when a chunk is sent (`session`).
+//! Responsibilities: splitting a text as a language model streams it (tokens) and turning a `say`
+//! line of a scenario into `agent.output.streaming` payloads (chapter 4.3.3). Not here: `position`
+//! and the real `output_id`, which are known only when a chunk is sent (`session`).
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ use serde_json::{Map, Value, json};
 
 use super::kind::Kind;
 
-/// The fastest stream a scenario may ask for, in tokens a second; faster ones are made by `Pace`.
+/// The fastest stream in a scenario, in tokens per second; `Pace` can speed it up further.
 const MAX_TOKENS_PER_SECOND: u32 = 1_000;
-/// The longest wait between two sentences, in milliseconds.
+/// The longest pause between two sentences, in milliseconds.
 const MAX_SENTENCE_MS: u64 = 60_000;
 
-/// A `say` line: one whole output, in one of two manners.
+/// A `say` line: one whole output, in one of two forms.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Say {
-    /// Names the output within its session; the wire carries an id made for it.
+    /// The output's label within its session; the wire carries an id generated for it.
     pub(super) output: String,
     content_type: Option<String>,
     tokens: Option<Tokens>,
     sentences: Option<Sentences>,
 }
 
-/// Lines of text that come in small pieces at an even rate, without a hint where to speak.
+/// Lines of text sent in small pieces at an even rate, without boundary hints.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tokens {
@@ -43,15 +43,15 @@ struct Sentences {
     texts: Vec<String>,
 }
 
-/// One chunk and the time since the one before (none for the first).
+/// One chunk and the time since the previous one (zero for the first).
 pub(super) struct Chunk {
     pub(super) after: Duration,
     pub(super) fields: Map<String, Value>,
 }
 
 impl Say {
-    /// Cuts the line into chunks; the last one completes the output. The error says in words what
-    /// is wrong with the line.
+    /// Splits the line into chunks; the last one completes the output. The error describes what is
+    /// wrong with the line.
     pub(super) fn chunks(&self) -> Result<Vec<Chunk>, String> {
         let (gap, hint, texts) = match (&self.tokens, &self.sentences) {
             (Some(tokens), None) => {
@@ -106,7 +106,7 @@ impl Say {
     }
 }
 
-/// Puts a space between sentences, unless one ends its line itself.
+/// Puts a space between sentences, unless one already ends with whitespace.
 fn spaced(texts: &[String]) -> Vec<String> {
     let last = texts.len().saturating_sub(1);
     texts
@@ -122,12 +122,12 @@ fn spaced(texts: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Cuts a text about as a model's tokenizer does: a word with the space before it, figures by
-/// threes, each sign by itself, long words in two. Joined, the tokens are the text.
+/// Splits a text roughly as a model's tokenizer does: a word with the space before it, digits in
+/// threes, each symbol by itself, long words in two. Joined, the tokens are the text.
 fn tokenize(text: &str) -> Vec<String> {
-    /// Longer words come in two tokens.
+    /// Longer words become two tokens.
     const WHOLE_WORD_CHARS: usize = 9;
-    /// How many figures a token holds.
+    /// How many digits fit in a token.
     const FIGURES: usize = 3;
 
     let mut tokens: Vec<String> = Vec::new();
@@ -174,8 +174,8 @@ enum Sign {
     Space,
     Word,
     Figure,
-    /// What must not be parted from the sign before it: everything beyond ASCII that is no letter,
-    /// combining marks above all.
+    /// A character that must not be separated from the one before it: everything beyond ASCII that is
+    /// not a letter, above all combining marks.
     Mark,
     Other,
 }
@@ -185,7 +185,7 @@ impl Sign {
         match character {
             _ if character.is_whitespace() => Sign::Space,
             '0'..='9' => Sign::Figure,
-            // Braces hold a placeholder, which is filled in only when it is in one piece.
+            // Braces enclose a placeholder, which is only filled in if it stays in one piece.
             '{' | '}' => Sign::Word,
             _ if character.is_alphabetic() => Sign::Word,
             _ if character.is_ascii() => Sign::Other,

@@ -1,10 +1,10 @@
-//! What the demo's agents do, read from JSON Lines.
+//! What the demo's agents do, defined in JSON Lines.
 //!
-//! Responsibilities: the format of `assets/demo/NAME.jsonl` and what it says once it is read. Not
-//! here: reading it (`reader`), the files themselves (`catalogue`) and playing them (`perform`).
+//! Responsibilities: the format of `assets/demo/NAME.jsonl` and its parsed form. Not here: parsing it (`reader`), the
+//! files themselves (`catalogue`) and playing them (`perform`).
 //!
 //! # The format
-//! One JSON object a line; blank lines are skipped. The first line is the header:
+//! One JSON object per line; blank lines are skipped. The first line is the header:
 //!
 //! | key | meaning |
 //! |---|---|
@@ -19,22 +19,25 @@
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `agent` | whose step it is, by `agent_id`; absent means the first agent |
-//! | `after_ms` | how long after the agent's step before (or the answer before) it comes; absent means 0 |
-//! | `on` | the step is taken only if the agent's latest question ended so; see below; absent means always |
+//! | `agent` | the agent whose step it is, by `agent_id`; absent means the first agent |
+//! | `after_ms` | the time since the agent's previous step (or answer); absent means 0 |
+//! | `on` | the step is taken only if the agent's latest question ended that way; see below; absent means always |
 //! | `event` | an event's payload, `type` included, without envelope fields |
 //! | `ask` | a confirmation or clarification; the agent stops here until it is answered or timed out |
-//! | `say` | a whole streamed output: `{"output":LABEL,"tokens":{"per_second":60,"lines":[…]}}` or `{"output":LABEL,"sentences":{"every_ms":700,"texts":[…]}}`, with `content_type` if it is not plain text |
+//! | `say` | a whole streamed output; see below |
 //!
-//! A line has exactly one of `event`, `ask` and `say`. `on` holds one of these words or a list of them:
-//! a decision that the question allows (`accept`, `reject`), `answer` (a clarification was answered),
-//! `answer=VALUE` (with that choice), `timeout` (nobody answered).
+//! `say` is `{"output":LABEL,"tokens":{"per_second":60,"lines":[…]}}` or
+//! `{"output":LABEL,"sentences":{"every_ms":700,"texts":[…]}}`, with `content_type` if it is not plain text.
 //!
-//! Agents run side by side; within an agent the order of the lines is the order of the events. The
-//! server fills in the envelope, `urgency` where the line has none, `localization_hints` where there
-//! is text, `reply_token`, `position`, `duration_ms` and `tool_invocations_count` where they can be
-//! known. `tool_call_id` and `output_id` are labels that pair lines with each other; the wire carries
-//! ids made for them. In texts `{answer}` stands for the latest answer, in words.
+//! A line has exactly one of `event`, `ask` and `say`. `on` is one of these words or a list of them: a decision that
+//! the question allows (`accept`, `reject`), `answer` (a clarification was answered), `answer=VALUE` (with that
+//! choice), `timeout` (no answer came).
+//!
+//! Agents run side by side; within an agent, the order of the lines is the order of the events. The server fills in the
+//! envelope, `urgency` if the line has none, `localization_hints` if there is text, `reply_token`, `position`, and, if
+//! known, `duration_ms` and `tool_invocations_count`. `tool_call_id` and `output_id` are labels that pair lines with
+//! each other; the wire carries ids generated for them. In texts, `{answer}` is replaced by the latest answer, in
+//! words.
 
 use std::time::Duration;
 
@@ -43,10 +46,10 @@ use serde_json::{Map, Value};
 use super::ask::{Asked, Outcome};
 use super::kind::Kind;
 
-/// Tells a person which scenarios there are.
+/// What a person is told about a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioInfo {
-    /// The name that picks it.
+    /// The name that selects it.
     pub name: String,
     /// What it shows, in a few words.
     pub title: String,
@@ -54,7 +57,7 @@ pub struct ScenarioInfo {
     pub description: String,
 }
 
-/// Everything that happens in a scenario, checked.
+/// The whole content of a scenario, validated.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     pub(super) info: ScenarioInfo,
@@ -71,7 +74,7 @@ pub(super) struct Role {
     pub(super) beats: Vec<Beat>,
 }
 
-/// One event to come.
+/// One future event.
 #[derive(Debug, Clone)]
 pub(super) struct Beat {
     pub(super) after: Duration,
@@ -91,14 +94,14 @@ pub(super) enum Act {
     },
 }
 
-/// An event as the scenario writes it.
+/// An event as written in the scenario.
 #[derive(Debug, Clone)]
 pub(super) struct Template {
     pub(super) kind: Kind,
     pub(super) fields: Map<String, Value>,
 }
 
-/// Names an end that a question may come to.
+/// A way in which a question can end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Label {
     Decided(String),
@@ -107,7 +110,7 @@ pub(super) enum Label {
     TimedOut,
 }
 
-/// Which line of a scenario can't be used, and why.
+/// The line of a scenario that can't be used, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct ScenarioError {
@@ -126,7 +129,7 @@ impl Act {
 }
 
 impl Label {
-    /// Returns whether a question ended as the label says.
+    /// Returns whether the label matches the outcome of a question.
     pub(super) fn fits(&self, outcome: &Outcome) -> bool {
         match (self, outcome) {
             (Label::Decided(label), Outcome::Decided(decision)) => label == decision,
@@ -141,14 +144,14 @@ impl Label {
 }
 
 impl Scenario {
-    /// Tells the name, the title and the description.
+    /// Returns the name, the title and the description.
     pub fn info(&self) -> &ScenarioInfo {
         &self.info
     }
 }
 
 impl Template {
-    /// Returns what pairs a tool's begin with its end: the call's label, else the tool's name.
+    /// Returns what pairs a tool's start with its end: the call's label, else the tool's name.
     pub(super) fn tool_label(&self) -> Option<&str> {
         self.text("tool_call_id").or_else(|| self.text("tool"))
     }

@@ -1,21 +1,21 @@
-//! Scenarios in other protocols: frames as they are, one a line, over a pair of pipes.
+//! Scenarios in other protocols: literal frames, one per line, over a pair of pipes.
 //!
-//! Responsibilities: the format of such a scenario, and playing it to whoever reads and answers. Not here: what a frame
-//! means (a subscriber's business), the scenarios in AAEP (`scenario`).
+//! Responsibilities: the format of such a scenario, and playing it to a client. Not here: the meaning of a frame (the
+//! subscriber's business), the scenarios in AAEP (`scenario`).
 //!
 //! # The format
-//! One JSON object a line. The first is the header: `scenario`, `title`, `description`, `format` as in `scenario`, and
-//! `dialect`, the name of the protocol. Every other line is a step:
+//! One JSON object per line. The first is the header: `scenario`, `title`, `description`, `format` as in `scenario`,
+//! and `dialect`, the name of the protocol. Every other line is a step:
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `after_ms` | how long after the step before it comes |
-//! | `on` | the step is taken only if what was heard last has this name; absent means always |
+//! | `after_ms` | the time since the previous step |
+//! | `on` | the step is taken only if the last line heard has this name; absent means always |
 //! | `frame` | what is sent, as one line |
-//! | `hear` | names, each with what a line must hold at some places (JSON pointers) to be it; the script waits for one |
-//! | `within_ms` | how long it waits; then what was heard has the name `timeout` |
+//! | `hear` | names, each with the values a line must have at some places (JSON pointers); the script waits for one |
+//! | `within_ms` | how long it waits; after that, the name heard is `timeout` |
 //!
-//! In the texts of a frame `{now}` is the time, and `{heard:/POINTER}` what stood there in what was heard last.
+//! In the texts of a frame, `{now}` is the time, and `{heard:/POINTER}` the value there in the last line heard.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use super::scenario::{ScenarioError, ScenarioInfo};
 use super::settings::Clock;
 
-/// The longest line that is read from whoever answers; more is no answer to any scenario.
+/// The longest line accepted from the client, in bytes; no answer to any scenario is longer.
 const LONGEST_LINE: usize = 64 * 1024;
 
 /// A scenario in another protocol.
@@ -53,7 +53,7 @@ enum Act {
     },
 }
 
-/// What was heard last.
+/// The last line heard.
 #[derive(Debug, Default)]
 struct Heard {
     name: String,
@@ -61,7 +61,7 @@ struct Heard {
 }
 
 impl Script {
-    /// Reads a script.
+    /// Parses a script.
     ///
     /// # Errors
     /// The first line that does not follow the format.
@@ -99,17 +99,17 @@ impl Script {
         })
     }
 
-    /// Tells the name, the title and the description.
+    /// Returns the name, the title and the description.
     pub fn info(&self) -> &ScenarioInfo {
         &self.info
     }
 
-    /// Returns the name of the protocol that it is in.
+    /// Returns the name of its protocol.
     pub fn dialect(&self) -> &str {
         &self.dialect
     }
 
-    /// Plays it: frames go out, and the lines that come in are what is heard. Ends with the script, or when nobody reads.
+    /// Plays it: frames are sent, and incoming lines are heard. Ends with the script, or when the client is gone.
     pub async fn play<R, W>(&self, clock: &Clock, speed: f64, input: R, mut output: W)
     where
         R: AsyncBufRead + Unpin,
@@ -144,7 +144,7 @@ impl Script {
                     };
                     heard = match tokio::time::timeout(within.div_f64(speed), waits).await {
                         Ok(Some(found)) => found,
-                        // Nobody is there any more.
+                        // The client is gone.
                         Ok(None) => return,
                         Err(_) => Heard {
                             name: "timeout".to_owned(),
@@ -156,8 +156,7 @@ impl Script {
         }
     }
 
-    /// Returns the frames that are sent where each thing is heard by this name, with what was heard: what a test plays
-    /// without pipes.
+    /// Returns the frames sent if every `hear` step hears this name with this line: lets a test play without pipes.
     pub fn frames(&self, heard: &str, line: &Value, now: Timestamp) -> Vec<(Duration, String)> {
         let mut name = "";
         let mut frames = Vec::new();
@@ -217,7 +216,7 @@ fn read_step(map: &Map<String, Value>) -> Option<Step> {
     })
 }
 
-/// Finds which of the cases a line is; any other line is let pass.
+/// Returns the case that a line matches; any other line is ignored.
 fn recognise(line: &str, cases: &[(String, Map<String, Value>)]) -> Option<Heard> {
     if line.len() > LONGEST_LINE {
         return None;
@@ -232,7 +231,7 @@ fn recognise(line: &str, cases: &[(String, Map<String, Value>)]) -> Option<Heard
     Some(Heard { name, line })
 }
 
-/// Puts the time and what was heard into the texts of a frame.
+/// Fills the time and the heard values into the texts of a frame.
 fn filled(frame: &Value, now: Timestamp, heard: &Value) -> Value {
     match frame {
         Value::String(text) if text == "{now}" => format!("{now:.3}").into(),

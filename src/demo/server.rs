@@ -1,7 +1,7 @@
-//! Listening, and the life of everything that runs.
+//! Listening, and the lifetime of everything that runs.
 //!
 //! Responsibilities: accepting, a task for each connection and each run of a scenario, stopping all
-//! of them in good order or at once. Not here: what a request means (`plain`).
+//! of them in good order or abruptly. Not here: the meaning of a request (`plain`).
 
 use std::io;
 use std::net::SocketAddr;
@@ -27,10 +27,10 @@ use super::shared::Shared;
 use super::upgrade::Socket;
 use crate::platform::sockets::{OwnedReadHalf, OwnedWriteHalf, UnixStream};
 
-/// How many connections are served at once: every subscriber's, and as many for requests. More wait
-/// in the system's own queue.
+/// The maximum number of connections: one per subscriber, and as many for requests. More wait in the
+/// system's own queue.
 const MAX_CONNECTIONS: usize = 2 * super::hub::MAX_SUBSCRIBERS;
-/// How many started runs may wait to be picked up; they wait for an instant only.
+/// How many started runs may wait to be picked up, which takes only an instant.
 const WAITING_RUNS: usize = 16;
 /// How long a client may take to send a request's head.
 const HEAD_TIME: Duration = Duration::from_secs(10);
@@ -38,13 +38,13 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 const BUFFER_BYTES: usize = 64 * 1024;
 /// How long connections may take to send what they have when the server stops.
 const STOP_TIME: Duration = Duration::from_secs(2);
-/// How long accepting rests after an error, so that a shortage of descriptors is no busy loop.
+/// How long accepting pauses after an error, so that a shortage of descriptors causes no busy loop.
 const ACCEPT_REST: Duration = Duration::from_millis(100);
-/// What an agent says whose session the end of the server cuts short.
+/// The words of an agent whose session the end of the server cuts short.
 const STOPPING: &str = "The demo is stopping.";
 
-/// A running server. Dropping it kills everything at once, as a crash would;
-/// [`Running::stop`] ends it in good order.
+/// A running server. Dropping it kills everything immediately, as a crash would; [`Running::stop`]
+/// ends it in good order.
 pub struct Running {
     places: Vec<Entrance>,
     producer: Producer,
@@ -52,18 +52,18 @@ pub struct Running {
     task: JoinHandle<()>,
 }
 
-/// Starts a producer that listens on an address; port 0 takes any free port.
+/// Starts a producer that listens on an address; port 0 means any free port.
 ///
 /// # Errors
-/// The address can't be resolved or bound.
+/// When the address can't be resolved or bound.
 pub async fn serve(address: &str, settings: Settings) -> io::Result<Running> {
     serve_at(&[Entrance::Address(address.to_owned())], settings).await
 }
 
-/// Starts a producer that can be reached at several places, as one and the same (B.7.3).
+/// Starts one producer that can be reached at several places (B.7.3).
 ///
 /// # Errors
-/// A place can't be had; what was opened before it is closed again.
+/// When a place is not available; places opened before it are closed again.
 pub async fn serve_at(places: &[Entrance], settings: Settings) -> io::Result<Running> {
     let mut doors = Vec::new();
     let mut bound = Vec::new();
@@ -94,12 +94,12 @@ pub async fn serve_at(places: &[Entrance], settings: Settings) -> io::Result<Run
 }
 
 impl Running {
-    /// Lists the places as they turned out to be, in the order in which they were wished.
+    /// Returns the places as resolved, in the order requested.
     pub fn places(&self) -> &[Entrance] {
         &self.places
     }
 
-    /// Returns the first address that is listened on; port 0 of no host when there is none.
+    /// Returns the first address listened on; the unspecified address with port 0 if there is none.
     pub fn addr(&self) -> SocketAddr {
         self.places
             .iter()
@@ -115,19 +115,19 @@ impl Running {
         format!("http://{}", self.addr())
     }
 
-    /// Waits until the server is over by itself: when it is spoken to by pipes and they end.
+    /// Waits until the server ends by itself: when it is served over pipes and they end.
     pub async fn over(&mut self) {
-        // An error would be the task's panic or abort; either way it is over.
+        // An error would be the task's panic or abort; either way it has ended.
         let _ = (&mut self.task).await;
     }
 
-    /// Returns the handle on the agents.
+    /// Returns the handle of the agents.
     pub fn producer(&self) -> &Producer {
         &self.producer
     }
 
-    /// Stops in good order: every open session is cancelled, every stream ended, every task over when
-    /// this returns; at most two seconds for slow clients.
+    /// Stops in good order: when this returns, every open session is cancelled, every stream ended,
+    /// every task finished; this takes at most two seconds for slow clients.
     pub async fn stop(mut self) {
         self.stopping.send_replace(true);
         if !self.task.is_finished() {
@@ -142,8 +142,8 @@ impl Drop for Running {
     }
 }
 
-/// Accepts connections and runs performances until told to stop. All tasks hang on this one: when it
-/// is dropped, so are they.
+/// Accepts connections and runs performances until told to stop. It owns all other tasks: when it is
+/// dropped, so are they.
 async fn attend(
     doors: Vec<Door>,
     pipes: bool,
@@ -210,9 +210,9 @@ async fn attend(
     connections.shutdown().await;
 }
 
-/// Serves one connection to its end, whatever that is: a client that breaks off is no fault here.
+/// Serves one connection to its end, whatever that is: a client that disconnects is no fault here.
 async fn connection(stream: TcpStream, producer: Producer, mut stop: watch::Receiver<bool>) {
-    // Events are small and each should leave at once; without the option they only leave later.
+    // Events are small and each should leave immediately; without the option they only leave later.
     let _ = stream.set_nodelay(true);
     let turned = plain::Turned::default();
     let service = {
@@ -253,7 +253,7 @@ fn framed(stream: UnixStream) -> Framed<OwnedReadHalf, OwnedWriteHalf> {
     Framed::new(reader, writer)
 }
 
-/// Takes the next caller at any door.
+/// Accepts the next caller at any door.
 async fn accept(doors: &[Door]) -> io::Result<Caller> {
     std::future::poll_fn(|context| {
         for door in doors {
@@ -266,7 +266,7 @@ async fn accept(doors: &[Door]) -> io::Result<Caller> {
     .await
 }
 
-/// Waits for the order to stop; a sender that is gone gives it too.
+/// Waits for the order to stop; a dropped sender counts as one.
 async fn told_to_stop(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }

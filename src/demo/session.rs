@@ -1,8 +1,8 @@
-//! One agent's session while it runs: a scenario's payload into a whole event.
+//! One agent's session while it runs: turning a scenario's payload into a complete event.
 //!
 //! Responsibilities: the envelope (chapter 3), the ids behind a scenario's labels, `position` in
-//! characters (chapter 4.3.3), times and counts the scenario can't know, and bringing a session to a
-//! proper end when it is stopped in the middle. Not here: who receives an event (`hub`).
+//! characters (chapter 4.3.3), times and counts that the scenario can't know, and ending a session
+//! properly when it is stopped midway. Not here: who receives an event (`hub`).
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use super::scenario::Template;
 
 /// The vocabulary every event names (chapter 3.2.1).
 const CONTEXT: &str = "https://aaep-protocol.org/context/v1";
-/// The version of AAEP that is spoken.
+/// The AAEP version in use.
 pub(super) const AAEP_VERSION: &str = "1.0.0";
-/// The state in which a question is open (chapter 4.2.1).
+/// The state while a question is open (chapter 4.2.1).
 const AWAITING_INPUT: &str = "awaiting_input";
-/// Fields whose text is meant for people, beside every `summary_…` (chapter 11.1).
+/// Fields whose text is meant for people, in addition to every `summary_…` (chapter 11.1).
 const TEXTS: [&str; 9] = [
     "action",
     "args_summary",
@@ -57,23 +57,23 @@ struct Call {
 #[derive(Debug)]
 struct Output {
     id: String,
-    /// How many characters were sent.
+    /// The number of characters sent.
     length: u64,
 }
 
-/// An event as it goes over the wire.
+/// An event as sent on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sealed {
     pub(super) event_id: String,
     pub(super) critical: bool,
     pub(super) json: String,
-    /// The token, when the event asks something.
+    /// The token, if the event asks something.
     pub(super) token: Option<String>,
     pub(super) at: Timestamp,
 }
 
 impl Session {
-    /// Begins a session of a `producer` in a language; nothing is sent yet.
+    /// Creates a session of a `producer` in a language; nothing is sent yet.
     pub(super) fn new(id: String, producer: Map<String, Value>, language: String) -> Self {
         Self {
             id,
@@ -89,7 +89,7 @@ impl Session {
         }
     }
 
-    /// Makes a whole event of a template. The timestamp never goes back within a session
+    /// Builds a complete event from a template. The timestamp never goes back within a session
     /// (chapter 3.2.5), whatever the clock does.
     pub(super) fn seal(&mut self, template: &Template, ids: &mut Ids, now: Timestamp) -> Sealed {
         let at = self.stamped.map_or(now, |stamped| stamped.max(now));
@@ -207,8 +207,8 @@ impl Session {
         }
     }
 
-    /// Lists what must still be sent so that the session ends as chapter 4.5 wants: outputs completed,
-    /// tools ended, then the cancellation itself. Nothing, when it has not begun.
+    /// Returns what must still be sent so that the session ends as chapter 4.5 requires: outputs
+    /// completed, tools ended, then the cancellation itself. Empty if it has not begun.
     pub(super) fn ending(&self, cancelled_by: &str, words: &str) -> Vec<Template> {
         if self.started.is_none() {
             return Vec::new();
@@ -235,8 +235,8 @@ impl Session {
         outputs.chain(calls).chain([end]).collect()
     }
 
-    /// Makes the event that brings a subscriber up to date who missed more than is kept (B.1.5);
-    /// none while a question is open, because a change away from `awaiting_input` would close it.
+    /// Returns the event that updates a subscriber that missed more than is kept (B.1.5); `None` while
+    /// a question is open, because a change away from `awaiting_input` would close it.
     pub(super) fn summary(&self) -> Option<Template> {
         if self.started.is_none() || self.state == AWAITING_INPUT {
             return None;
@@ -262,12 +262,12 @@ fn template(kind: Kind, fields: Value) -> Template {
     Template { kind, fields }
 }
 
-/// Puts a value in the place its label had, or at the end.
+/// Puts a value in the place of its label, or at the end.
 fn put(payload: &mut Map<String, Value>, name: &str, value: Value) {
     payload.insert(name.to_owned(), value);
 }
 
-/// Puts a value where the scenario has none.
+/// Adds a value unless the scenario has one.
 fn put_new(payload: &mut Map<String, Value>, name: &str, value: Value) {
     if !payload.contains_key(name) {
         payload.insert(name.to_owned(), value);
@@ -280,7 +280,7 @@ fn has_text(payload: &Map<String, Value>) -> bool {
     })
 }
 
-/// Returns the whole milliseconds between two moments, never less than none.
+/// Returns the whole milliseconds between two times, never negative.
 fn elapsed_ms(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
 }

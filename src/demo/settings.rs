@@ -1,7 +1,7 @@
-//! What a producer is started with.
+//! The settings of a producer.
 //!
-//! Responsibilities: the pace, the timeouts, the seed and the clock, each an argument so that a test
-//! can fix it. Not here: what they do (`perform`, `ids`, `session`).
+//! Responsibilities: the pace, the timeouts, the seed and the clock, all parameters so that a test can fix
+//! them. Not here: their effects (`perform`, `ids`, `session`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::live::Host;
 use super::news::Hearer;
 use super::signing::Signer;
 
-/// Tells the time; an argument, so that tests can fix it.
+/// The source of the current time; a parameter, so that tests can fix it.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// How fast scenarios run.
@@ -23,9 +23,9 @@ pub enum Pace {
         /// The factor; kept between 0.01 and 10000.
         speed: f64,
     },
-    /// Without any wait and without loss: every step follows the one before, the order of several
-    /// agents is that of their written times, a slow subscriber is waited for, and an answer is taken
-    /// in when nothing else is left to do. The same replies give the same events.
+    /// Without any wait and without loss: every step immediately follows the previous one, several agents
+    /// keep the order of their written times, a slow subscriber is waited for, and an answer is handled
+    /// when nothing else is left to do. The same replies produce the same events.
     Stepped,
 }
 
@@ -40,22 +40,22 @@ pub enum Timeouts {
     OnDemand,
 }
 
-/// What a producer is started with.
+/// The settings of a producer.
 #[derive(Clone)]
 pub struct Settings {
     /// How fast scenarios run.
     pub pace: Pace,
     /// What ends unanswered questions.
     pub timeouts: Timeouts,
-    /// Where ids come from; the same seed gives the same ids.
+    /// The seed of all ids; the same seed gives the same ids.
     pub seed: u64,
-    /// Where timestamps come from.
+    /// The source of timestamps.
     pub clock: Clock,
-    /// Signs the manifest; without one it is not signed.
+    /// The signer of the manifest; without one it is not signed.
     pub signer: Option<Arc<Signer>>,
-    /// Hears who comes and what is answered, where somebody wants to know.
+    /// The receiver of news about subscribers and answers, if any.
     pub hearer: Option<Hearer>,
-    /// Whose events are published in the place of scenarios, where they are somebody else's.
+    /// The agent whose events are published instead of scenarios, if it is not the demo's own.
     pub host: Option<Host>,
 }
 

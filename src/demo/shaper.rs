@@ -1,8 +1,8 @@
 //! One subscriber's stream, kept to its terms.
 //!
 //! Responsibilities: filters (5.3.1.7), questions that a subscriber can't answer (5.3.1.4), and the
-//! budget of events as a token bucket (5.6.1) that urgent events never wait for. Not here: what the
-//! terms are (`terms`), what becomes of that which waits (`backlog`).
+//! budget of events as a token bucket (5.6.1) that urgent events never wait for. Not here: the
+//! terms themselves (`terms`), the waiting events (`backlog`).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::queue::{Delivery, Frame};
 use super::shared::Subscription;
 use super::terms::{SharedTerms, lock};
 
-/// Lets a subscriber's events through as its terms say.
+/// Lets a subscriber's events through as its terms require.
 #[derive(Debug)]
 pub(super) struct Shaper {
     terms: SharedTerms,
@@ -26,7 +26,7 @@ pub(super) struct Shaper {
 }
 
 impl Shaper {
-    /// Begins a stream; one that comes back names the last event it got.
+    /// Creates the shaper of a stream; a returning subscriber names the last event it got.
     pub(super) fn new(terms: SharedTerms, last: Option<&str>) -> Self {
         let rate = {
             let mut terms = lock(&terms);
@@ -43,7 +43,7 @@ impl Shaper {
         }
     }
 
-    /// Takes the next delivery that the terms allow now.
+    /// Returns the next delivery that the terms currently allow.
     pub(super) fn poll_next(
         &mut self,
         source: &Subscription,
@@ -80,7 +80,7 @@ impl Shaper {
         }
     }
 
-    /// Takes an event in; gives it back if it may leave at once.
+    /// Accepts an event; returns it if it may leave immediately.
     fn take(&mut self, frame: Arc<Frame>) -> Option<Arc<Frame>> {
         let parcel = Parcel::new(frame);
         let terms = &mut *lock(&self.terms);
@@ -98,7 +98,7 @@ impl Shaper {
     }
 }
 
-/// Counts what a subscriber may be sent: a bucket that holds one second's worth and fills smoothly.
+/// The budget of a subscriber: a token bucket that holds one second's worth and fills smoothly.
 #[derive(Debug)]
 struct Budget {
     tokens: f64,
@@ -107,7 +107,7 @@ struct Budget {
 }
 
 impl Budget {
-    /// Begins with a full bucket, so that a first event does not wait.
+    /// Starts with a full bucket, so that the first event does not wait.
     fn new(rate: Option<f64>) -> Self {
         Self {
             tokens: rate.unwrap_or(1.0),
@@ -116,7 +116,7 @@ impl Budget {
         }
     }
 
-    /// Pays for one event, if there is enough; without a rate everything is free.
+    /// Pays for one event, if the budget suffices; without a rate everything is free.
     fn spend(&mut self, rate: Option<f64>) -> bool {
         let Some(rate) = rate else { return true };
         let now = Instant::now();
@@ -130,7 +130,7 @@ impl Budget {
         enough
     }
 
-    /// Pays for one event, or has `context` woken when there is enough.
+    /// Pays for one event, or wakes `context` when the budget suffices.
     fn poll_spend(&mut self, rate: Option<f64>, context: &mut Context<'_>) -> Poll<()> {
         while !self.spend(rate) {
             let missing = (1.0 - self.tokens) / rate.unwrap_or(1.0);

@@ -1,7 +1,7 @@
-//! What the producer's tasks have in common, and a subscriber's place in it.
+//! The state shared by the producer's tasks, and a subscriber's place in it.
 //!
-//! Responsibilities: the stage behind its lock, telling of its changes. Not here: what a test wants to see or do
-//! (`producer`), what happens at which moment (`perform`).
+//! Responsibilities: the stage behind its lock, notifying of its changes. Not here: what a test wants to see or
+//! do (`producer`), what happens when (`perform`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,14 +17,14 @@ use super::queue::{Delivery, Queue};
 use super::settings::Settings;
 use super::stage::Stage;
 
-/// What the producer's tasks have in common.
+/// The state shared by the producer's tasks.
 pub(super) struct Shared {
     stage: Mutex<Stage>,
-    /// Counts the changes of the stage; waiting is watching it.
+    /// Counts the changes of the stage; waiting tasks watch it.
     changes: watch::Sender<u64>,
     pub(super) gate: Gate,
     pub(super) settings: Settings,
-    /// The manifest, and the same signed where the demo has a key.
+    /// The manifest, unsigned.
     pub(super) manifest: Value,
 }
 
@@ -51,7 +51,7 @@ impl Shared {
         read(&self.stage.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Changes the stage, at the time that the clock shows, and tells everybody who waits.
+    /// Changes the stage at the clock's current time, and notifies all waiting tasks.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut Stage, Timestamp) -> T) -> T {
         let now = (self.settings.clock)();
         let result = {
@@ -62,22 +62,22 @@ impl Shared {
         result
     }
 
-    /// Tells whoever wants to know; never while the stage is held.
+    /// Passes an event to the hearer, if there is one; never while the stage is locked.
     pub(super) fn tell(&self, news: News) {
         if let Some(hearer) = &self.settings.hearer {
             hearer(news);
         }
     }
 
-    /// Waits until the stage is so.
+    /// Waits until the stage meets a condition.
     pub(super) async fn until(&self, condition: impl Fn(&Stage) -> bool) {
         let mut changes = self.changes.subscribe();
-        // The sender lives as long as `self`, so this can't fail before the condition holds.
+        // The sender lives as long as `self`, so this can't fail before the condition is met.
         while !self.look(&condition) && changes.changed().await.is_ok() {}
     }
 }
 
-/// One subscriber's place; leaving is dropping it.
+/// One subscriber's place; dropping it leaves.
 pub(super) struct Subscription {
     shared: Arc<Shared>,
     number: u64,
@@ -85,7 +85,7 @@ pub(super) struct Subscription {
 }
 
 impl Subscription {
-    /// Holds the place with this number, whose deliveries come over this queue.
+    /// Occupies the place with this number, whose deliveries come from this queue.
     pub(super) fn new(shared: Arc<Shared>, number: u64, queue: Arc<Queue>) -> Self {
         Self {
             shared,
@@ -94,7 +94,7 @@ impl Subscription {
         }
     }
 
-    /// Takes the next delivery; see [`Queue::poll_next`].
+    /// Polls for the next delivery; see [`Queue::poll_next`].
     pub(super) fn poll_next(
         &self,
         context: &mut std::task::Context<'_>,
@@ -105,7 +105,7 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        // Nothing waits for room on a queue that nobody reads any more.
+        // Nothing waits for room in a queue without a reader.
         self.queue.cut();
         let number = self.number;
         let there = self.shared.change(|stage, _| {

@@ -1,10 +1,11 @@
-//! The demo's proof of itself (10.4): a key pair that lives as long as the server, and a signed manifest.
+//! The demo's proof of identity (10.4): a key pair that lives as long as the server, and a signed
+//! manifest.
 //!
-//! Responsibilities: making a key, signing a manifest as a compact JWS with it, giving its public half in
-//! the form that subscribers keep. Not here: what stands in the manifest (`agreed`), who believes it.
+//! Responsibilities: generating a key, signing a manifest with it as a compact JWS, exporting its public
+//! half in the form that subscribers keep. Not here: the content of the manifest (`agreed`), who trusts
+//! it.
 //!
-//! The private half is never written down: whoever wants to know the demo again takes the public half
-//! of this run.
+//! The private half is never saved: to recognise the demo again, use the public half of this run.
 
 use std::fmt;
 
@@ -14,20 +15,20 @@ use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
 use serde_json::{Value, json};
 
-/// What stands before a P-256 point in a SubjectPublicKeyInfo (RFC 5480).
+/// The bytes before a P-256 point in a SubjectPublicKeyInfo (RFC 5480).
 const POINT_FOLLOWS: [u8; 26] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
     0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
 ];
-/// How many characters a line of PEM has (RFC 7468).
+/// The number of characters in a line of PEM (RFC 7468).
 const PEM_LINE: usize = 64;
 
-/// Says that this machine makes no keys.
+/// The error that this machine can't generate keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this machine can't make a key")]
 pub struct NoKey;
 
-/// Signs manifests with a key of its own.
+/// Signs manifests with its own key.
 pub struct Signer {
     pair: EcdsaKeyPair,
     random: SystemRandom,
@@ -40,10 +41,10 @@ impl fmt::Debug for Signer {
 }
 
 impl Signer {
-    /// Makes a new P-256 key.
+    /// Generates a new P-256 key.
     ///
     /// # Errors
-    /// When there is no randomness to be had.
+    /// When no randomness is available.
     pub fn generate() -> Result<Self, NoKey> {
         let random = SystemRandom::new();
         let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
@@ -53,7 +54,7 @@ impl Signer {
         Ok(Self { pair, random })
     }
 
-    /// Returns the public half in PEM, as a folder of keys takes it.
+    /// Returns the public half in PEM, as used in a folder of keys.
     pub fn public_pem(&self) -> String {
         let mut der = POINT_FOLLOWS.to_vec();
         der.extend_from_slice(self.pair.public_key().as_ref());
@@ -70,7 +71,7 @@ impl Signer {
         pem
     }
 
-    /// Signs a manifest as a compact JWS with ES256; `None` when there is no randomness to be had.
+    /// Signs a manifest as a compact JWS with ES256; returns `None` if no randomness is available.
     pub(super) fn sign(&self, manifest: &Value) -> Option<String> {
         let header = json!({"alg": "ES256", "typ": "JOSE"});
         let packed = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
@@ -80,13 +81,13 @@ impl Signer {
     }
 }
 
-/// Who the person is to the agents of a scenario whose answers are signed.
+/// The person's identity for the agents of a scenario whose answers are signed.
 pub const PERSON: &str = "agent://home.example/you";
 
-/// Makes a private key for [`PERSON`], in PKCS #8 as PEM; it is forgotten with the demo.
+/// Generates a private key for [`PERSON`], in PKCS #8 as PEM; it is forgotten with the demo.
 ///
 /// # Errors
-/// When the system gives no randomness.
+/// When no randomness is available.
 pub fn private_key() -> Result<String, NoKey> {
     use base64::Engine as _;
     let random = ring::rand::SystemRandom::new();

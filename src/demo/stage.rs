@@ -1,6 +1,6 @@
-//! Everything the demo's producer knows, changed by one caller at a time.
+//! The complete state of the demo's producer, changed by one caller at a time.
 //!
-//! Responsibilities: sessions, subscribers, open questions and what was received, kept consistent with
+//! Responsibilities: sessions, subscribers, open questions and received messages, kept consistent with
 //! each other: an event gets its number and reaches every queue in one step. Not here: waiting
 //! (`producer`), the order of events (`perform`), transports.
 
@@ -26,9 +26,9 @@ use super::session::{Sealed, Session};
 use super::terms::Refusal;
 use super::verdict::{Received, Verdict};
 
-/// How many received messages are kept for tests to look at; at most 64 KiB each.
+/// How many received messages are kept for tests to examine; at most 64 KiB each.
 const KEPT_MESSAGES: usize = 128;
-/// Sets the names of subscriptions apart from those of events.
+/// A seed modifier that keeps subscription names apart from event ids.
 const SUBSCRIPTIONS: u64 = 0x5355_4253;
 /// How many scenarios run at once.
 const MAX_RUNS: usize = 16;
@@ -37,13 +37,14 @@ const MAX_RUNS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Stage {
     ids: Ids,
-    /// The names of subscriptions: of their own, so that events keep theirs whoever subscribes.
+    /// The generator of subscription names: a separate one, so that event ids do not depend on
+    /// subscribers.
     names: Ids,
     sessions: BTreeMap<String, Session>,
     hub: Hub,
     questions: Questions,
     subscriptions: Subscriptions,
-    /// What of somebody else's events who comes later must know.
+    /// What later subscribers must know of events from outside.
     standing: Standing,
     received: VecDeque<Received>,
     received_count: u64,
@@ -51,20 +52,20 @@ pub(super) struct Stage {
     runs: usize,
 }
 
-/// What a question needs beside its event.
+/// What a question needs in addition to its event.
 pub(super) struct Asking {
     pub(super) asked: Asked,
-    /// When its time is up, counted from the event; none when no clock ends it.
+    /// The time limit, counted from the event; `None` if no clock ends it.
     pub(super) timeout: Option<Duration>,
     pub(super) role: usize,
     pub(super) answers: mpsc::Sender<(usize, Outcome)>,
 }
 
-/// What became of a question that an agent wants to ask.
+/// The result of posing an agent's question.
 pub(super) enum Posed {
     /// It is open, under this token.
     Open(String),
-    /// Nobody can answer it: it ended as its default says.
+    /// No subscriber can answer it: it ended with its default.
     Decided(Outcome),
     /// Its session is over.
     TooLate,
@@ -87,7 +88,7 @@ impl Stage {
         }
     }
 
-    /// Takes a place for a run; false when all are taken.
+    /// Takes a place for a run; returns false if all are taken.
     pub(super) fn begin_run(&mut self) -> bool {
         let free = self.runs < MAX_RUNS;
         if free {
@@ -108,7 +109,7 @@ impl Stage {
         id
     }
 
-    /// Sends an event of a session; false when the session is over.
+    /// Sends an event of a session; returns false if the session is over.
     pub(super) fn emit(&mut self, session: &str, template: &Template, now: Timestamp) -> bool {
         if self.seal(session, template, now).is_none() {
             return false;
@@ -120,8 +121,8 @@ impl Stage {
         true
     }
 
-    /// Sends a question and opens it. Where every subscriber declared that it can't answer such a one,
-    /// it is not asked: it ends as its default says, at once (5.3.1.4, 5.3.1.5).
+    /// Sends a question and opens it. If every subscriber has declared that it can't answer one of
+    /// this kind, it is not asked: it immediately ends with its default (5.3.1.4, 5.3.1.5).
     pub(super) fn ask(
         &mut self,
         session: &str,
@@ -130,7 +131,7 @@ impl Stage {
         now: Timestamp,
     ) -> Posed {
         let kind = asking.asked.kind();
-        // With nobody there at all it is asked: who comes may yet answer it.
+        // With no subscribers at all it is asked: a later one may yet answer it.
         if self.subscriptions.len() > 0 && self.is_deaf_to(kind) {
             return Posed::Decided(asking.asked.timed_out());
         }
@@ -154,12 +155,12 @@ impl Stage {
         Posed::Open(token)
     }
 
-    /// Returns whether nobody could answer such a question.
+    /// Returns whether no subscriber could answer such a question.
     fn is_deaf_to(&self, kind: Kind) -> bool {
         self.hub.plain() == 0 && !self.subscriptions.any_answers(kind)
     }
 
-    /// Lets the open questions end by their defaults that nobody is left to answer (5.8.2).
+    /// Ends the open questions that no remaining subscriber can answer, with their defaults (5.8.2).
     fn let_go_of_what_nobody_answers(&mut self) {
         for kind in [Kind::AwaitingConfirmation, Kind::AwaitingClarification] {
             if self.is_deaf_to(kind) {
@@ -188,7 +189,7 @@ impl Stage {
         Some((sealed, frame))
     }
 
-    /// Sends a text that need not be an event, as it is.
+    /// Sends a text that need not be an event, unchanged.
     pub(super) fn inject(&mut self, text: &str) {
         let frame = Arc::new(Frame {
             event_id: None,
@@ -198,19 +199,19 @@ impl Stage {
         self.hub.publish(&frame);
     }
 
-    /// Sends somebody else's event.
+    /// Sends an event from outside.
     pub(super) fn publish(&mut self, text: &str) {
         let frame = self.standing.take(text);
         self.hub.publish(&frame);
         self.emitted += 1;
     }
 
-    /// Returns what of somebody else's events who comes now must know.
+    /// Returns what a new subscriber must know of events from outside.
     pub(super) fn standing(&self) -> Vec<String> {
         self.standing.frames().map(|it| it.text.clone()).collect()
     }
 
-    /// Brings a session that is still open to its end; nothing happens if it is over.
+    /// Ends a session that is still open; does nothing if it is over.
     pub(super) fn close_session(&mut self, id: &str, by: &str, words: &str, now: Timestamp) {
         let Some(session) = self.sessions.get(id) else {
             return;
@@ -218,12 +219,12 @@ impl Stage {
         for template in session.ending(by, words) {
             self.emit(id, &template, now);
         }
-        // A session that had not begun has nothing to send and is only forgotten.
+        // A session that has not begun has nothing to send and is merely forgotten.
         self.sessions.remove(id);
         self.questions.withdraw(id);
     }
 
-    /// Drops sessions without a word, as a crash does.
+    /// Drops sessions silently, as a crash does.
     pub(super) fn forget_sessions(&mut self, ids: &[String]) {
         for id in ids {
             self.sessions.remove(id);
@@ -231,7 +232,7 @@ impl Stage {
         }
     }
 
-    /// Brings every session to its end and ends every stream.
+    /// Ends every session and every stream.
     pub(super) fn close(&mut self, words: &str, now: Timestamp) {
         let open: Vec<String> = self.sessions.keys().cloned().collect();
         for id in open {
@@ -240,14 +241,14 @@ impl Stage {
         self.hub.end();
     }
 
-    /// Agrees on terms with a subscriber; gives the subscription's name and the consent.
+    /// Agrees on terms with a subscriber; returns the subscription's name and the consent.
     pub(super) fn agree(&mut self, message: &Value) -> Result<(String, Value), Refusal> {
         let id = self.names.mint("sub");
         let consent = self.subscriptions.open(id.clone(), message)?;
         Ok((id, consent))
     }
 
-    /// Takes other terms for a subscription.
+    /// Changes the terms of a subscription.
     pub(super) fn renegotiate(&mut self, message: &Value) -> Result<Value, Refusal> {
         let answer = self.subscriptions.renegotiate(message);
         self.end_streams(message);
@@ -255,8 +256,8 @@ impl Stage {
         answer
     }
 
-    /// Ends a subscription; the last that could answer takes the open questions' defaults with it
-    /// (5.8.2).
+    /// Ends a subscription; after the last one that could answer, open questions end with their
+    /// defaults (5.8.2).
     pub(super) fn close_subscription(&mut self, message: &Value) -> Result<(), Refusal> {
         self.subscriptions.close(message)?;
         self.end_streams(message);
@@ -276,7 +277,7 @@ impl Stage {
         &self.subscriptions
     }
 
-    /// Takes a message that was posted: reads it, judges it, remembers it.
+    /// Handles a posted message: parses, judges and remembers it.
     pub(super) fn receive(&mut self, message: Result<Value, Malformed>) -> Verdict {
         let (message, verdict) = match message {
             Ok(message) => {
@@ -296,8 +297,8 @@ impl Stage {
         verdict
     }
 
-    /// Takes a subscriber. One who missed more than is kept gets the open questions again, as the
-    /// same events, and hears of the sessions' states by an event to all (appendix B.1.5).
+    /// Adds a subscriber. One that missed more than is kept gets the open questions again, as the same
+    /// events, and learns the sessions' states from an event sent to all (appendix B.1.5).
     pub(super) fn subscribe(
         &mut self,
         last: Option<&str>,
@@ -350,7 +351,7 @@ impl Stage {
         sessions.iter().any(|id| self.sessions.contains_key(id))
     }
 
-    /// Counts the sessions that are open.
+    /// Returns the number of open sessions.
     pub(super) fn open_sessions(&self) -> usize {
         self.sessions.len()
     }
@@ -359,12 +360,12 @@ impl Stage {
         self.received.iter().cloned().collect()
     }
 
-    /// Counts the messages received since the start, also those no longer kept.
+    /// Returns the number of messages received since the start, including those no longer kept.
     pub(super) fn received_count(&self) -> u64 {
         self.received_count
     }
 
-    /// Counts the events sent since the start.
+    /// Returns the number of events sent since the start.
     pub(super) fn emitted(&self) -> u64 {
         self.emitted
     }

@@ -1,7 +1,7 @@
-//! What was agreed with one subscriber, and why a subscription is not given.
+//! What was agreed with one subscriber, and why a subscription is refused.
 //!
-//! Responsibilities: what a subscriber declares, as far as it can be kept; what of it holds for an event (chapter 5).
-//! Not here: who has which terms (`agreed`), streams that keep to them (`shaper`).
+//! Responsibilities: a subscriber's declarations, as far as they can be honoured; their consequences for an event
+//! (chapter 5). Not here: who has which terms (`agreed`), streams that keep to them (`shaper`).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,28 +10,28 @@ use serde_json::{Map, Value, json};
 use super::backlog::{Numbers, Parcel};
 use super::kind::Kind;
 
-/// The languages in which the scenarios are written.
+/// The languages of the scenarios.
 pub(super) const LANGUAGES: [&str; 1] = ["en-US"];
-/// What a subscriber declares that answers confirmations, and clarifications.
+/// The declarations of a subscriber that answers confirmations, and clarifications.
 const CONFIRMS: &str = "supports_confirmation_reply";
 const CLARIFIES: &str = "supports_clarification_reply";
-/// What a subscriber must declare to be asked.
+/// The declaration required to be asked each kind of question.
 const QUESTIONS: [(Kind, &str); 2] = [
     (Kind::AwaitingConfirmation, CONFIRMS),
     (Kind::AwaitingClarification, CLARIFIES),
 ];
-/// Where text is cut for who says nothing about it (5.3.1.6).
+/// Where text is cut for a subscriber that declares nothing about it (5.3.1.6).
 const DEFAULT_BOUNDARIES: [&str; 2] = ["sentence", "completion"];
 /// The boundaries at which the scenarios cut their text.
 const BOUNDARIES: [&str; 4] = ["word", "sentence", "paragraph", "completion"];
 
-/// Why a subscription is not given, in the terms of 5.5.
+/// Why a subscription is refused, in the terms of 5.5.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) status: u16,
     pub(super) code: &'static str,
     pub(super) message: String,
-    /// After how many seconds it may be asked again.
+    /// The number of seconds after which to ask again.
     pub(super) retry_after: Option<u64>,
 }
 
@@ -45,18 +45,18 @@ impl Refusal {
         }
     }
 
-    /// Says that the message is not as chapter 5 writes it.
+    /// Returns the refusal of a message that does not follow chapter 5.
     pub(super) fn malformed() -> Self {
         let words = "The message is not as chapter 5 of the protocol writes it.";
         Self::new(400, "unknown", words)
     }
 
-    /// Says that there is no such subscription.
+    /// Returns the refusal that there is no such subscription.
     pub(super) fn strange() -> Self {
         Self::new(404, "unknown", "There is no such subscription.")
     }
 
-    /// Says that there are too many subscribers.
+    /// Returns the refusal that there are too many subscribers.
     pub(super) fn busy() -> Self {
         Self {
             retry_after: Some(BUSY_SECONDS),
@@ -64,7 +64,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the message that says so.
+    /// Returns the refusal as a message.
     pub(super) fn message(&self) -> Value {
         let mut message = json!({
             "type": "subscription.rejected",
@@ -78,29 +78,29 @@ impl Refusal {
     }
 }
 
-/// When a subscriber that found no room should try again, in seconds.
+/// When a subscriber that was turned away should try again, in seconds.
 const BUSY_SECONDS: u64 = 5;
 
 /// What was agreed with one subscriber; its stream reads it at every event.
 #[derive(Debug, Default)]
 pub(super) struct Terms {
     pub(super) honored: Map<String, Value>,
-    /// Whether it is over: nothing more is sent then, not even what waits (5.8.2).
+    /// Whether it has ended: nothing more is sent, not even waiting events (5.8.2).
     pub(super) closed: bool,
-    /// How its events are numbered, over all its connections.
+    /// The numbering of its events, over all its connections.
     pub(super) numbers: Numbers,
 }
 
 impl Terms {
-    /// Returns how many events a second may come; none means any.
+    /// Returns the maximum number of events per second; `None` means unlimited.
     pub(super) fn rate(&self) -> Option<f64> {
         self.honored.get("max_events_per_second")?.as_f64()
     }
 
-    /// Returns whether an event is for this subscriber. A question that it can't answer is not, urgent or
-    /// not (5.3.1.4); whatever else is urgent is (5.5.4); for the rest there are its filters.
+    /// Returns whether an event is for this subscriber. A question that it can't answer is not, urgent or not
+    /// (5.3.1.4); anything else urgent is (5.5.4); its filters decide the rest.
     pub(super) fn lets_through(&self, parcel: &Parcel) -> bool {
-        // What is no event is let through by whoever takes all of the protocol's own.
+        // Text that is not an event passes if the subscriber accepts all of the protocol's own types.
         let kind = parcel.kind().unwrap_or("aaep:agent.");
         if Kind::from_wire(kind).is_some_and(|kind| !self.answers(kind)) {
             return false;
@@ -108,10 +108,10 @@ impl Terms {
         parcel.critical() || self.wants(kind)
     }
 
-    /// Returns whether a question can be answered by this subscriber; what is no question can.
+    /// Returns whether this subscriber can answer a question; true for anything that is not a question.
     pub(super) fn answers(&self, kind: Kind) -> bool {
         let asked = QUESTIONS.iter().find(|(question, _)| *question == kind);
-        // Who says nothing can't (5.3.1.4, 5.3.1.5).
+        // A subscriber that declares nothing can't (5.3.1.4, 5.3.1.5).
         asked.is_none_or(|(_, key)| self.honored.get(*key) == Some(&Value::Bool(true)))
     }
 
@@ -127,7 +127,7 @@ impl Terms {
         }
     }
 
-    /// Returns whether a type of event is wanted; a star at the end of a pattern stands for anything.
+    /// Returns whether a type of event is wanted; a star at the end of a pattern matches anything.
     fn wants(&self, kind: &str) -> bool {
         let Some(filters) = self.honored.get("event_filters") else {
             return true;
@@ -145,7 +145,7 @@ impl Terms {
         patterns("include").is_none_or(matched) && !patterns("exclude").is_some_and(matched)
     }
 
-    /// Says in words what a subscriber may not have expected (5.4.2); none where nothing is.
+    /// Returns in words what a subscriber may not have expected (5.4.2); `None` if there is nothing.
     pub(super) fn notes(&self) -> Option<String> {
         let withheld: Vec<&str> = QUESTIONS
             .into_iter()
@@ -161,7 +161,7 @@ impl Terms {
         })
     }
 
-    /// Lays what a subscriber declares over the terms, as far as it can be kept.
+    /// Applies a subscriber's declarations to the terms, as far as they can be honoured.
     pub(super) fn amend(
         &mut self,
         declared: &Map<String, Value>,
@@ -193,7 +193,7 @@ impl Terms {
                     .filter(|n| (50..=1000).contains(n))
                     .map(Value::from),
                 "accept_signed_manifests_only" => value.as_bool().map(Value::from),
-                // An extension's own declarations are inert here (5.3.2), but objects only.
+                // An extension's own declarations have no effect here (5.3.2), but must be objects.
                 _ => match value {
                     Value::Object(_) => continue,
                     _ => None,
@@ -210,9 +210,9 @@ impl Terms {
     }
 }
 
-/// Finds a prefix that two of these extensions share (7.3.1). The demo reads no vocabularies: it takes the
-/// last part of an address that names something, as the chapter's own examples have it. Two versions of
-/// one vocabulary may stand side by side (7.9.1).
+/// Returns a prefix that two of these extensions share (7.3.1). The demo reads no vocabularies: it takes the last
+/// meaningful part of an address, as in the chapter's own examples. Two versions of one vocabulary may coexist
+/// (7.9.1).
 fn collision(addresses: &[Value]) -> Option<&str> {
     let read = |address: &'_ Value| -> Option<(String, String)> {
         let address = address.as_str()?;

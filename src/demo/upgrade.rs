@@ -1,7 +1,8 @@
-//! WebSocket (B.2): from a request to a connection, and messages on it.
+//! WebSocket (B.2): turning a request into a connection, and messages on it.
 //!
 //! Responsibilities: the answer that turns a request into a WebSocket with the subprotocol `aaep.v1`,
-//! text frames, close codes. Not here: the other routes (`plain`), what a message means (`dialogue`).
+//! text frames, close codes. Not here: the other routes (`plain`), the meaning of a message
+//! (`dialogue`).
 
 use std::io;
 
@@ -22,10 +23,10 @@ use super::dialogue::{Farewell, Heard, Saying, Wire};
 
 /// The subprotocol that must be agreed (B.2.1).
 const SUBPROTOCOL: &str = "aaep.v1";
-/// The largest message that is taken, in bytes (3.7).
+/// The largest message accepted, in bytes (3.7).
 const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 
-/// Makes a request a WebSocket: gives the headers of the answer and the connection that it becomes.
+/// Accepts a request as a WebSocket: returns the headers of the answer and the future connection.
 ///
 /// # Errors
 /// What is missing, in words.
@@ -66,13 +67,13 @@ pub(super) fn invite(
     Ok((answer, hyper::upgrade::on(request)))
 }
 
-/// Carries messages over a WebSocket.
+/// A message connection over a WebSocket.
 pub(super) struct Socket {
     stream: WebSocketStream<TokioIo<Upgraded>>,
 }
 
 impl Socket {
-    /// Goes on with a connection that was a request.
+    /// Takes over a connection that was a request.
     pub(super) async fn new(upgraded: Upgraded) -> Self {
         let config = WebSocketConfig::default()
             .max_message_size(Some(MAX_MESSAGE_BYTES))
@@ -121,7 +122,7 @@ impl Wire for Socket {
             code: CloseCode::from(code),
             reason: Utf8Bytes::from_static(reason),
         };
-        // The other side may be gone first.
+        // The other side may already be gone.
         let _ = self.stream.close(Some(close)).await;
     }
 }

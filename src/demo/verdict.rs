@@ -1,6 +1,6 @@
-//! What became of a message that was posted.
+//! The outcome of a posted message.
 //!
-//! Responsibilities: telling each case apart, for tests and for whoever looks. Not here: judging it (`questions`).
+//! Responsibilities: distinguishing each case, for tests and for observers. Not here: judging it (`questions`).
 
 use std::fmt;
 
@@ -8,36 +8,36 @@ use serde_json::Value;
 
 use super::reply::Malformed;
 
-/// What became of a message that was posted.
+/// The outcome of a posted message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It answered its question.
     Taken,
     /// No question was ever asked with its token.
     UnknownToken,
-    /// Its question was settled before.
+    /// Its question was already settled.
     UsedToken,
     /// It was decided after the question's time was up.
     TooLate,
-    /// A decision for a clarification, or a response for a confirmation.
+    /// A decision on a clarification, or a response to a confirmation.
     WrongKind,
     /// Its decision, type or choice is not allowed by the question.
     NotAllowed,
-    /// It is not a well-formed reply; the only case the sender is told about.
+    /// It is not a well-formed reply; the only case that is reported to the sender.
     Malformed(Malformed),
 }
 
-/// A posted message and what became of it.
+/// A posted message and its outcome.
 #[derive(Clone, PartialEq)]
 pub struct Received {
-    /// The message; null when it was not JSON.
+    /// The message; null if it was not JSON.
     pub message: Value,
-    /// What became of it.
+    /// The outcome.
     pub verdict: Verdict,
 }
 
 impl fmt::Debug for Received {
-    /// Leaves the message out: it holds a token and a person's words.
+    /// Omits the message: it contains a token and a person's words.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Received")

@@ -1,8 +1,8 @@
 //! The agents: which are on this machine, and how each is followed or started here.
 //!
-//! Responsibilities: one line for each agent that is there, with the command to type, one for those that are not; what keeps
-//! one from being heard, with what helps. Not here: looking for what runs (`runtime::nearby`), the SOURCEs that the person
-//! names (`sources`).
+//! Responsibilities: one line for each agent found, with the command to type, and one line for the absent ones; what
+//! prevents an agent from being heard, and the remedy. Not here: finding what runs (`runtime::nearby`), the SOURCEs
+//! that the person names (`sources`).
 
 use std::ffi::OsStr;
 
@@ -12,30 +12,30 @@ use crate::runtime::nearby::{self, Claude, Found, Nearby, OPENCODE_PORT, Sign, S
 use crate::runtime::settings::has_opencode_password;
 use crate::runtime::{Startable, is_there, startable};
 
-/// The agents that are also followed from outside: their names in the list of those that can be started.
+/// The agents that can also be followed from outside, by their names in the list of startable ones.
 const OPENCODE: &str = "opencode";
 const CODEX: &str = "codex";
 const CLAUDE: &str = "claude";
 /// The variable with opencode's password.
 const PASSWORD: &str = "OPENCODE_SERVER_PASSWORD";
-/// Where Codex is told to listen: it has no place of its own.
+/// A suggested address for Codex to listen at: it has no default.
 const CODEX_AT: &str = "ws://127.0.0.1:8765";
 
-/// What is on this machine.
+/// What was found on this machine.
 #[derive(Debug, Clone)]
 struct Here {
     known: Vec<Startable>,
-    /// Whether there is a program of these names, which is not the one that is started to speak with hearken.
+    /// Whether a program of this name exists, other than the one started to talk to hearken.
     codex: bool,
     claude: bool,
     nearby: Nearby,
     has_password: bool,
 }
 
-/// Looks for agents, and gives what is to be said of them.
+/// Looks for agents, and returns the findings.
 ///
 /// # Errors
-/// Never in practice: the list of known agents is a part of the program.
+/// Never in practice: the list of known agents is compiled in.
 pub async fn look() -> anyhow::Result<Vec<Finding>> {
     let here = Here {
         known: startable()?,
@@ -78,7 +78,7 @@ impl Here {
                 (Speaks::Aaep, Sign::Probable) => "doctor.agent.aaep.probable",
                 (Speaks::Aaep, Sign::Sure | Sign::Locked) => "doctor.agent.aaep",
                 (Speaks::A2a, _) => "doctor.agent.a2a",
-                // These were told under their names.
+                // These were reported by name.
                 (Speaks::Opencode | Speaks::Codex, _) => continue,
             };
             let text = Phrase::new(key)
@@ -100,7 +100,7 @@ impl Here {
         all.filter(move |one| one.speaks == speaks)
     }
 
-    /// Tells of servers of opencode; gives those that can't be followed yet.
+    /// Adds the ways to follow opencode; returns its servers that can't be followed yet.
     fn opencode(&self, is_here: bool, ways: &mut Vec<Phrase>) -> Vec<Finding> {
         let mut weak = Vec::new();
         for one in self.running(Speaks::Opencode) {
@@ -132,7 +132,7 @@ impl Here {
         weak
     }
 
-    /// Tells of servers of Codex.
+    /// Adds the ways to follow Codex.
     fn codex(&self, ways: &mut Vec<Phrase>) -> Vec<Finding> {
         for one in self.running(Speaks::Codex) {
             ways.push(Phrase::new("doctor.agent.runs").with("word", own(&one.word)));
@@ -148,7 +148,7 @@ impl Here {
         Vec::new()
     }
 
-    /// Returns how Claude Code is heard; gives what keeps it from that.
+    /// Adds how Claude Code is heard; returns what prevents that.
     fn claude(&self, ways: &mut Vec<Phrase>) -> Vec<Finding> {
         let Claude {
             runs,

@@ -1,12 +1,12 @@
 //! What is there, what is missing, and what helps: `hearken doctor`.
 //!
-//! Responsibilities: looking at everything that a run depends on, in the way in which the run does
-//! it, and telling it in plain lines, one finding each, as soon as it is there. Not here: mending
-//! anything; the parts that are looked at.
+//! Responsibilities: examining everything that a run depends on, in the same way as the run, and reporting it in
+//! plain lines, one finding each, as soon as it is known. Not here: repairing anything; the parts that are
+//! examined.
 //!
-//! Looking and telling are apart: a part's file looks and makes facts, turns facts into
-//! [`Finding`]s without looking, and [`report`] turns those into lines or JSON. It takes the same
-//! sources and flags as `hearken watch`, and tells what that would meet.
+//! Examining and reporting are separate: a part's file gathers facts, turns facts into [`Finding`]s without further
+//! examining, and [`report`] turns those into lines or JSON. The command accepts the same sources and flags as
+//! `hearken watch`, and reports what that would find.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -32,38 +32,35 @@ use settings::{Origin, Settings};
 use terminal::Terminal;
 use voices::Sentence;
 
-/// What is to be looked at.
+/// What to examine.
 #[derive(Debug, Default)]
 pub struct Request {
     /// The sources, as `hearken watch` takes them.
     pub sources: Vec<String>,
-    /// The settings file that was named.
+    /// The settings file named in the call.
     pub file: Option<PathBuf>,
     /// The settings that flags or variables set, each with the flag or variable.
     pub said: Vec<(String, SetBy)>,
-    /// The environment variable that has the token.
+    /// The environment variable that contains the token.
     pub token_env: Option<String>,
-    /// The file that has the token.
+    /// The file that contains the token.
     pub token_file: Option<PathBuf>,
-    /// The recording that is to be written.
+    /// The recording to be written.
     pub record: Option<PathBuf>,
-    /// The file of answers by rule.
+    /// The file of answer rules.
     pub answers: Option<PathBuf>,
-    /// Whether no test sentence is to be said.
+    /// Whether to skip the test sentence.
     pub silent: bool,
-    /// Whether the settings that have their defaults are told too.
+    /// Whether to report settings at their defaults, too.
     pub all: bool,
-    /// Whether JSON is written, one object a line.
+    /// Whether to write JSON, one object per line.
     pub json: bool,
 }
 
-/// Looks at everything and writes what it finds as it finds it; tells whether nothing prevents work.
+/// Examines everything and writes each finding immediately; returns whether nothing prevents work.
 ///
-/// `lay` puts the flags' values over the settings; `words` are the person's, known also where the settings can't be
-/// used.
-///
-/// # Errors
-/// When the report can't be written.
+/// `lay` applies the flags' values to the settings; `words` are the person's, available even if the settings can't
+/// be used.
 pub async fn run(
     request: Request,
     lay: &dyn Fn(&mut Config),
@@ -126,7 +123,7 @@ pub async fn run(
     report.end()
 }
 
-/// Writes findings as they come, and counts them.
+/// Writes findings as they are made, and counts them.
 struct Report<'a> {
     out: &'a mut (dyn Write + Send),
     words: Phrases,
@@ -174,7 +171,7 @@ impl Report<'_> {
     }
 }
 
-/// Returns whether a screen reader is at work, and what was looked at.
+/// Returns whether a screen reader is running, and the findings.
 fn reader(choice: ReaderChoice, settings: &Settings) -> (bool, Vec<Finding>) {
     let said = |is: bool| {
         let origin = settings.origins.get("screen.reader");
@@ -198,7 +195,7 @@ fn reader(choice: ReaderChoice, settings: &Settings) -> (bool, Vec<Finding>) {
     }
 }
 
-/// Returns what is to be said of the places where readers leave signs.
+/// Returns the findings about the places where screen readers leave signs.
 fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
     let part = Part::ScreenReader;
     let first = match survey.present() {
@@ -302,7 +299,7 @@ fn sentence(config: &Config) -> Result<Sentence, Box<Finding>> {
     Ok(Sentence(phrases))
 }
 
-/// Reads what sources are reached with; `None` after telling what of it is not there.
+/// Returns the settings for reaching sources; `None` after reporting what is missing.
 fn links(request: &Request, config: &Config, report: &mut Report<'_>) -> Option<LinkSettings> {
     let token =
         runtime::settings::token(request.token_env.as_deref(), request.token_file.as_deref());

@@ -1,17 +1,17 @@
-//! What the settings say of single sources, and where each value came from.
+//! The settings of single sources, and where each value came from.
 //!
-//! Responsibilities: naming, for each source that is meant, every setting that is its own, and on request
-//! those that it has as all sources do. Not here: whether a source opens (`sources`), the settings of all
+//! Responsibilities: reporting, for each source meant, every setting of its own, and on request those
+//! that it shares with all sources. Not here: whether a source opens (`sources`), the general settings
 //! (`settings`).
 //!
-//! A source's address, its program with the arguments and the token itself are never told.
+//! A source's address, its program with the arguments and the token itself are never reported.
 
 use super::report::{Finding, Part, own as name_of};
 use super::settings::{Settings, Value, flatten};
 use crate::config::SourceConfig;
 use crate::link::Phrase;
 
-/// The settings that a source may have of its own, each with the one of all that it stands before.
+/// The settings that a source may have of its own, each with the general setting that it overrides.
 const OF_ALL: [(&str, &str); 25] = [
     ("verbosity", "announce.verbosity"),
     ("load", "announce.load"),
@@ -43,11 +43,10 @@ const OF_ALL: [(&str, &str); 25] = [
     ("handshake.require_signed", "handshake.require_signed"),
 ];
 
-/// What a source's table holds that is no setting, or nobody else's business.
+/// The keys in a source's table that are not settings, or are private.
 const UNTOLD: [&str; 3] = ["name", "url", "command"];
 
-/// Returns what is to be said of the sources that are meant; without any word, of all that the settings
-/// have.
+/// Returns the findings about the sources meant; with no words, about all sources in the settings.
 pub fn findings(settings: &Settings, words: &[String], all: bool) -> Vec<Finding> {
     let meant = settings
         .config
@@ -60,7 +59,7 @@ pub fn findings(settings: &Settings, words: &[String], all: bool) -> Vec<Finding
 fn of(own: &SourceConfig, settings: &Settings, all: bool) -> Vec<Finding> {
     let written = toml::Table::try_from(own).unwrap_or_default();
     let mut flat = flatten(&written);
-    // A switch that can only be turned on says nothing where it is off.
+    // A switch that can only be turned on is not worth reporting when off.
     flat.retain(|name, value| {
         let off = matches!(name.as_str(), "quiet" | "handshake.require_signed")
             && *value == Value::Text("false".to_owned());

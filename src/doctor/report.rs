@@ -1,34 +1,34 @@
-//! What was found, as lines for a person and for a program.
+//! Findings, as lines for a person and for a program.
 //!
-//! Responsibilities: the shape of a finding, its line, its JSON, the last line and the verdict. Not
-//! here: looking (the other files of this room); the words of a finding, which are phrases.
+//! Responsibilities: the structure of a finding, its line, its JSON, the last line and the verdict.
+//! Not here: examining (the other files of this module); the words of a finding, which are phrases.
 
 use crate::announce::normalise::clean;
 use crate::announce::{Arg, Detail, Phrases, Reason};
 use crate::link::{Phrase, Word};
 use crate::runtime::told;
 
-/// Names the part of the program's surroundings that a finding is about.
+/// The part of the program's surroundings that a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// Input, output, size, colours, signs.
+    /// Input, output, size, colours, signals.
     Terminal,
-    /// Files, and where each value came from.
+    /// The files, and where each value came from.
     Settings,
-    /// Whether one is at work.
+    /// Whether one is running.
     ScreenReader,
     /// Which face a run would have.
     Face,
-    /// The engines.
+    /// The voice engines.
     Voice,
-    /// Which are on this machine, and how each is followed.
+    /// Which agents are on this machine, and how each is followed.
     Agent,
-    /// What is followed.
+    /// The sources to follow.
     Source,
 }
 
 impl Part {
-    /// Returns the phrase of the label that begins a line.
+    /// Returns the phrase key of the label that begins a line.
     pub fn label(self) -> &'static str {
         match self {
             Self::Terminal => "doctor.part.terminal",
@@ -41,7 +41,7 @@ impl Part {
         }
     }
 
-    /// Returns the name that JSON has for it.
+    /// Returns its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Terminal => "terminal",
@@ -58,24 +58,24 @@ impl Part {
 /// How much a finding matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grade {
-    /// It is as it should be, or only a fact.
+    /// It is as it should be, or merely a fact.
     Fine,
-    /// hearken works, and could work better.
+    /// hearken works, but could work better.
     Weak {
         /// What would help, as a plain sentence without a full stop.
         remedy: Phrase,
     },
-    /// It keeps hearken from doing what was asked.
+    /// It prevents hearken from doing what was asked.
     Broken {
         /// What would help, as a plain sentence without a full stop.
         remedy: Phrase,
     },
 }
 
-/// One thing that was found.
+/// A single finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is about.
+    /// Its subject.
     pub part: Part,
     /// What was found, as a plain sentence without a full stop.
     pub text: Phrase,
@@ -84,7 +84,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Makes a finding that needs nothing.
+    /// Creates a finding that needs no remedy.
     pub fn fine(part: Part, text: impl Into<Phrase>) -> Self {
         Self {
             part,
@@ -93,7 +93,7 @@ impl Finding {
         }
     }
 
-    /// Makes a finding that could be better.
+    /// Creates a finding about something that could be better.
     pub fn weak(part: Part, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
         Self {
             part,
@@ -104,7 +104,7 @@ impl Finding {
         }
     }
 
-    /// Makes a finding that prevents work.
+    /// Creates a finding about something that prevents work.
     pub fn broken(part: Part, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
         Self {
             part,
@@ -115,7 +115,7 @@ impl Finding {
         }
     }
 
-    /// Returns the finding as one line, whatever is in it: the label, the message, the remedy.
+    /// Returns the finding as one line: the label, the message, the remedy.
     pub fn line(&self, words: &Phrases) -> String {
         let text = sentence(&told(words, &self.text));
         let (key, remedy) = match &self.grade {
@@ -150,12 +150,12 @@ impl Finding {
     }
 }
 
-/// Puts a name, a number or a path into a phrase.
+/// Wraps a name, a number or a path for use in a phrase.
 pub(super) fn own(text: impl ToString) -> Word {
     Word::Own(text.to_string())
 }
 
-/// Puts why something is so into a phrase.
+/// Wraps a reason for use in a phrase.
 pub(super) fn because(reason: &Reason) -> Word {
     let mut phrase = Phrase::new(reason.key());
     for (name, detail) in reason.details() {
@@ -168,7 +168,7 @@ pub(super) fn because(reason: &Reason) -> Word {
     Word::Phrase(phrase)
 }
 
-/// Makes a safe sentence: no control character, a capital, one full stop.
+/// Returns a safe sentence: no control characters, an initial capital, one full stop.
 fn sentence(text: &str) -> String {
     let text = clean(text);
     let text = text.trim().trim_end_matches('.');
@@ -178,7 +178,7 @@ fn sentence(text: &str) -> String {
         .into_iter()
         .flat_map(char::to_uppercase)
         .collect();
-    // A name, an address and a setting are written as they are.
+    // A name, an address or a setting keeps its spelling.
     let word = text.split_whitespace().next().unwrap_or_default();
     let name = word.contains(['.', '/', '=', '_', ':', '-']) || word == "hearken";
     let end = if text.ends_with(['!', '?']) { "" } else { "." };
@@ -189,17 +189,17 @@ fn sentence(text: &str) -> String {
     }
 }
 
-/// Counts what was found.
+/// The counts of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// How many findings could be better.
+    /// The number of findings that could be better.
     pub weak: usize,
-    /// How many findings prevent work.
+    /// The number of findings that prevent work.
     pub broken: usize,
 }
 
 impl Tally {
-    /// Counts one more finding.
+    /// Adds a finding to the counts.
     pub fn count(&mut self, finding: &Finding) {
         match finding.grade {
             Grade::Fine => {}
@@ -250,7 +250,7 @@ mod tests {
         Phrases::english().unwrap()
     }
 
-    /// A finding's text in the words of somebody else.
+    /// Returns a finding's text as quoted words of another program.
     fn words(text: &str) -> Phrase {
         Phrase::new("fault.other").with("reason", own(text))
     }

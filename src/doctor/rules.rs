@@ -1,7 +1,7 @@
-//! What the rules of the person would accept, in words.
+//! What the person's rules would accept, in words.
 //!
-//! Responsibilities: a sentence for each rule that accepts. Not here: which question a rule is about (`app`), reading rules
-//! (`config`).
+//! Responsibilities: a sentence for each rule that accepts. Not here: which questions a rule applies to (`app`),
+//! reading rules (`config`).
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::config::{AnswerRule, AnswerWish, Config, PolicyDecision, PolicyRisk, 
 use crate::link::{Phrase, Word};
 use crate::runtime::settings;
 
-/// Returns what is to be said of each rule that accepts something.
+/// Returns the findings about rules that accept something.
 pub fn findings(config: &Config, answers: Option<&Path>) -> Vec<Finding> {
     let (answers, fault) = match answers.map(settings::answers) {
         Some(Ok(answers)) => (answers, None),

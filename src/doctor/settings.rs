@@ -1,6 +1,6 @@
 //! The settings: which file, and where each value came from.
 //!
-//! Responsibilities: reading the file as a run would, and telling for each setting whether its value
+//! Responsibilities: reading the file as a run would, and reporting for each setting whether its value
 //! is the default, the file's, or the command line's. Not here: what settings mean (`config`).
 
 use std::collections::BTreeMap;
@@ -11,24 +11,24 @@ use crate::config::{Config, SetBy};
 use crate::link::{Phrase, Word};
 use crate::runtime::{self, Failure, settings};
 
-/// The longest value that is shown, in characters: a line is to be listened to.
+/// The longest value that is shown, in characters: a line is for listening.
 const LONGEST_VALUE: usize = 80;
 
 /// Where a setting's value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody said anything else.
+    /// Not set anywhere.
     Default,
     /// The settings file.
     File,
-    /// What hearken was asked to remember of the voice.
+    /// The remembered voice settings.
     Remembered,
     /// A flag or an environment variable.
     Said(SetBy),
 }
 
 impl Origin {
-    /// Returns it as it stands in a sentence.
+    /// Returns it as used in a sentence.
     pub(super) fn word(&self) -> Word {
         let phrase = match self {
             Self::Default => Phrase::new("doctor.origin.default"),
@@ -46,18 +46,18 @@ impl Origin {
     }
 }
 
-/// A setting's value as it is told.
+/// A setting's value as reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// As TOML writes it.
     Text(String),
-    /// Tables, whose number alone is told: they may hold a program's arguments, which are nobody else's
-    /// business.
+    /// Tables, of which only the number is reported: they may contain a program's arguments, which are
+    /// private.
     Entries(usize),
 }
 
 impl Value {
-    /// Returns it as it stands in a sentence, and not more of it than is to be listened to.
+    /// Returns it as used in a sentence, shortened to a length fit for listening.
     pub(super) fn word(&self) -> Word {
         let text = match self {
             Self::Entries(n) => {
@@ -73,24 +73,24 @@ impl Value {
     }
 }
 
-/// The settings of a run with the origin of each.
+/// The settings of a run, with the origin of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// What a run would have; the defaults where the file can't be read.
+    /// The settings that a run would have; the defaults if the file can't be read.
     pub config: Config,
     /// Each setting by its dotted name: its value as TOML writes it, and its origin.
     pub origins: BTreeMap<String, (Value, Origin)>,
-    /// What is to be said of the file.
+    /// The finding about the file.
     file: Finding,
-    /// What is wrong with what was remembered.
+    /// The problem with the remembered voice settings, if any.
     memory: Option<Finding>,
 }
 
 impl Settings {
-    /// Reads the file and lays over it what was remembered, and what was said on the command line.
+    /// Reads the file, and applies the remembered voice settings and the command line to it.
     ///
-    /// `recall` lays what was remembered over the settings; `said` names settings with the flag or
-    /// variable that set each, and `lay` puts the values in.
+    /// `recall` applies the remembered voice settings; `said` names settings with the flag or variable
+    /// that set each, and `lay` applies their values.
     pub fn read(
         named: Option<&Path>,
         said: &[(String, SetBy)],
@@ -136,7 +136,7 @@ impl Settings {
         }
     }
 
-    /// Returns what is to be said: the file, then each setting that is not its default, or each at all.
+    /// Returns the findings: the file, then each setting that is not at its default, or all of them.
     pub fn findings(&self, all: bool) -> Vec<Finding> {
         let mut found = vec![self.file.clone()];
         found.extend(self.memory.clone());
@@ -187,8 +187,8 @@ fn unreadable(path: &Path, why: Word) -> Finding {
     )
 }
 
-/// Gives each value with its origin, from the file's settings, those with what was remembered, and
-/// those of the run.
+/// Returns each value with its origin. The stages are the file's settings, those with the remembered
+/// voice settings, and those of the run.
 fn origins(
     stages: [&Config; 3],
     written: &BTreeMap<String, Value>,

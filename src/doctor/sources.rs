@@ -1,7 +1,7 @@
 //! The sources: whether each one can be read.
 //!
-//! Responsibilities: opening each source once as a run does, and what came of it in words with a
-//! remedy. Not here: reading what a source sends.
+//! Responsibilities: opening each source once as a run does, and reporting the outcome in words
+//! with a remedy. Not here: reading what a source sends.
 
 use std::time::Duration;
 
@@ -13,31 +13,32 @@ use crate::runtime::settings::{credential, token_of};
 use crate::runtime::sources;
 use crate::transport::{self, LinkSettings, LinkSink, Source, Tls};
 
-/// Bounds the wait for one source; a server on the other side of the world answers in far less.
+/// The time limit for one source; a server on the other side of the world answers in far less.
 const LIMIT: Duration = Duration::from_secs(8);
 
-/// How many news of one source are kept while it is tried; the first says what is wanted.
+/// The most events kept while a source is tried; the first ones decide.
 const NEWS: usize = 16;
 
-/// What came of trying a source.
+/// The outcome of trying a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reached {
-    /// It is open.
+    /// It opens.
     Open,
-    /// It answers and has a manifest, so that there is a handshake to be made; looking makes none,
-    /// because that would leave a subscription behind.
+    /// It answers and has a manifest, so a handshake is due; the check makes none, because that
+    /// would leave a subscription behind.
     Manifest,
-    /// It came to its end at once, which a file does.
+    /// It ended immediately, as a file does.
     Ended,
     /// It can't be read.
     Failed(Fault),
-    /// Nothing came in time.
+    /// Nothing arrived in time.
     Silent,
 }
 
-/// Tries every source, one after the other, and hands each finding over as soon as it is there.
+/// Tries every source, one after the other, and passes on each finding as soon as it is made.
 ///
-/// A word is a name of the settings first; without any word, all of the settings are tried.
+/// A word is first tried as a name in the settings; with no words, all sources in the settings are
+/// tried.
 pub async fn look(
     words: &[String],
     config: &Config,
@@ -73,7 +74,7 @@ pub async fn look(
     }
 }
 
-/// Tries a source that the settings have, with what is its own.
+/// Tries a source from the settings, with its own values.
 async fn of_the_settings(
     own: &SourceConfig,
     config: &Config,
@@ -83,7 +84,7 @@ async fn of_the_settings(
     let own = &sources::spelled_out(own.clone());
     let name = &own.name;
     let Some(url) = &own.url else {
-        // Starting a program is no look.
+        // An examination must not start a program.
         let program = own.command.first().cloned().unwrap_or_default();
         let text = Phrase::new("doctor.source.program")
             .with("name", name_of(name))
@@ -128,7 +129,7 @@ async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Fin
     }
 }
 
-/// Opens a source and waits for the first news that decide.
+/// Opens a source and waits for the first event that decides.
 async fn reach(source: Source, settings: &LinkSettings) -> Reached {
     let (sink, mut news) = LinkSink::channel(0, NEWS);
     let shakes = !settings.config.plain_pair;
@@ -247,7 +248,7 @@ mod tests {
     use crate::config::LinkConfig;
     use crate::doctor::report::Grade;
 
-    /// Answers one request with bytes and then keeps the connection, until the test is over.
+    /// Answers one request with bytes and then keeps the connection open until the test is over.
     fn server(answer: &'static str) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());

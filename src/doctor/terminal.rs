@@ -1,11 +1,11 @@
-//! The terminal: what it is, what it can show, and what can't be known of it.
+//! The terminal: what it is, what it can show, and what can't be known about it.
 //!
-//! Responsibilities: reading the terminal's signs from the environment, and what they mean. Not here:
-//! the face that follows from it (`runtime`).
+//! Responsibilities: reading the terminal's signs from the environment, and interpreting them. Not
+//! here: the face that results from it (`runtime`).
 //!
-//! A terminal does not tell what it can do. Its name does, as far as its makers wrote it down: which
-//! terminals show a notification (OSC 9) is known here from their documents, and "not known" is said
-//! where it is not.
+//! A terminal does not report what it can do. Its name does, as far as its makers documented it:
+//! which terminals show a notification (OSC 9) is taken from their documentation, and otherwise
+//! reported as "not known".
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -14,26 +14,26 @@ use super::report::{Finding, Part, own};
 use crate::link::{Phrase, Word};
 use crate::platform::terminal;
 
-/// The smallest pane that shows a question whole, in columns and rows.
+/// The smallest pane that shows a question in full, in columns and rows.
 const SMALLEST: (u16, u16) = (40, 10);
 
-/// How long its reply is waited for.
+/// How long to wait for its reply.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What of a terminal and its environment can be seen.
+/// What can be seen of a terminal and its environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Terminal {
-    /// Whether the input is one.
+    /// Whether standard input is a terminal.
     pub input: bool,
-    /// Whether the output is one.
+    /// Whether standard output is a terminal.
     pub output: bool,
-    /// Columns and rows, where they are known.
+    /// Columns and rows, if known.
     pub size: Option<(u16, u16)>,
     /// `TERM`.
     pub term: String,
     /// `COLORTERM`.
     pub color_term: String,
-    /// Whether `NO_COLOR` is set to something.
+    /// Whether `NO_COLOR` is set and not empty.
     pub no_color: bool,
     /// The first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set, with its value.
     pub locale: Option<(&'static str, String)>,
@@ -43,14 +43,14 @@ pub struct Terminal {
     pub tmux: bool,
     /// Whether `STY` is set, which GNU screen does.
     pub screen: bool,
-    /// Whether this comes over SSH (`SSH_CONNECTION`).
+    /// Whether the session runs over SSH (`SSH_CONNECTION`).
     pub ssh: bool,
-    /// Whether it replies where its cursor is (`CSI 6n`), where that could be asked.
+    /// Whether it replies to a cursor query (`CSI 6n`), if it could be asked.
     pub replies: Option<bool>,
 }
 
 impl Terminal {
-    /// Looks at this process's terminal.
+    /// Examines this process's terminal.
     pub fn look() -> Self {
         let get = |name: &str| std::env::var(name).unwrap_or_default();
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -62,7 +62,7 @@ impl Terminal {
         Self {
             input: std::io::stdin().is_terminal(),
             output,
-            // Where the output is no terminal, the size of some other one would mislead.
+            // If the output is no terminal, the size of some other one would mislead.
             size: output
                 .then(|| crossterm::terminal::size().ok())
                 .flatten()
@@ -79,7 +79,7 @@ impl Terminal {
         }
     }
 
-    /// Asks it where its cursor is, where both ends are this terminal.
+    /// Asks it for the cursor position, if both ends are this terminal.
     pub fn ask(self) -> Self {
         let can_ask = self.input && self.output && !self.is_dumb();
         Self {
@@ -88,12 +88,12 @@ impl Terminal {
         }
     }
 
-    /// Returns whether it takes no control sequences.
+    /// Returns whether it understands no control sequences.
     pub fn is_dumb(&self) -> bool {
         self.term.is_empty() || self.term == "dumb"
     }
 
-    /// Returns what is to be said of it.
+    /// Returns the findings about it.
     pub fn findings(&self) -> Vec<Finding> {
         let mut found = vec![self.ends()];
         found.extend(self.size());
@@ -105,7 +105,7 @@ impl Terminal {
         found
     }
 
-    /// Returns whether it says when a question is shown.
+    /// Returns whether it confirms that a question is shown.
     fn shows(&self) -> Option<Finding> {
         Some(match self.replies? {
             true => Finding::fine(Part::Terminal, "doctor.replies.yes"),
@@ -220,7 +220,7 @@ impl Terminal {
         }
     }
 
-    /// Returns `TERM` as it is named in a sentence.
+    /// Returns `TERM` as named in a sentence.
     fn shown(&self) -> Word {
         if self.term.is_empty() {
             Word::Phrase(Phrase::new("doctor.term.unset"))
@@ -229,7 +229,7 @@ impl Terminal {
         }
     }
 
-    /// Returns what is known of bell, title and notifications.
+    /// Returns what is known about bell, title and notifications.
     fn signals(&self) -> Finding {
         if !self.output || self.is_dumb() {
             return Finding::fine(Part::Terminal, "doctor.signals.none");
@@ -255,7 +255,7 @@ fn is_utf8(locale: &str) -> bool {
     locale.contains('.') && matches!(code.to_ascii_lowercase().as_str(), "utf-8" | "utf8")
 }
 
-/// What a terminal's documents say.
+/// What a terminal's documentation says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
     Yes,
@@ -263,7 +263,7 @@ enum Known {
     Unsaid,
 }
 
-/// Returns whether a terminal shows OSC 9, from its makers' documents and not from trying.
+/// Returns whether a terminal shows OSC 9, according to its makers' documentation, untested.
 fn shows_notifications(term: &str, program: &str) -> Known {
     match program {
         "iTerm.app" | "WezTerm" | "ghostty" => return Known::Yes,

@@ -1,7 +1,7 @@
-//! The voices: which one a run would have, which others are there, and whether they sound.
+//! The voices: which one a run would have, which others are available, and whether they sound.
 //!
-//! Responsibilities: opening each engine as a run does, having it say a sentence, and what came of
-//! it in words. Not here: engines and their order (`voice`).
+//! Responsibilities: opening each engine as a run does, having it speak a sentence, and reporting the
+//! outcome in words. Not here: engines and their order (`voice`).
 
 use std::time::{Duration, Instant};
 
@@ -14,30 +14,31 @@ use crate::config::{VoiceChoice, VoiceConfig};
 use crate::link::Phrase;
 use crate::voice::{self, OWN_VOICE, SPEAKS, VoiceEvent, VoiceSink};
 
-/// Bounds the opening of an engine: what the slowest one may take by its own limits, the start of a
-/// daemon, its list of voices and its silent test.
+/// The time limit for opening an engine: the most that the slowest one may take by its own limits, for the
+/// start of a daemon, its list of voices and its silent test.
 const OPENING: Duration = Duration::from_secs(25);
 
-/// Bounds the test sentence; four seconds at the slowest usual rate, and a reader's words before it.
+/// The time limit for the test sentence: four seconds at the slowest usual rate, after any words of a
+/// screen reader.
 const SENTENCE: Duration = Duration::from_secs(20);
 
-/// Bounds what is told of one engine.
+/// The most notices reported for one engine.
 const MOST_NOTICES: usize = 8;
 
-/// What helps where there is no engine at all.
+/// The remedy if there is no engine at all.
 const INSTALL: &str = "doctor.voice.install";
 const OWN: &str = "doctor.voice.own";
 
-/// What helps where an engine is there and nothing is heard.
+/// The remedy if an engine is available but nothing is heard.
 const SOUND: &str = "doctor.voice.sound";
 
-/// The reasons of an engine that is there and has nothing to sound on.
+/// The reasons of an engine that is available but has no sound device.
 const NO_DEVICE: [&str; 2] = ["voice.cause.none.no_device", "voice.cause.how.no_device"];
 
-/// What helps where an engine is there and has nothing to sound on.
+/// The remedy if an engine is available but has no sound device.
 const DEVICE: &str = "doctor.voice.device";
 
-/// The engines that are looked at beside the chosen one, with what each is called.
+/// The engines examined in addition to the chosen one, with their names.
 const OTHERS: [(&str, Engine); 4] = [
     ("speech-dispatcher", Engine::SpeechDispatcher),
     ("espeak-ng", Engine::Program("espeak-ng")),
@@ -45,7 +46,7 @@ const OTHERS: [(&str, Engine); 4] = [
     ("system", Engine::System),
 ];
 
-/// Names an engine that may be there.
+/// An engine that may be available.
 #[derive(Debug, Clone, Copy)]
 enum Engine {
     SpeechDispatcher,
@@ -63,43 +64,43 @@ impl Engine {
     }
 }
 
-/// What became of the test sentence.
+/// The outcome of the test sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sound {
-    /// It was not to be said.
+    /// It was not requested.
     NotTried,
-    /// The engine said it to its end.
+    /// The engine spoke it to its end.
     Said {
-        /// How long it took, from the order to the end.
+        /// The time from the order to the end.
         took: Duration,
     },
-    /// It was not said.
+    /// It was not spoken.
     Failed {
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
 }
 
-/// What came of trying one engine.
+/// The outcome of trying one engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tried {
-    /// It is there.
+    /// It is available.
     There {
-        /// Its name as a person knows it.
+        /// Its display name.
         engine: Reason,
         /// What the person should know about it.
         notices: Vec<Reason>,
         /// Whether it sounds.
         sound: Sound,
     },
-    /// It is not.
+    /// It is not available.
     Missing {
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
 }
 
-/// The sentence that is said, in the person's words.
+/// The test sentence, in the person's words.
 #[derive(Debug, Clone)]
 pub struct Sentence(pub Phrases);
 
@@ -110,14 +111,14 @@ impl Sentence {
     }
 }
 
-/// Looks at the voices one after the other and hands each finding over as soon as it is there.
+/// Examines the voices one after the other and passes on each finding as soon as it is made.
 pub async fn look(
     config: &VoiceConfig,
     reader: bool,
     sentence: Option<&Sentence>,
     tell: &mut (dyn FnMut(Finding) + Send),
 ) {
-    // Where the reader speaks, a sentence of ours would be the second voice.
+    // While a screen reader speaks, our sentence would be a second voice.
     let quiet = reader && config.engine == VoiceChoice::Auto;
     let sentence = sentence.filter(|_| !quiet);
     let chosen = attempt(&config.engine, config, reader, sentence).await;
@@ -130,7 +131,7 @@ pub async fn look(
             espeak |= name == "espeak-ng";
             continue;
         }
-        // On most machines the one is only another name of the other.
+        // On most machines, one is just another name for the other.
         if name == "espeak" && espeak {
             continue;
         }
@@ -167,7 +168,7 @@ fn taken(chosen: &Tried, choice: &VoiceChoice, name: &str) -> bool {
     found || named
 }
 
-/// Returns what is to be said of the voice that a run would have.
+/// Returns the findings about the voice that a run would have.
 fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Finding> {
     let (engine, notices, sound) = match tried {
         Tried::There {
@@ -223,7 +224,8 @@ fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> Finding {
     }
 }
 
-/// Returns what helps where no voice can be used: one that only lacks a sound device need not be installed.
+/// Returns the remedy if no voice can be used: an engine that merely lacks a sound device need not be
+/// installed.
 fn remedy(reason: &Reason) -> &'static str {
     if NO_DEVICE.iter().any(|key| reason.comes_of(key)) {
         DEVICE
@@ -234,7 +236,7 @@ fn remedy(reason: &Reason) -> &'static str {
     }
 }
 
-/// Returns what is to be said of an engine that nobody asked for.
+/// Returns the finding about an engine that was not chosen.
 fn of_another(name: &str, tried: &Tried) -> Finding {
     let text = match tried {
         Tried::There { .. } => Phrase::new("doctor.voice.other").with("flag", own(flag(name))),
@@ -252,7 +254,7 @@ fn flag(name: &str) -> String {
     }
 }
 
-/// Opens an engine, has it say the sentence, and closes it.
+/// Opens an engine, has it speak the sentence, and closes it.
 async fn attempt(
     choice: &VoiceChoice,
     config: &VoiceConfig,
@@ -304,7 +306,7 @@ async fn attempt(
     tried
 }
 
-/// Waits for the engine's name, or for why there is none.
+/// Waits for the engine's name, or for the reason that there is none.
 async fn ready(
     news: &mut mpsc::Receiver<VoiceEvent>,
     notices: &mut Vec<Reason>,
@@ -328,9 +330,9 @@ async fn ready(
     }
 }
 
-/// Waits for the sentence's end, or for why it has none.
+/// Waits for the sentence's end, or for the reason that it has none.
 ///
-/// A cut alone tells no reason; the loss that explains it comes right after it.
+/// A cut alone carries no reason; the loss that explains it follows immediately.
 async fn said(
     news: &mut mpsc::Receiver<VoiceEvent>,
     notices: &mut Vec<Reason>,
@@ -462,7 +464,7 @@ mod tests {
         assert!(taken(&missing(), &VoiceChoice::System, "system"));
     }
 
-    /// With programs that every Unix has.
+    /// Uses programs that every Unix has.
     #[cfg(unix)]
     #[tokio::test]
     async fn a_program_that_speaks_is_tried_and_one_that_fails_is_named() {

@@ -1,7 +1,7 @@
-//! Why a call can't be used, in one sentence of the person's language.
+//! Why a call is invalid, in one sentence of the person's language.
 //!
-//! Responsibilities: naming what is wrong and what would be right. Not here: finding it, which clap does;
-//! what goes wrong after a call was understood (`runtime`).
+//! Responsibilities: naming the mistake and what would be correct. Not here: finding it, which clap does;
+//! failures after a call was understood (`runtime`).
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use crate::announce::{Arg as Word, Phrases};
 use crate::cli::{BadValue, Cli};
 use crate::config::NoVoice;
 
-/// Returns why a call can't be used. `arguments` are those of the call, the program's name first.
+/// Returns why a call is invalid. `arguments` are those of the call, the program's name first.
 pub fn fault(error: &Error, arguments: &[OsString], words: &Phrases) -> String {
     let call = Call {
         error,
@@ -24,7 +24,7 @@ pub fn fault(error: &Error, arguments: &[OsString], words: &Phrases) -> String {
     call.told()
 }
 
-/// Returns where the person finds what there is.
+/// Returns where the person finds more help.
 fn more(arguments: &[OsString], words: &Phrases) -> String {
     let command = Cli::command();
     let given = arguments.iter().skip(1).find_map(|word| {
@@ -90,12 +90,12 @@ impl Call<'_> {
                 self.say("call.conflict", &[("name", given), ("other", other)])
             }
             ErrorKind::InvalidUtf8 => self.say("call.encoding", &[]),
-            // Nothing that hearken takes can fail in another way; clap may learn new ones.
+            // No current argument can fail in another way; clap may learn new ones.
             _ => self.say("call.unusable", &[]),
         }
     }
 
-    /// Returns why a value can't be used; what has no words of ours has its own.
+    /// Returns why a value is invalid; an error without a phrase of ours is quoted as is.
     fn why(&self, why: &(dyn std::error::Error + 'static)) -> String {
         let key = match (
             why.downcast_ref::<BadValue>(),
@@ -126,7 +126,7 @@ impl Call<'_> {
         self.words.text(key, &args)
     }
 
-    /// Returns the values of which one would be right.
+    /// Returns the values that would be valid.
     fn allowed(&self) -> String {
         let values = self.all(ContextKind::ValidValue);
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
@@ -137,7 +137,7 @@ impl Call<'_> {
         self.all(kind).into_iter().next().unwrap_or_default()
     }
 
-    /// Returns what clap knows under a name, as a person writes it: `--face`, `FILE`.
+    /// Returns clap's entries of one kind, as a person writes them: `--face`, `FILE`.
     fn all(&self, kind: ContextKind) -> Vec<String> {
         let texts = match self.error.get(kind) {
             Some(ContextValue::String(text)) => vec![text.clone()],

@@ -1,11 +1,11 @@
-//! What a shell offers for a word that is half typed.
+//! What a shell offers for a half-typed word.
 //!
 //! Responsibilities: the script that a shell reads, and the names that only this machine or this build knows:
-//! scenarios, sources of the settings, commands. Not here: how a shell asks (`clap_complete`), reading the
+//! scenarios, sources in the settings, commands. Not here: how a shell asks (`clap_complete`), reading the
 //! settings (`runtime`).
 //!
-//! The script holds no names. It asks this program for them, by the variable [`VARIABLE`], so that a new
-//! source in the settings is offered at once.
+//! The script contains no names. It asks this program for them, with the variable [`VARIABLE`], so that a new
+//! source in the settings is offered immediately.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use clap_complete::env::Shells;
 
 use crate::cli::Cli;
 
-/// The variable by which a shell asks for names, with the shell's own name in it.
+/// The variable with which a shell asks for names; its value is the shell's name.
 pub const VARIABLE: &str = "HEARKEN_COMPLETE";
 
-/// How a voice may be named; the last wants a program behind it.
+/// The ways to name a voice; the last must be followed by a program.
 const VOICES: [&str; 5] = ["auto", "speech-dispatcher", "system", "none", "command:"];
 
 /// Returns the script that makes a shell ask this program.
 ///
 /// # Errors
-/// When the shell is none of those that can ask.
+/// When the shell does not support asking.
 pub fn script(shell: Shell) -> std::io::Result<Vec<u8>> {
     let shells = Shells::builtins();
     let name = shell.to_string();
@@ -40,8 +40,8 @@ pub fn script(shell: Shell) -> std::io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Returns the command line with the names that a shell offers. `scenarios` has each with its title; `sources`
-/// gives the names in the settings, which are only read when they are asked for.
+/// Returns the command line with the names that a shell offers. `scenarios` lists each with its title;
+/// `sources` returns the names in the settings, which are read only on request.
 pub fn completable(
     scenarios: Vec<(String, String)>,
     sources: impl Fn() -> Vec<String> + Send + Sync + 'static,
@@ -58,7 +58,7 @@ pub fn completable(
     command.mut_subcommands(|command| command.mut_args(|arg| names.offered(arg)))
 }
 
-/// The names that the command line itself does not know.
+/// The names that the command line itself does not contain.
 struct Names {
     scenarios: Arc<[(String, String)]>,
     commands: Arc<[String]>,

@@ -1,6 +1,6 @@
 //! The command line with its texts in the person's language, for `--help`.
 //!
-//! Responsibilities: every text, heading and remark of the help. Not here: the layout, which is clap's.
+//! Responsibilities: every text, heading and note of the help. Not here: the layout, which is clap's.
 
 use clap::builder::PossibleValue;
 use clap::{Arg, Command, CommandFactory};
@@ -8,10 +8,10 @@ use clap::{Arg, Command, CommandFactory};
 use crate::announce::{Arg as Word, Phrases};
 use crate::cli::Cli;
 
-/// Returns the command line as the person reads it; it is parsed by the same rules as any other.
+/// Returns the command line in the person's language; it parses by the same rules as the original.
 pub fn worded(words: &Phrases) -> Command {
     let mut command = Cli::command();
-    // What clap adds by itself must be there before it can be worded.
+    // clap must have added its own entries before they can be worded.
     command.build();
     of_command(command, words)
 }
@@ -57,7 +57,7 @@ fn of_arg(arg: Arg, words: &Phrases) -> Arg {
     let values = values(&arg);
     let remarks = remarks(&arg, words);
     let listed = !values.is_empty() && values.iter().any(|value| value.get_help().is_some());
-    // Under a heading of its own a place would be sorted by its name.
+    // With a heading of its own, a positional argument would be sorted by name.
     let place = arg.get_index().filter(|_| arg.is_positional());
     let arg = match place {
         Some(place) => arg.display_order(place),
@@ -82,19 +82,19 @@ fn of_arg(arg: Arg, words: &Phrases) -> Arg {
     arg.help(plain)
 }
 
-/// Returns the values that can be taken, without those that nobody should write.
+/// Returns the possible values, without the hidden ones.
 pub(super) fn values(arg: &Arg) -> Vec<PossibleValue> {
     let all = arg.get_possible_values().into_iter();
     all.filter(|value| !value.is_hide_set()).collect()
 }
 
-/// Returns what stands behind an option's text: the variable that sets it, and its default.
+/// Returns the notes after an option's text: the variable that sets it, and its default.
 pub(super) fn remarks(arg: &Arg, words: &Phrases) -> Vec<String> {
     let env = arg.get_env().map(|name| {
         let name = Word::Own(name.to_string_lossy().into_owned());
         words.text("help.env", &[("name", name)])
     });
-    // A switch is off by default, which nobody needs to be told.
+    // A switch is off by default, which goes without saying.
     let values = arg.get_default_values().iter();
     let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
     let default = (arg.get_action().takes_values() && !values.is_empty()).then(|| {

@@ -1,7 +1,7 @@
 //! The manual pages, in roff.
 //!
-//! Responsibilities: a page for the program and one for each command, made of the command line, the tables of
-//! keys and lines, and the exit codes. Not here: where a page is written to (`runtime`).
+//! Responsibilities: a page for the program and one for each command, built from the command line, the tables
+//! of keys and lines, and the exit codes. Not here: where a page is written (`runtime`).
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use roff::{Roff, bold, italic, roman};
@@ -16,9 +16,9 @@ use crate::keys::{Keymap, LINES};
 /// One manual page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sheet {
-    /// The name of its file, as `man` looks for it.
+    /// The file name that `man` looks for.
     pub file: String,
-    /// Its text in roff.
+    /// The text in roff.
     pub text: String,
 }
 
@@ -30,7 +30,7 @@ pub fn sheets(words: &Phrases) -> Vec<Sheet> {
     all
 }
 
-/// Returns the page of a command, or that of the program; nothing where there is no such command.
+/// Returns the page of a command, or that of the program; `None` if there is no such command.
 pub fn sheet(name: Option<&str>, words: &Phrases) -> Option<Sheet> {
     let command = built();
     match name {
@@ -47,7 +47,7 @@ fn built() -> Command {
     command
 }
 
-/// Returns the commands that have a page: all that a person may call, but `help`, which is this help.
+/// Returns the commands that have a page: all that a person may call, except `help`.
 fn commands(command: &Command) -> impl Iterator<Item = &Command> {
     command
         .get_subcommands()
@@ -116,12 +116,12 @@ fn of_command(command: &Command, words: &Phrases) -> Sheet {
     page.end(&name)
 }
 
-/// Names a command's page as manual pages name each other.
+/// Returns a command's page name as manual pages refer to each other.
 fn page_of(command: &Command) -> String {
     format!("hearken-{}(1)", command.get_name())
 }
 
-/// Returns a face's name and what is said of it; the choice of one is none.
+/// Returns a face's name and the key of its description; `None` for the automatic choice.
 fn face(choice: FaceChoice) -> Option<(&'static str, &'static str)> {
     match choice {
         FaceChoice::Auto => None,
@@ -131,7 +131,7 @@ fn face(choice: FaceChoice) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// The files that hearken reads or writes by itself, with what is said of each.
+/// The files that hearken reads or writes on its own, each with the key of its description.
 const FILES: [(&str, &str); 6] = [
     ("$XDG_CONFIG_HOME/hearken/config.toml", "man.file.settings"),
     ("~/.config/hearken/config.toml", "man.file.settings.else"),
@@ -141,14 +141,14 @@ const FILES: [(&str, &str); 6] = [
     ("$XDG_RUNTIME_DIR/aaep", "man.file.sockets"),
 ];
 
-/// The variables that no option names, with what is said of each.
+/// The variables that no option names, each with the key of its description.
 const VARIABLES: [(&str, &str); 3] = [
     ("NO_COLOR", "man.variable.no_color"),
     ("TERM", "man.variable.term"),
     ("SPEECHD_ADDRESS", "man.variable.speechd"),
 ];
 
-/// The exit codes in their order, with what is said of each.
+/// Returns the exit codes in order, each with the key of its description.
 fn exits() -> Vec<(u8, &'static str)> {
     let of = |exit: Exit| match exit {
         Exit::Clean => "man.exit.clean",
@@ -163,16 +163,16 @@ fn exits() -> Vec<(u8, &'static str)> {
     all
 }
 
-/// A page that is being written.
+/// A page under construction.
 struct Page<'w> {
     roff: Roff,
     words: &'w Phrases,
-    /// The variables that were told, which several commands share.
+    /// The variables already listed, because several commands share them.
     told: Vec<String>,
 }
 
 impl<'w> Page<'w> {
-    /// Begins a page with what every page begins with.
+    /// Starts a page with the parts common to all pages.
     fn new(command: &Command, words: &'w Phrases) -> Self {
         let mut page = Self {
             roff: Roff::new(),
@@ -230,7 +230,7 @@ impl<'w> Page<'w> {
         self.text(&stopped(text));
     }
 
-    /// Adds what a command takes, first by place, then by name.
+    /// Adds a command's arguments, first the positional ones, then the options.
     fn arguments(&mut self, command: &Command) {
         let shown = || command.get_arguments().filter(|arg| !arg.is_hide_set());
         for (key, by_place) in [("man.arguments", true), ("man.options", false)] {
@@ -261,7 +261,7 @@ impl<'w> Page<'w> {
         self.roff.text(head);
         let text = arg.get_long_help().or_else(|| arg.get_help());
         let text = match arg.get_action() {
-            // A page has no summary to point to.
+            // A page has no summary to refer to.
             ArgAction::Help => Some(self.words.help("Print help").to_owned()),
             _ => text.map(|text| words_of(text, self.words)),
         };
@@ -286,7 +286,7 @@ impl<'w> Page<'w> {
         self.roff.control("RE", []);
     }
 
-    /// Adds the variable that sets an option, unless it was told already.
+    /// Adds the variable that sets an option, unless it is already listed.
     fn variable(&mut self, arg: &Arg) {
         let (Some(name), Some(long)) = (arg.get_env(), arg.get_long()) else {
             return;
@@ -319,7 +319,7 @@ impl<'w> Page<'w> {
     }
 }
 
-/// Ends a text as a sentence, unless there is none.
+/// Ends a text with a full stop, unless it is empty.
 fn stopped(text: &str) -> String {
     if text.is_empty() || text.ends_with(['.', '!', '?']) {
         return text.to_owned();

@@ -1,11 +1,12 @@
-//! What tells a person how hearken is called: help, manual pages, completions, and what is wrong with a call.
+//! The texts that explain how to call hearken: help, manual pages, completions, and what is wrong with a
+//! call.
 //!
 //! Responsibilities: the command line's own texts in the person's language, the manual pages in roff, what a
-//! shell offers for a word that is half typed, why a call can't be used in one sentence. Not here: the
-//! flags themselves and their English texts (`cli`), other languages' words (`announce`), what a command
-//! does (`runtime`).
+//! shell offers for a half-typed word, a one-sentence explanation of an invalid call. Not here: the flags
+//! themselves and their English texts (`cli`), other languages' words (`announce`), what a command does
+//! (`runtime`).
 //!
-//! Mental model: `cli` holds every text once, in English. Each of these pages is that command line again,
+//! Mental model: `cli` contains every text once, in English. Each of these pages is that command line again,
 //! read by clap's own means, with each text looked up in the phrase file's `[help]`.
 
 mod call;

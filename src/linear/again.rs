@@ -1,7 +1,6 @@
-//! What is the same for line after line, found out once: labels, times of day, words of hearken's own.
+//! Caches of what is the same for line after line: labels, times of day, hearken's own words.
 //!
-//! Responsibilities: knowing it for as long as what it was made of is the same. Not here: what is done with it
-//! (`linear`).
+//! Responsibilities: keeping each value for as long as its inputs stay the same. Not here: using them (`linear`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,20 +11,20 @@ use jiff::tz::TimeZone;
 use crate::announce::{Announcement, Arg, Mark, Phrases, stands_as_it_is};
 use crate::app::App;
 
-/// How many labels with a name in them are known: those who speak take turns.
+/// How many labels with a name in them are cached: the agents that speak take turns.
 const MOST_NAMED: usize = 8;
 
-/// Stands for a name while it is found out what stands around it.
+/// A placeholder for the name, used to find the words around it.
 const NAME: &str = "\u{E000}";
 
-/// Labels by the name in them, if any, and the phrase.
+/// Labels by phrase, and by the name in them, if any.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     phrases: Option<Arc<Phrases>>,
     unnamed: Vec<(&'static str, Arc<str>)>,
-    /// What stands before a name and behind it.
+    /// The words before and after a name.
     around: Vec<(&'static str, Option<(String, String)>)>,
-    /// The last ones, with the names in them.
+    /// The most recent labels with a name in them.
     named: VecDeque<(&'static str, Arc<str>, Arc<str>)>,
 }
 
@@ -55,13 +54,13 @@ impl Labels {
     }
 
     fn with_name(&mut self, app: &App, key: &'static str, agent: &Arc<str>) -> Arc<str> {
-        // A name is shared for as long as it is the same.
+        // A name is one shared allocation while it stays the same.
         let is_it =
             |(of, name, _): &&(&str, Arc<str>, Arc<str>)| Arc::ptr_eq(name, agent) && *of == key;
         if let Some((.., label)) = self.named.iter().rev().find(is_it) {
             return Arc::clone(label);
         }
-        // Of thousands that take turns none is near: a label is put together sooner than it would be found.
+        // If thousands take turns, no search would hit: building a label is faster than finding it.
         let label: Arc<str> = match self.around(app, key) {
             Some((before, after)) if stands_as_it_is(agent) => {
                 [before, &**agent, after].concat().into()
@@ -76,7 +75,7 @@ impl Labels {
         label
     }
 
-    /// Returns what a phrase has before a name and behind it.
+    /// Returns the words of a phrase before and after a name.
     fn around(&mut self, app: &App, key: &'static str) -> Option<(&str, &str)> {
         let at = match self.around.iter().position(|(of, _)| *of == key) {
             Some(at) => at,
@@ -94,15 +93,15 @@ impl Labels {
     }
 }
 
-/// The time of day, to the second and to the minute, in words.
+/// The time of day in words, to the second and to the minute.
 #[derive(Debug)]
 pub(super) struct Clock {
     zone: TimeZone,
-    /// Which second it was of all, and how it is written.
+    /// The latest second, and its written form.
     known: Option<(i64, Written)>,
 }
 
-/// A second as it is written.
+/// The written form of a second.
 #[derive(Debug, Clone)]
 pub(super) struct Written {
     pub(super) second: Arc<str>,
@@ -114,7 +113,7 @@ impl Clock {
         Self { zone, known: None }
     }
 
-    /// Returns how the second is written in which a time lies.
+    /// Returns the written form of the second that contains a time.
     pub(super) fn of(&mut self, time: Timestamp) -> &Written {
         let second = time.as_microsecond().div_euclid(1_000_000);
         let known = self.known.take().filter(|(of, _)| *of == second);
@@ -131,18 +130,18 @@ impl Clock {
     }
 }
 
-/// What only hearken says, in one language.
+/// Words that only hearken uses, in one language.
 #[derive(Debug, Default)]
 pub(super) struct Ours {
     phrases: Option<Arc<Phrases>>,
     words: Words,
-    /// The text that is looked at: its memory is used again.
+    /// The text under examination: its allocation is reused.
     text: String,
 }
 
 impl Ours {
-    /// Returns whether a row of a text, read by itself and by ear, could be taken for hearken's: it could begin like a
-    /// label, or it speaks of what hearken speaks of around a question.
+    /// Returns whether a row of a text, heard in isolation, could be taken for hearken's: it could begin like a label,
+    /// or it contains words that hearken uses around a question.
     pub(super) fn could_be(&mut self, phrases: &Arc<Phrases>, told: &Announcement) -> bool {
         let text = &mut self.text;
         text.clear();
@@ -174,11 +173,11 @@ impl Ours {
     }
 }
 
-/// Finds whether any of a few words is in a text, in one pass over it.
+/// Finds whether a text contains any of a few words, in one pass over it.
 #[derive(Debug)]
 struct Words {
     words: Vec<String>,
-    /// Which bytes they begin with.
+    /// The bytes they begin with.
     begins: [bool; 256],
 }
 
@@ -202,7 +201,7 @@ impl Words {
         let text = text.as_bytes();
         let begins = |at: usize| {
             let rest = text.get(at..).unwrap_or_default();
-            // Few begin with the same two.
+            // Few words share the first two bytes.
             let is_it = |word: &[u8]| {
                 word.get(1).is_none_or(|second| rest.get(1) == Some(second))
                     && rest.starts_with(word)
@@ -214,7 +213,7 @@ impl Words {
     }
 }
 
-/// What only hearken says, by the names of its phrases: its name, a question, a danger, a risk.
+/// Words that only hearken uses, by their phrase keys: its name, a question, a danger, a risk.
 const OURS: [&str; 7] = [
     "label.reply",
     "label.question",
@@ -225,7 +224,7 @@ const OURS: [&str; 7] = [
     "question.risk.unknown",
 ];
 
-/// Returns whether a row of a text could begin like a label: a colon ends a word in it.
+/// Returns whether a row of a text could begin like a label: a word in it ends with a colon.
 fn looks_labelled(text: &str) -> bool {
     if text.is_ascii() && !text.contains(':') {
         return false;
@@ -235,7 +234,7 @@ fn looks_labelled(text: &str) -> bool {
         if after_colon && c.is_whitespace() {
             return true;
         }
-        // Also the colons of other scripts, and what looks like one.
+        // Includes the colons of other scripts, and lookalikes.
         after_colon = matches!(c, ':' | '：' | '﹕' | '∶' | 'ː' | '։' | '׃' | '︓' | '꞉');
     }
     after_colon

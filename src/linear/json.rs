@@ -1,8 +1,8 @@
 //! The JSON face: one announcement, one object, by the schema in `docs/announcements.schema.json`.
 //!
-//! Responsibilities: the fields of an announcement, and of a question everything that a program needs
-//! to ask it of somebody else: action, consequence, risk, reversibility, time, default, choices, and
-//! the lines that answer it. Not here: who reads it.
+//! Responsibilities: the fields of an announcement, and everything that a program needs in order to
+//! pass a question on to somebody else: action, consequence, risk, reversibility, time, default,
+//! choices, and the lines that answer it. Not here: the readers of the output.
 
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ use crate::protocol::{
 };
 use crate::session::{Prompt, Question};
 
-/// Writes one announcement as a JSON object on one line, without a line feed.
+/// Returns one announcement as a JSON object on one line, without a line feed.
 pub fn json(app: &App, told: &Announcement) -> String {
     let mut map = Map::new();
     let mut put = |key: &str, value: Value| {
@@ -73,7 +73,7 @@ pub fn json(app: &App, told: &Announcement) -> String {
     escaped(&Value::Object(map).to_string())
 }
 
-/// Names the source that it came from or is about.
+/// Returns the name of the source that it came from or is about.
 fn source(app: &App, told: &Announcement) -> Option<String> {
     let of_question = || Some(app.prompt(told.about?.prompt())?.key.link);
     let link = told.key.as_ref().map(|key| key.link).or_else(of_question);
@@ -83,7 +83,7 @@ fn source(app: &App, told: &Announcement) -> Option<String> {
         .or_else(|| told.source.as_deref().map(str::to_owned))
 }
 
-/// Names the direction in which the words run: that of the agent's, where there are any.
+/// Returns the direction of the words: that of the agent's, if there are any.
 fn direction(told: &Announcement) -> &'static str {
     let agents = told.segments.iter().filter(|it| it.mark == Mark::Agent);
     let runs_left = |it: &Segment| is_right_to_left(it.text(), told.direction);
@@ -94,12 +94,12 @@ fn direction(told: &Announcement) -> &'static str {
     }
 }
 
-/// Writes what nobody sees as JSON's own escapes: a reader gets the same text, and a terminal that
-/// shows the line gets nothing that it obeys.
+/// Writes invisible characters as JSON escapes: a reader gets the same text, and a terminal that
+/// shows the line gets nothing that it would obey.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
-        // Readers that part lines as Unicode does would see two.
+        // Readers that split lines as Unicode does would see two lines.
         let ends_a_line = matches!(c, '\u{2028}' | '\u{2029}');
         if c.is_control() || ends_a_line || is_hidden(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
@@ -112,8 +112,8 @@ fn escaped(json: &str) -> String {
     out
 }
 
-/// Tells all that is known of a question, as the agent gave it: what a program shows of it, it must
-/// clean for its own screen.
+/// Returns all that is known about a question, as the agent gave it: a program must clean what it
+/// shows for its own screen.
 fn asks(app: &App, told: &Announcement, prompt: &Prompt) -> Value {
     let mut fields = match &prompt.question {
         Question::Confirmation(asked) => confirmation(asked),
@@ -197,7 +197,7 @@ fn clarification(asked: &AwaitingClarification) -> Value {
     })
 }
 
-/// Lists the lines that answer a question, each with its number, so that none can go astray.
+/// Returns the lines that answer a question, each with its number, so that none can go astray.
 fn answers(prompt: &Prompt) -> Vec<String> {
     let number = prompt.id.0;
     if !prompt.is_answerable() {
@@ -211,7 +211,8 @@ fn answers(prompt: &Prompt) -> Vec<String> {
                 lines.push(format!("y {number}"));
             }
             lines.extend((1..=others).map(|at| format!("o {number} {at}")));
-            // Nobody knows what another decision does: it takes the second step whatever the risk.
+            // The meaning of any other decision is not known: it requires the second step whatever
+            // the risk.
             if others > 0 || (asked.takes(&Decision::Accept) && takes_two_steps(prompt)) {
                 lines.push(format!("c {number}"));
             }

@@ -1,6 +1,6 @@
-//! One message as rows: cut to the page's width, each begun so that it can be told whose it is.
+//! One message as rows: wrapped to the page's width, each beginning so that its speaker is clear.
 //!
-//! Responsibilities: labels, setting in, cutting, isolates. Not here: which message needs a label (`linear`).
+//! Responsibilities: labels, indentation, wrapping, isolates. Not here: which message needs a label (`linear`).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,43 +16,42 @@ use crate::protocol::{TextDirection, is_direction_sign};
 
 use super::{Order, Page};
 
-/// From how many columns on a time may have a line to itself: what is narrower is a braille display or a
-/// large print, where each line is one more move.
+/// The smallest width in columns at which a time may have a line to itself: anything narrower is a braille display or
+/// large print, where each line costs another move.
 const TIMED_FROM: u16 = 60;
 
-/// Which part of a line a label may take before it goes on without its name: a third.
+/// The share of a line that a label may take up before its name is omitted: a third.
 const LABEL_SHARE: usize = 3;
 
-/// A place of one column in a line while it is cut; no line is cut at it.
+/// A one-column placeholder in a line while it is wrapped; lines never break at it.
 const FILL: &str = "_";
 
-/// The least room for words beside a label, in columns, whatever width is asked for.
+/// The least room for words next to a label, in columns, whatever width is requested.
 const NARROWEST: usize = 12;
 
-/// What stands before a row that goes on and is not hearken's alone.
+/// The indentation of a continuation row that is not hearken's alone.
 const SET_IN: &str = "  ";
 
-/// What stands before the first line of a message, and words what stands before its further ones where there is no
-/// room for that.
+/// The label of a message's first line, and a function for a shorter label when further lines have no room for it.
 pub(super) struct Label<'a> {
     pub(super) first: Arc<str>,
     pub(super) further: &'a dyn Fn() -> String,
 }
 
-/// How a row begins that goes on.
+/// How a continuation row begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Onward {
     /// With its label.
     Labelled,
-    /// With its label, and to the letter.
+    /// With its label, and wrapped verbatim.
     Exact,
-    /// Set in.
+    /// Indented.
     SetIn,
     /// At the edge: it is hearken's alone.
     AtEdge,
 }
 
-/// Puts isolates around the agent's parts of a text that run from right to left.
+/// Puts isolates around an agent's right-to-left parts of a text.
 pub(super) fn isolated<'t>(
     text: &'t str,
     segments: &[Segment],
@@ -62,7 +61,7 @@ pub(super) fn isolated<'t>(
     match order {
         Order::Isolated if can_reorder(text) => {}
         Order::Isolated => return text.into(),
-        // Whoever reads letter by letter would have the agent's own signs spelled, too.
+        // A letter-by-letter reader would spell out the agent's direction marks, too.
         Order::AsWritten if text.is_ascii() => return text.into(),
         Order::AsWritten => return text.replace(is_direction_sign, "").into(),
     }
@@ -73,7 +72,7 @@ pub(super) fn isolated<'t>(
             Mark::Agent => isolate(segment.shown(), direction),
             Mark::Own => None,
         };
-        // A text may be shown otherwise than it came.
+        // The displayed text may differ from the original.
         let words = [segment.shown(), segment.text()];
         let found = words.into_iter().map(str::trim).find_map(|words| {
             let (before, after) = rest.split_once(words)?;
@@ -83,7 +82,7 @@ pub(super) fn isolated<'t>(
         if let Some((begin, before, words, after)) = found {
             out.push_str(before);
             out.push(begin);
-            // What is shown may lack a part of what came, and with it the end of an isolate.
+            // The displayed text may lack a part of the original, including the end of an isolate.
             out.push_str(&balance(words));
             out.push(POP);
             rest = after;
@@ -93,9 +92,9 @@ pub(super) fn isolated<'t>(
     out.into()
 }
 
-/// Writes one message under a label, or without one where it goes on, with the time at its end; tells whether the time
-/// is there. Every row begins as [`Onward`] says, so that none of an agent's begins like one of hearken's. An isolate
-/// ends with its line, as every terminal lets it, and begins again on the next.
+/// Writes one message under a label, or without one if it continues, with the time at its end; returns whether the
+/// time is included. Every row begins as [`Onward`] says, so that none of an agent's begins like one of hearken's. An
+/// isolate ends with its line, as in every terminal, and begins again on the next.
 pub(super) fn put(
     out: &mut String,
     (label, goes_on): (&Label<'_>, bool),
@@ -115,7 +114,7 @@ pub(super) fn put(
         label
     };
     if width == 0 && whole.is_ascii() {
-        // Nothing is cut, and nothing is to be brought into order.
+        // Nothing to wrap, and nothing to reorder.
         out.reserve(label.first.len() + whole.len() + ": \n".len());
         for (at, line) in whole.lines().enumerate() {
             match (at, goes_on, onward) {
@@ -156,7 +155,7 @@ pub(super) fn put(
         if width == 0 {
             lines.push(line.to_owned());
         } else if lines.is_empty() {
-            // The first line may have less room than the others: what its label takes is filled for the cut.
+            // The first line may have less room than the others: a filler takes its label's place while wrapping.
             let filled = room - width.saturating_sub(taken_first).max(NARROWEST).min(room);
             let mut cut = cut(&format!("{}{line}", FILL.repeat(filled)), room);
             if let Some(first) = cut.first_mut() {
@@ -180,7 +179,7 @@ pub(super) fn put(
     !left_out
 }
 
-/// Keeps a label in hearken's order of words, where it has an agent's name in it.
+/// Keeps a label in hearken's word order if it contains an agent's name.
 fn ordered(label: &str, order: Order) -> Cow<'_, str> {
     match order {
         Order::Isolated if has_right_to_left(label) => {
@@ -250,7 +249,7 @@ mod tests {
             written("State", long, time, wide),
             format!("State: {long}\nState: (10:00:00)\n")
         );
-        // A word that does not fit beside the name is cut, never lost.
+        // A word that does not fit next to the name is broken, never lost.
         let word = "x".repeat(50);
         let cut = written("Mail Assistant says", &word, None, narrow);
         assert_eq!(cut.matches('x').count(), 50, "{cut}");
@@ -319,7 +318,7 @@ mod tests {
         }
         let letters = isolated("a\u{200f} \u{2067}b\u{2069}", &[], None, Order::AsWritten);
         assert_eq!(letters, "a b");
-        // Each row by itself is balanced, however the words are cut.
+        // Each row is balanced on its own, however the words are wrapped.
         let text = "one \u{2067}two three \u{2068}four five\u{2069} six seven\u{2069} eight";
         for width in 5..40 {
             let page = Page { width, ..EYES };

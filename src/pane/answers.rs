@@ -1,4 +1,4 @@
-//! What answers the last key, in a place of its own.
+//! The response to the last key, in its own region.
 
 use ratatui::style::Style;
 
@@ -8,20 +8,20 @@ use crate::keys::Mode;
 use super::rows::Row;
 use super::{View, transcript};
 
-/// Returns its rows; none where there is nothing to show that is not in sight elsewhere.
+/// Returns its rows; none if everything in it is visible elsewhere.
 pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<Row> {
     let shown = view.app.shown().map(|(shown, _)| shown.prompt);
     let has_a_place = |told: &Announcement| match told.about {
-        // The question itself is in sight, and its details are where it is.
+        // The question itself is visible, and its details appear in its place.
         Some(About::Asks(id)) => Some(id) == shown,
         Some(About::Tells(_)) | None => {
-            // What is looked back at is marked where it stands.
+            // An entry under review is marked where it is.
             view.app.review() == Some(told.id) && view.has_transcript
         }
     };
     let answers = view.app.answers();
     let last = match view.app.mode() {
-        // One row is left beside the choices.
+        // One row is left next to the choices.
         Mode::Choosing(..) => answers.len().saturating_sub(1),
         Mode::Watching
         | Mode::Confirming(_)

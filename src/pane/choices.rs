@@ -1,5 +1,5 @@
-//! The choices of a question while one is being made: one row each, the cursor on the one in focus, and the
-//! question in sight above them.
+//! The choices of a question while one is being made: one row each, the cursor on the focused one, and the
+//! question visible above them.
 
 use crate::announce::Arg;
 use crate::session::Prompt;
@@ -7,8 +7,8 @@ use crate::session::Prompt;
 use super::View;
 use super::rows::{self, Row};
 
-/// Returns them under the head and the words of their question, and the row of the focus. At least half of the
-/// place is for the choices.
+/// Returns the choices under the head and the words of their question, and the row of the focus. At least half
+/// of the space is for the choices.
 pub(super) fn rows(
     view: View<'_>,
     prompt: &Prompt,
@@ -49,7 +49,7 @@ pub(super) fn rows(
     let for_asked = left.saturating_sub(choices.len()).max(left / 2);
     above.extend(rows::fitting(asked, for_asked, width));
     let room = room.saturating_sub(above.len());
-    // The focused choice is in sight whole, or from its beginning.
+    // The focused choice is fully visible, or from its beginning.
     let end = (place.0 + place.1.min(room)).max(room).min(choices.len());
     let start = end.saturating_sub(room);
     let focus = above.len() + place.0.saturating_sub(start);

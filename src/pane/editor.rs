@@ -11,7 +11,7 @@ use crate::keys::Mode;
 
 use super::Look;
 
-/// Returns whether a line is typed now.
+/// Returns whether a line is being typed.
 pub(super) fn is_open(app: &App) -> bool {
     match app.mode() {
         Mode::Editing(_) | Mode::Searching | Mode::Prompting(_) | Mode::Choosing(..) => true,
@@ -21,7 +21,7 @@ pub(super) fn is_open(app: &App) -> bool {
     }
 }
 
-/// Draws it, and gives the cursor's place.
+/// Draws it, and returns the cursor position.
 pub(super) fn draw(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) -> Position {
     let label = app.phrases().text(app.editor_label(), &[]);
     let (text, cursor) = match app.mode() {
@@ -36,13 +36,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) -> 
         | Mode::Leaving(_)
         | Mode::Help => {
             let (text, cursor) = app.editor();
-            // One row has no lines; where one ends is shown, and was said.
+            // A row holds no line breaks; they are shown as signs, and were announced.
             (text.replace('\n', "↵"), cursor)
         }
     };
     let before: String = text.chars().take(cursor).collect();
     let room = usize::from(area.width).saturating_sub(label.width() + 2);
-    // The part around the cursor is shown when the answer is longer than the line.
+    // If the answer is longer than the line, the part around the cursor is shown.
     let skipped = before.width().saturating_sub(room);
     let mut left = 0;
     let visible: String = text

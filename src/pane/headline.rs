@@ -1,4 +1,4 @@
-//! The first row, which says what is going on, and the row of status, which says what is switched how.
+//! The first row, with what is going on, and the status row, with the current switches.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -7,14 +7,14 @@ use crate::announce::Arg;
 use crate::app::{App, LinkPhase};
 use crate::config::{Load, Verbosity};
 
-/// What stands between two parts of the first row.
+/// The separator between two parts of the first row.
 const BETWEEN: &str = "  ";
 
-/// Says in one row what is going on: open questions first, then agents, then what is not as usual, as far as
-/// there is room for whole parts. `all` is for screens without a row of status.
+/// Returns what is going on in one row: open questions first, then agents, then anything unusual, as far as
+/// whole parts fit. `all` is for screens without a status row.
 pub(super) fn first(app: &App, width: u16, all: bool) -> String {
     if all && let Some(mark) = looking_back(app) {
-        // Who looks back must know it before anything else.
+        // A person looking back must know it before anything else.
         return cut(&mark, width);
     }
     let text = |key: &str, n: usize| app.phrases().text(key, &[("n", Arg::own(n))]);
@@ -48,7 +48,7 @@ pub(super) fn first(app: &App, width: u16, all: bool) -> String {
     line
 }
 
-/// Says that something older than the newest is looked at; `None` where it is not.
+/// Returns the notice that something older than the newest entry is under review; `None` if not.
 pub(super) fn looking_back(app: &App) -> Option<String> {
     if !app.is_looking_back() {
         return None;
@@ -66,7 +66,7 @@ pub(super) fn looking_back(app: &App) -> Option<String> {
     })
 }
 
-/// Returns what fits of a row, from its beginning.
+/// Returns as much of a row as fits, from its beginning.
 pub(super) fn cut(text: &str, width: u16) -> String {
     if text.width() <= usize::from(width) {
         return text.to_owned();
@@ -81,7 +81,7 @@ pub(super) fn cut(text: &str, width: u16) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Returns how everything is switched, what is not as usual first, as far as there is room for whole parts.
+/// Returns the current switches, unusual ones first, as far as whole parts fit.
 pub(super) fn status(app: &App, width: u16) -> String {
     let text = |key: &str| app.phrases().text(key, &[]);
     let mut parts = switched(app);
@@ -119,7 +119,7 @@ pub(super) fn status(app: &App, width: u16) -> String {
     line
 }
 
-/// Returns what of it a person may have forgotten: that something is off.
+/// Returns the switches that a person may have forgotten: that something is off.
 fn switched(app: &App) -> Vec<String> {
     let mut parts = Vec::new();
     if app.is_quiet() {

@@ -1,4 +1,4 @@
-//! The help, from the one table of keys, by groups.
+//! The help, from the table of keys, by groups.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

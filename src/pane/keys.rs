@@ -14,13 +14,13 @@ use crate::session::{Prompt, Question};
 
 use super::Look;
 
-/// What stands between two keys.
+/// The separator between two keys.
 const BETWEEN: &str = "  ";
 
-/// How long an agent's word for an answer may be in a row of keys, in characters.
+/// The longest agent's word for an answer in a row of keys, in characters.
 const LONGEST_ANSWER: usize = 24;
 
-/// Returns the keys that answer the shown question, as long as nothing else has the keys.
+/// Returns the keys that answer the shown question, unless something else has the keys.
 pub(super) fn of_question(app: &App) -> Vec<String> {
     let Some((_, prompt)) = app.shown() else {
         return Vec::new();
@@ -98,13 +98,14 @@ fn units(app: &App, words: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// The phrases hold several keys, two spaces between them.
+/// Splits a phrase with several keys, which two spaces separate.
 fn split(words: &str) -> Vec<String> {
     let units = words.split(BETWEEN).filter(|key| !key.is_empty());
     units.map(str::to_owned).collect()
 }
 
-/// Only a question that can be answered is shown; which answers it takes is its producer's word.
+/// Returns the keys for the answers that the question's producer accepts; only an answerable
+/// question is shown.
 fn answer_keys(prompt: &Prompt) -> Vec<&'static str> {
     match &prompt.question {
         Question::Confirmation(asked) => {
@@ -142,7 +143,7 @@ fn answer_keys(prompt: &Prompt) -> Vec<&'static str> {
     }
 }
 
-/// Puts keys into rows, none of them apart from what it does.
+/// Arranges keys in rows, never separating a key from its description.
 pub(super) fn lines(lead: &str, units: &[String], width: u16) -> Vec<String> {
     let width = usize::from(width);
     let mut lines: Vec<String> = Vec::new();

@@ -1,10 +1,10 @@
-//! How the pane looks: three themes, in none of which a colour or a weight alone tells anything.
+//! How the pane looks: three themes, none of which conveys anything by colour or weight alone.
 
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::config::ThemeChoice;
 
-/// How the pane looks; meaning never hangs on it.
+/// How the pane looks; meaning never depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     /// The theme.
@@ -12,7 +12,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// Is the usual text.
+    /// Returns the style of normal text.
     pub(super) fn text(self) -> Style {
         match self.theme {
             ThemeChoice::Terminal | ThemeChoice::Plain => Style::new(),
@@ -20,7 +20,7 @@ impl Look {
         }
     }
 
-    /// Is the program's own headings and what is typed.
+    /// Returns the style of the program's own headings and of typed text.
     pub(super) fn heading(self) -> Style {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         match self.theme {
@@ -29,19 +29,20 @@ impl Look {
         }
     }
 
-    /// Is the head of a region: the line under it goes on to the region's edge, and needs no sign.
+    /// Returns the style of a region's head: its underline continues to the region's edge, and
+    /// needs no sign.
     pub(super) fn region(self) -> Style {
         Style::new()
             .add_modifier(Modifier::BOLD)
             .add_modifier(Modifier::UNDERLINED)
     }
 
-    /// Is what the program itself says beside an agent's words.
+    /// Returns the style of the program's own words next to an agent's.
     pub(super) fn own(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// Is the row that has the person's attention.
+    /// Returns the style of the row that has the person's attention.
     pub(super) fn alert(self) -> Style {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         match self.theme {
@@ -51,7 +52,7 @@ impl Look {
         }
     }
 
-    /// Is what went wrong or is dangerous.
+    /// Returns the style of failures and dangers.
     pub(super) fn danger(self) -> Style {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         match self.theme {
@@ -61,11 +62,11 @@ impl Look {
         }
     }
 
-    /// Is what may be read last.
+    /// Returns the style of what may be read last.
     pub(super) fn quiet(self) -> Style {
         match self.theme {
             ThemeChoice::Terminal => Style::new().fg(Color::Cyan),
-            // Never dimmed: dimming takes from the contrast.
+            // Never dimmed: dimming reduces the contrast.
             ThemeChoice::HighContrast | ThemeChoice::Plain => self.text(),
         }
     }

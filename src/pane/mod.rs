@@ -1,16 +1,15 @@
 //! The full face: a pane in the alternate screen. Reads the app, never changes it.
 //!
-//! Responsibilities: laying out what the app holds on any size from 40 by 10 upwards. Not here: what
-//! is said or asked, and in which words (`app`, `announce`); the terminal itself (`runtime`).
+//! Responsibilities: laying out the app's state on any screen from 40 by 10 upwards. Not here: what is said
+//! or asked, and in which words (`app`, `announce`); the terminal itself (`runtime`).
 //!
-//! From the top: one row that says what is going on, the question if one is shown, the agents, the
-//! transcript, the answer to the last key, what is being typed, one row of status, and the keys that matter
-//! now. They stand below each other and never side by side, because a screen reader and a braille display
-//! read by rows; a region begins with a row of words, underlined to the edge, and no signs are drawn around
-//! it. The real cursor stands where the person's attention belongs. Nothing is told by colour or by a glyph
-//! alone.
+//! From the top: one row with what is going on, the question if one is shown, the agents, the transcript,
+//! the response to the last key, the line being typed, a status row, and the keys that matter now. They are
+//! stacked, never side by side, because screen readers and braille displays read by rows; a region begins
+//! with a row of words, underlined to the edge, and has no frame. The real cursor is where the person's
+//! attention belongs. Nothing is conveyed by colour or by a glyph alone.
 //!
-//! On a small screen a question has everything but a row for answers and the keys: its pages stay put,
+//! On a small screen, a question takes all but the keys and a row for responses: its pages stay put,
 //! whatever else is said (`question`).
 
 mod answers;
@@ -40,16 +39,16 @@ use crate::protocol::Now;
 
 use rows::Row;
 
-/// From this height on there are regions with heads.
+/// The smallest height with headed regions.
 const ROOM_FOR_REGIONS: u16 = 18;
-/// From this height on an empty row stands between two regions.
+/// The smallest height with an empty row between two regions.
 const ROOM_FOR_GAPS: u16 = 28;
-/// From this height on there is a row for what runs.
+/// The smallest height with a row for running sessions.
 const ROOM_FOR_ONE: u16 = 5;
-/// So many rows are kept beside a question for what is told, and for answers to keys.
+/// The rows kept next to a question for the transcript and for responses to keys.
 const BESIDE: u16 = 4;
 
-/// What is drawn, when and how.
+/// The inputs of a drawing.
 #[derive(Clone, Copy)]
 struct View<'a> {
     app: &'a App,
@@ -58,12 +57,12 @@ struct View<'a> {
     look: Look,
     /// Whether there is room for regions.
     regions: bool,
-    /// Whether the transcript is in sight.
+    /// Whether the transcript is visible.
     has_transcript: bool,
 }
 
-/// Draws everything, puts the cursor where attention belongs, and gives what of the shown question is in
-/// sight.
+/// Draws everything, puts the cursor where attention belongs, and returns how much of the shown question is
+/// visible.
 pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: Look) -> Showing {
     let whole = frame.area();
     if whole.width == 0 || whole.height == 0 {
@@ -104,7 +103,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
     }
 }
 
-/// Draws the question, and what there is room for beside it.
+/// Draws the question, and whatever fits next to it.
 fn draw_beside_question(
     frame: &mut Frame<'_>,
     view: View<'_>,
@@ -115,7 +114,7 @@ fn draw_beside_question(
     let Some((shown, prompt)) = app.shown() else {
         return Showing::Aside;
     };
-    // The place is the same whatever is typed or answered, so that no page is cut anew.
+    // The place does not depend on typing or responses, so that no page is divided anew.
     let beside = if view.regions {
         BESIDE
     } else {
@@ -144,8 +143,8 @@ fn draw_beside_question(
         let width = area.width.min(rows::WIDEST);
         let rows = answers::rows(view, width, look.heading());
         let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX);
-        // On a small screen a longer one stands over the question for as long as it lasts; but not before
-        // the question was in sight, and then what it covers does not count as shown.
+        // On a small screen, a longer response temporarily covers the question; but not before the question
+        // was visible, and then what it covers does not count as shown.
         let head = u16::try_from(block.head).unwrap_or(u16::MAX);
         let over = if view.regions || app.wants_sight() {
             0
@@ -178,7 +177,7 @@ fn draw_beside_question(
         draw_agents(frame, view, &mut area, whole, false);
     }
     let at = draw_transcript(frame, view, area);
-    // While somebody looks back beside a question, that is where they are.
+    // A person looking back next to a question has their place there.
     if let (Mode::Watching, true, Some(at)) = (app.mode(), app.is_looking_back(), at) {
         cursor = at;
     }
@@ -186,7 +185,7 @@ fn draw_beside_question(
     showing
 }
 
-/// Draws agents, transcript and answers over the whole area.
+/// Draws agents, transcript and responses over the whole area.
 fn draw_without_question(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect, whole: Rect) {
     let (app, look) = (view.app, view.look);
     let mut cursor = None;
@@ -218,7 +217,8 @@ fn draw_first(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
     rows::draw(frame, &[Row::own(first, view.look.heading())], place);
 }
 
-/// Draws the keys. On a small screen a question has a fixed number of rows for them, and its own first.
+/// Draws the keys. On a small screen, a question has a fixed number of rows for them, with its own keys
+/// first.
 fn draw_keys(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
     let mut units = if view.regions || view.app.mode() != Mode::Watching {
         Vec::new()
@@ -238,7 +238,7 @@ fn draw_keys(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
     keys::draw(frame, lines, place, view.look);
 }
 
-/// Draws the sessions that run, at most a quarter of the screen, where anything runs.
+/// Draws the running sessions, if any, on at most a quarter of the screen.
 fn draw_agents(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect, whole: Rect, timed: bool) {
     let share = if view.regions {
         whole.height / 4
@@ -253,7 +253,7 @@ fn draw_agents(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect, whole: Re
         return;
     }
     if view.regions {
-        // A head alone says nothing.
+        // A head alone is useless.
         if area.height < 2 {
             return;
         }
@@ -267,7 +267,8 @@ fn draw_agents(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect, whole: Re
     }
 }
 
-/// Draws the transcript under its head, which says where one looks, and gives the place of its focus.
+/// Draws the transcript under its head, which says what is being viewed, and returns the position of its
+/// focus.
 fn draw_transcript(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect) -> Option<Position> {
     if !view.has_transcript {
         return None;
@@ -291,14 +292,14 @@ fn draw_head(frame: &mut Frame<'_>, view: View<'_>, key: &str, area: &mut Rect) 
     rows::draw(frame, &[Row::head(words, view.look.region())], place);
 }
 
-/// Leaves an empty row above what is drawn, where there is room for one.
+/// Leaves an empty row above the remaining area, if there is room.
 fn gap_above(area: &mut Rect, whole: Rect) {
     if whole.height >= ROOM_FOR_GAPS && area.height > 1 {
         take_top(area, 1);
     }
 }
 
-/// Leaves an empty row below what is drawn, where there is room for one.
+/// Leaves an empty row below the remaining area, if there is room.
 fn gap_below(area: &mut Rect, whole: Rect) {
     if whole.height >= ROOM_FOR_GAPS && area.height > 1 {
         take_bottom(area, 1);

@@ -1,11 +1,11 @@
-//! The question that keys are meant for, as a block of its own, with nothing left out as long as there is room.
+//! The question that keys apply to, as a block of its own, complete if there is room.
 //!
 //! # Mental model
-//! What hearken says of a question begins at the edge: its head, how bad it is, what silence does, the keys.
-//! What the agent says is set in under a row that says so, whatever it says: so no action and no consequence
-//! can be taken for a risk or a key of hearken's, in no theme and at no size. What does not fit is shown in
-//! pages, each under the head. Pages are cut for the place alone: neither a notice, nor a second step, nor a
-//! line that is typed cuts them anew.
+//! Hearken's words about a question begin at the edge: its head, how bad it is, what silence does, the keys. The
+//! agent's words are indented under a row that says whose they are: so no action and no consequence can pass for a
+//! risk or a key of hearken's, in any theme or at any size. What does not fit is shown in pages, each under the
+//! head. Pages depend on the available space alone: neither a notice, nor a second step, nor a typed line divides
+//! them anew.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -20,24 +20,24 @@ use crate::session::{Prompt, Question};
 use super::rows::{self, Row};
 use super::{View, answers, choices, headline, keys, times};
 
-/// A page ends at the end of a sentence or a part where one is in this share of its last rows.
+/// A page ends at the end of a sentence or a part if there is one in this share of its last rows.
 const TAIL: usize = 3;
 
-/// How far an agent's words are set in, on a narrow and on a wide screen.
+/// The indentation of an agent's words, on a narrow and on a wide screen.
 const SET_IN: (u16, u16) = (2, 4);
 
-/// What is drawn of a question.
+/// A drawn question.
 pub(super) struct Block {
     pub(super) rows: Vec<Row>,
-    /// How many rows from the top are its head.
+    /// How many of the first rows are the head.
     pub(super) head: usize,
-    /// The row that is attended to.
+    /// The row that has the attention.
     pub(super) focus: usize,
-    /// What of the question it shows.
+    /// How much of the question it shows.
     pub(super) showing: Showing,
 }
 
-/// Makes it for a place that it may fill.
+/// Builds the block for the available space.
 pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
     let room = usize::from(place.height);
     let mut head = head(view, prompt, place.width, None);
@@ -66,7 +66,7 @@ pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect)
     }
 }
 
-/// Puts the second step below the question where there is room for both, else in the place of its words.
+/// Puts the second step below the question if there is room for both, else in place of its words.
 fn second_step(
     view: View<'_>,
     shown: &Shown,
@@ -104,14 +104,14 @@ fn second_step(
     }
 }
 
-/// Picks the page that is looked at. After the last page of the question come the pages of its details, and
-/// then the first again.
+/// Builds the current page. After the last page of the question come the pages of its details, and then the first
+/// again.
 fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
     let width = place.width.min(rows::WIDEST);
-    // The head of several pages says which one it is, and may be longer by that.
+    // The head of several pages includes the page number, and may be longer for that.
     let longest = head(view, prompt, place.width, Some(Page::longest())).len();
     let keys = keys_row(view, width);
-    // The keys stand on every page; where something else has them, their place is kept.
+    // The keys are on every page; if they currently do something else, their space is kept.
     let room = usize::from(place.height).saturating_sub(keys.len());
     let drawn = |page, pages, cut| {
         Showing::Page(Drawn {
@@ -130,7 +130,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
         (starts(&whole, body), body)
     };
     if body == 0 {
-        // There is a head and no more, however often it is turned.
+        // There is room for the head only, whatever the page.
         let mut rows = plain;
         rows.truncate(room);
         return Block {
@@ -152,7 +152,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
             None => (whole, starts_of_asked, at, false),
         }
     };
-    // All that is asked stands in the details too: who sees these first has it before them.
+    // The details contain the whole question: a person who sees them first has it in view.
     let part = drawn(
         page,
         starts.len(),
@@ -183,8 +183,8 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
     }
 }
 
-/// Returns where each page begins: a page ends with a sentence where that costs it few rows, and always
-/// with a word, because rows do.
+/// Returns where each page begins: a page ends with a sentence if that costs few rows, and always with a word,
+/// because rows do.
 fn starts(rows: &[Row], body: usize) -> Vec<usize> {
     let mut starts = vec![0];
     if body == 0 {
@@ -204,9 +204,8 @@ fn starts(rows: &[Row], body: usize) -> Vec<usize> {
     starts
 }
 
-/// Returns a number for a text and how it is cut, so that pages of the question, of its details and of other sizes
-/// are not taken for each other's. The time that is left goes on in it all the while, and counts only where
-/// that moves a row.
+/// Returns a number for a text and its division into pages, so that pages of the question, of its details and of
+/// other sizes are not confused. The remaining time changes constantly, and counts only when it moves a row.
 fn cut(prompt: &Prompt, in_full: bool, width: u16, rows: &[Row], starts: &[usize]) -> u64 {
     let mut cut = DefaultHasher::new();
     (in_full, width, rows.len(), starts).hash(&mut cut);
@@ -219,7 +218,7 @@ fn ends_a_sentence(row: &str) -> bool {
         .ends_with(['.', '!', '?', '…', '。', '！', '？', '؟', '।'])
 }
 
-/// Which page of a question or of its details is shown.
+/// The page of a question or of its details.
 #[derive(Debug, Clone, Copy)]
 struct Page {
     at: usize,
@@ -228,7 +227,7 @@ struct Page {
 }
 
 impl Page {
-    /// The longest that a head has to say.
+    /// Returns the page with the longest head.
     fn longest() -> Self {
         Self {
             at: 88,
@@ -238,13 +237,13 @@ impl Page {
     }
 }
 
-/// Words the head: which question of how many, which page, how much time is left, and whose. On a narrow
-/// screen it has two rows always, so that nothing below it moves while the time goes.
+/// Returns the head: which question of how many, which page, how much time is left, and whose it is. On a narrow
+/// screen it always has two rows, so that nothing below it moves as the time changes.
 fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<Row> {
     let (app, look) = (view.app, view.look);
     let mut answerable = app.waiting_questions();
     if !answerable.iter().any(|other| other.id == prompt.id) {
-        // It is looked at although a rule leaves it alone: those come behind the others.
+        // It is shown although a rule sets it aside: those questions come after the others.
         answerable = app.questions();
         answerable.retain(|prompt| prompt.is_answerable());
     }
@@ -277,7 +276,7 @@ fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<
         (None, _) => String::new(),
     };
     let count = answerable.len().max(place);
-    // Where it is the only one, that need not be said.
+    // If it is the only one, its place goes without saying.
     let place = match count {
         1 => Arg::own(""),
         _ => Arg::own(place),
@@ -306,14 +305,14 @@ fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<
     rows
 }
 
-/// Returns all that is asked; the time that is left stands in the head alone.
+/// Returns the whole question; the remaining time is in the head alone.
 fn asked(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
     let announcer = view.app.announcer();
     let words = announcer.in_full(prompt, view.app.sessions());
     words_of(view, prompt, &words, width)
 }
 
-/// Returns the keys that answer; none on a small screen, where they stand below everything.
+/// Returns the keys that answer; none on a small screen, where they are below everything.
 fn keys_row(view: View<'_>, width: u16) -> Vec<Row> {
     if !view.regions {
         return Vec::new();
@@ -331,7 +330,7 @@ fn details(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
     words_of(view, prompt, &words, width)
 }
 
-/// Returns what a question is about, without what can be chosen.
+/// Returns what a question is about, without its choices.
 fn subject(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
     let announcer = view.app.announcer();
     let mut words = announcer.in_full(prompt, view.app.sessions());
@@ -340,7 +339,7 @@ fn subject(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
     words_of(view, prompt, &words, width)
 }
 
-/// Cuts the words of a question into rows: hearken's from the edge, the agent's set in below a row that says
+/// Breaks the words of a question into rows: hearken's from the edge, the agent's indented below a row that says
 /// whose they are.
 fn words_of(view: View<'_>, prompt: &Prompt, segments: &[Segment], width: u16) -> Vec<Row> {
     let look = view.look;
@@ -383,7 +382,7 @@ fn words_of(view: View<'_>, prompt: &Prompt, segments: &[Segment], width: u16) -
     rows
 }
 
-/// Is the first row in the style of danger where it tells of one.
+/// Returns the style of hearken's words: that of danger for the first row, if it reports one.
 fn risk(view: View<'_>, prompt: &Prompt, first: bool) -> Style {
     match prompt.question {
         Question::Confirmation(_) if first && takes_two_steps(prompt) => view.look.danger(),
@@ -402,7 +401,7 @@ mod tests {
             texts.iter().map(row).collect()
         };
         let text = rows(&["a", "b", "c", "d.", "e", "f", "g", "h", "i.", "j"]);
-        // Six rows of body: the sentence that ends two rows before the sixth is near enough.
+        // Six rows of body: the sentence that ends two rows before the sixth is close enough.
         assert_eq!(starts(&text, 6), [0, 4]);
         // Four rows of body, and a sentence that ends with them.
         assert_eq!(starts(&text, 4), [0, 4, 8]);

@@ -1,14 +1,14 @@
-//! Rows of text on the screen: cut at words, and right in both directions of writing.
+//! Rows of text on the screen: broken at words, and correct in both writing directions.
 //!
-//! Responsibilities: which part of a row is an agent's, and keeping its direction to itself. Not here:
-//! what a row says.
+//! Responsibilities: which part of a row is an agent's, and isolating its direction. Not here: the content
+//! of a row.
 //!
 //! # Mental model
-//! A terminal that orders right-to-left text does so row by row, and an agent's text would drag our label,
-//! the time and the punctuation along. So the agent's part of each row is isolated (UAX #9, 6.3) in the
-//! direction of the whole text, and only where that is from right to left: everywhere else nothing is
-//! written that some terminal could show as a sign. The isolates live in the cells of the first and the
-//! last character, because a screen has no place for signs without width.
+//! A terminal that reorders right-to-left text does so row by row, and an agent's text would drag our
+//! label, the time and the punctuation along. So the agent's part of each row is isolated (UAX #9, 6.3) in
+//! the direction of the whole text, and only if that is right to left: everywhere else, nothing is written
+//! that a terminal could show as a sign. The isolates are in the cells of the first and the last
+//! character, because a screen has no place for characters without width.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -29,14 +29,15 @@ pub(super) struct Row {
     pub(super) text: String,
     /// How it looks.
     pub(super) style: Style,
-    /// Whether it looks so up to the edge.
+    /// Whether the style continues to the edge.
     pub(super) whole: bool,
-    /// The first and the last column of a text that keeps its direction to itself, and what begins it.
+    /// The first and last columns of a text with an isolated direction, and the character that begins the
+    /// isolate.
     isolated: Option<(u16, u16, char)>,
 }
 
 impl Row {
-    /// Makes a row of the program's own words.
+    /// Creates a row of the program's own words.
     pub(super) fn own(text: String, style: Style) -> Self {
         Self {
             text,
@@ -46,7 +47,7 @@ impl Row {
         }
     }
 
-    /// Makes the head of a region or a question, which reaches to the edge.
+    /// Creates the head of a region or a question, which continues to the edge.
     pub(super) fn head(text: String, style: Style) -> Self {
         Self {
             whole: true,
@@ -55,14 +56,14 @@ impl Row {
     }
 }
 
-/// Cuts the program's own words into rows.
+/// Breaks the program's own words into rows.
 pub(super) fn own(text: &str, width: u16, style: Style) -> Vec<Row> {
     mixed("", text, "", None, width, style)
 }
 
-/// Cuts a text of an agent, with our words before and after it, into rows.
+/// Breaks an agent's text, with our words before and after it, into rows.
 ///
-/// `direction` is what the agent says of its text (AAEP 11.2).
+/// `direction` is what the agent declares for its text (AAEP 11.2).
 pub(super) fn mixed(
     before: &str,
     text: &str,
@@ -77,7 +78,7 @@ pub(super) fn mixed(
     isolated(rows, before, &text, direction, style)
 }
 
-/// Cuts a text that stands on rows of its own, to the letter.
+/// Breaks a text with rows of its own, verbatim.
 pub(super) fn exact(
     text: &str,
     direction: Option<TextDirection>,
@@ -89,7 +90,7 @@ pub(super) fn exact(
     isolated(rows, "", &text, direction, style)
 }
 
-/// Marks which columns of rows are the agent's, where these keep their direction to themselves.
+/// Marks the agent's columns in rows whose direction is isolated.
 fn isolated(
     rows: Vec<String>,
     before: &str,
@@ -100,7 +101,7 @@ fn isolated(
     let Some(begin) = isolate(text, direction) else {
         return rows.into_iter().map(|row| Row::own(row, style)).collect();
     };
-    // Cutting drops spaces and adds isolates: what is counted is everything but these.
+    // Breaking drops spaces and adds isolates: everything else is counted.
     let counts = |sign: &str| sign != " " && !sign.starts_with(is_direction_sign);
     let signs = |text: &str| text.graphemes(true).filter(|sign| counts(sign)).count();
     let from = signs(before);
@@ -131,8 +132,8 @@ fn isolated(
         .collect()
 }
 
-/// Sets rows in, as an agent's words are wherever they don't stand behind a label: what begins at the edge
-/// is the program's own or has a label.
+/// Indents rows, as an agent's words are unless they follow a label: text at the edge is the program's own
+/// or has a label.
 pub(super) fn set_in(rows: Vec<Row>, by: u16) -> Vec<Row> {
     let spaces = " ".repeat(usize::from(by));
     rows.into_iter()
@@ -146,7 +147,7 @@ pub(super) fn set_in(rows: Vec<Row>, by: u16) -> Vec<Row> {
         .collect()
 }
 
-/// Cuts a text like [`mixed`]; what goes on beyond its first row is set in.
+/// Breaks a text like [`mixed`]; rows after the first are indented.
 pub(super) fn hanging(
     before: &str,
     text: &str,
@@ -162,7 +163,7 @@ pub(super) fn hanging(
     rows
 }
 
-/// Returns as many rows as fit, and marks the last of them where more follow.
+/// Returns as many rows as fit, and marks the last of them if more follow.
 pub(super) fn fitting(mut rows: Vec<Row>, room: usize, width: u16) -> Vec<Row> {
     if rows.len() > room {
         rows.truncate(room);
@@ -182,13 +183,13 @@ pub(super) fn fitting(mut rows: Vec<Row>, room: usize, width: u16) -> Vec<Row> {
     rows
 }
 
-/// No text is wider than this, in columns: longer rows are hard to follow.
+/// The maximum width of a text, in columns: longer rows are hard to follow.
 pub(super) const WIDEST: u16 = 90;
 
-/// Below this width each row counts.
+/// The width below which each row counts.
 pub(super) const NARROW: u16 = 60;
 
-/// How far a row is set in that goes on.
+/// The indentation of a continuation row.
 pub(super) const HANG: u16 = 2;
 
 /// Draws rows from the top of an area; what does not fit is left out.
@@ -218,11 +219,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, rows: &[Row], area: Rect) {
     }
 }
 
-/// Puts an agent's own signs of direction into the cells beside them, always inside of what is isolated: a
-/// screen has no place for what has no width.
+/// Puts an agent's own direction marks into the cells next to them, always inside the isolate: a screen
+/// has no place for characters without width.
 fn put_signs(buffer: &mut Buffer, row: &Row, area: Rect, y: u16) {
     if !row.text.contains(is_direction_sign) || row.text.width() > usize::from(area.width) {
-        // A row that is cut shows none: half an isolate would reach beyond it.
+        // A row that is cut off shows none: half an isolate would reach beyond it.
         return;
     }
     let isolated = |column: u16| {

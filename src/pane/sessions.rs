@@ -1,6 +1,6 @@
-//! The sessions that run: who, in which phase and state, and their tools with the time they take.
+//! The running sessions: who, in which phase and state, and their tools with the time they take.
 //!
-//! A bar beside a tool or a progress only repeats what the words on its row say.
+//! A bar next to a tool or a progress only repeats the words on its row.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use super::View;
 use super::rows::{self, Row};
 use super::times;
 
-/// How many columns a bar has between its brackets.
+/// The width of a bar between its brackets, in columns.
 const BAR: usize = 10;
 
-/// Returns the rows of the sessions that still run, at most `room` of them: the last one counts what is left
-/// out, where there is more than one. Without times, nothing in them moves.
+/// Returns the rows of the running sessions, at most `room` of them: if there is more than one, the last
+/// counts those left out. Without times, nothing in them moves.
 pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<Row> {
     let (app, now, look) = (view.app, view.now, view.look);
     let running = app.sessions().iter().filter(|session| !session.is_ended());
@@ -27,7 +27,7 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
     for session in running {
         let head = app.session_head(session);
         let mut head = head;
-        // Whole minutes, so that the screen stands still.
+        // Whole minutes, so that the screen stays still.
         let ran =
             Duration::from_secs(now.monotonic.saturating_sub(session.since).as_secs() / 60 * 60);
         if timed && !ran.is_zero() {
@@ -54,7 +54,7 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
         }
     }
     if all.len() > room && room == 1 {
-        // One row says who does what; how many run is in the headline.
+        // One row says who does what; the headline says how many run.
         all.truncate(1);
         if let Some(row) = all.first_mut() {
             row.text = shortened(&row.text, width);
@@ -70,14 +70,14 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
     all
 }
 
-/// Returns a row of something that a session is at, set in below it.
+/// Returns a row for a session's current activity, indented below it.
 fn below(text: &str, width: u16, style: Style) -> Vec<Row> {
     let inside = width.saturating_sub(rows::HANG).max(1);
     let rows = rows::fitting(rows::own(text, inside, style), 1, inside);
     rows::set_in(rows, rows::HANG)
 }
 
-/// Marks a row that something follows which is not shown.
+/// Marks a row to show that more follows.
 fn shortened(text: &str, width: u16) -> String {
     let whole = text.ends_with('.');
     let rows = crate::announce::wrap(text, usize::from(width.saturating_sub(2)));
@@ -89,14 +89,14 @@ fn shortened(text: &str, width: u16) -> String {
 
 fn percent_of(session: &Session) -> Option<u64> {
     let percent = session.progress.as_ref()?.percent?;
-    // What a producer sends beyond its own scale is no progress.
+    // A value beyond the producer's own scale is no progress.
     (0.0..=100.0)
         .contains(&percent)
         .then(|| format!("{percent:.0}").parse().ok())
         .flatten()
 }
 
-/// Words a tool: its name, since when, and of how long.
+/// Returns the words for a tool: its name, how long it has run, and the expected time.
 fn tool(app: &App, call: &ToolCall, waits: bool, now: Option<Now>) -> String {
     let mut args = vec![("tool", Arg::Tool(call.tool.clone()))];
     let mut drawn = String::new();
@@ -118,7 +118,7 @@ fn tool(app: &App, call: &ToolCall, waits: bool, now: Option<Now>) -> String {
     format!("{}{drawn}", app.phrases().text("pane.tool", &args))
 }
 
-/// Draws a part of a hundred in plain signs.
+/// Returns a percentage as a bar of plain characters.
 fn bar(percent: u64) -> String {
     let full = usize::try_from(percent).unwrap_or(100).min(100) * BAR / 100;
     format!("[{}{}]", "#".repeat(full), "-".repeat(BAR - full))

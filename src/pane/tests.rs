@@ -134,7 +134,7 @@ fn every_size_is_survived() {
     }
 }
 
-/// Both begin with a Latin name, so their first letter would tell the wrong direction.
+/// Both begin with a Latin name, so their first letter would suggest the wrong direction.
 #[test]
 fn the_direction_that_an_event_names_is_kept_in_its_question_and_its_lines() {
     let (mut app, now) = app();
@@ -337,7 +337,7 @@ fn the_transcript_has_as_many_times_as_the_settings_want() {
             minutes,
             "{times:?} {rows:?}"
         );
-        // What is looked back at has its second, but where no time is wanted.
+        // An entry under review shows its second, except if no times are wanted.
         app.update(
             Input::Stroke(Stroke::key(
                 KeyEvent::new(KeyCode::Up, KeyModifiers::NONE),

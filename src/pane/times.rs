@@ -1,19 +1,19 @@
-//! Times that are shown: in steps, so that a screen stands still while somebody reads it.
+//! Displayed times, in steps, so that a screen stays still while it is read.
 //!
-//! Responsibilities: rounding, and telling when a shown time changes next. Not here: the words of a time
-//! (`announce`), drawing again (`runtime`).
+//! Responsibilities: rounding, and computing when a displayed time next changes. Not here: the words of a
+//! time (`announce`), redrawing (`runtime`).
 //!
 //! # Worked example
-//! With 95 seconds left the pane says "1 minute and 40 seconds", and is drawn again 5 seconds later, when
-//! it says "1 minute and 30 seconds". Time left is rounded up and time passed down, to a step that is
-//! smaller the less time there is.
+//! With 95 seconds left the pane says "1 minute and 40 seconds", and is redrawn 5 seconds later, when it
+//! says "1 minute and 30 seconds". Remaining time is rounded up and elapsed time down, to a step that
+//! shrinks with the time.
 
 use std::time::Duration;
 
 use crate::app::App;
 use crate::protocol::Now;
 
-/// Returns the step in which a time is told: 5 seconds up to 20, 10 seconds up to 2 minutes, then minutes.
+/// Returns the step of a displayed time: 5 seconds up to 20, 10 seconds up to 2 minutes, then minutes.
 fn step(time: Duration) -> Duration {
     Duration::from_secs(match time.as_secs() {
         0..20 => 5,
@@ -22,25 +22,25 @@ fn step(time: Duration) -> Duration {
     })
 }
 
-/// Rounds a time that has passed down to its step.
+/// Rounds an elapsed time down to its step.
 pub(super) fn passed(time: Duration) -> Duration {
     let step = step(time).as_millis();
     Duration::from_millis(u64::try_from(time.as_millis() / step * step).unwrap_or(u64::MAX))
 }
 
-/// Rounds a time that is left up to its step.
+/// Rounds a remaining time up to its step.
 pub(super) fn left(time: Duration) -> Duration {
     let step = step(time).as_millis();
     Duration::from_millis(u64::try_from(time.as_millis().div_ceil(step) * step).unwrap_or(u64::MAX))
 }
 
-/// Returns the monotonic time at which a time on the screen is no longer the one that is shown: of the
-/// shown question, else of the tools that run. While a question is shown, nothing else moves.
+/// Returns the monotonic time at which a displayed time becomes out of date: that of the shown question,
+/// else those of the running tools and sessions. While a question is shown, no other time changes.
 pub fn stale_at(app: &App, now: Now) -> Option<Duration> {
     let now = now.monotonic;
     if let Some((_, prompt)) = app.shown() {
         let rest = app.time_left(prompt, now).filter(|rest| !rest.is_zero())?;
-        // A time that is just at the edge of its step goes on in the smaller one.
+        // A time exactly at the edge of its step continues in the smaller step.
         let within = step(rest.saturating_sub(Duration::from_millis(1)));
         let change = rest.saturating_sub(left(rest).saturating_sub(within));
         return Some(now + change.max(Duration::from_millis(1)));
@@ -50,7 +50,7 @@ pub fn stale_at(app: &App, now: Now) -> Option<Duration> {
         let shown = passed(now.saturating_sub(call.since));
         call.since + shown + step(shown)
     });
-    // How long a session runs is told in whole minutes.
+    // A session's running time is shown in whole minutes.
     let sessions = running().map(|session| {
         let minutes = now.saturating_sub(session.since).as_secs() / 60 + 1;
         session.since + Duration::from_secs(minutes * 60)

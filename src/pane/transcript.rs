@@ -1,12 +1,12 @@
-//! What agents did and said, newest at the bottom, or around the entry that is being looked back at.
+//! What agents did and said, newest at the bottom, or around the entry under review.
 //!
-//! While a question is shown, the transcript stands still: what is told meanwhile waits, and one line says
-//! so. Only what is urgent is still added. What hearken answers to keys stands elsewhere (`answers`).
+//! While a question is shown, the transcript stands still: new entries wait, and one line says so. Only urgent ones are
+//! still added. Hearken's responses to keys are elsewhere (`answers`).
 //!
 //! # Mental model
-//! Sentences of one speaker run together in a paragraph, at most [`rows::WIDEST`] columns wide. Each begins
-//! with its label at the edge, and what goes on is set in: so no words of an agent's begin a row at the edge.
-//! The time stands behind an entry where its minute is another than that of the one before, if it is not set otherwise.
+//! Sentences of one speaker form a paragraph, at most [`rows::WIDEST`] columns wide. Each begins with its label at the
+//! edge, and further rows are indented: so no row of an agent's words begins at the edge. The time follows an entry if
+//! its minute differs from that of the previous one, unless set otherwise.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -19,7 +19,7 @@ use crate::session::PromptId;
 use super::rows::{self, Row};
 use super::{Look, View};
 
-/// Draws it, and gives the place of the last entry, or of the one that is looked back at.
+/// Draws it, and returns the position of the last entry, or of the one under review.
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     if area.height == 0 {
         return Position::new(area.x, area.y);
@@ -30,7 +30,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Positio
     }
 }
 
-/// Draws the newest entries, or the newest of before the question that is shown.
+/// Draws the newest entries, or the newest before the shown question.
 fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let app = view.app;
     let room = usize::from(area.height);
@@ -59,8 +59,8 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     at(area, first)
 }
 
-/// Puts announcements, which come newest first, into paragraphs, oldest first: no more of them than there
-/// are rows, so that a long history costs nothing.
+/// Arranges announcements, given newest first, in paragraphs, oldest first: no more than there are rows, so that a long
+/// history costs nothing.
 fn paragraphs<'a>(
     view: View<'_>,
     told: impl Iterator<Item = &'a std::sync::Arc<Announcement>>,
@@ -96,7 +96,7 @@ fn paragraphs<'a>(
     entries
 }
 
-/// Lays out a paragraph, whose parts come newest first, and takes it away.
+/// Lays out a paragraph, whose parts are given newest first, and empties it.
 fn lay_out(
     view: View<'_>,
     paragraph: &mut Vec<&Announcement>,
@@ -127,13 +127,13 @@ fn lay_out(
     several(view, &parts, &after, width, style)
 }
 
-/// Returns when something was told, as it stands behind it.
+/// Returns the time of an announcement, as written after it.
 fn time(view: View<'_>, told: &Announcement, format: &str) -> String {
     let time = told.at.wall.to_zoned(view.zone.clone());
     format!(" ({})", time.strftime(format))
 }
 
-/// Returns what a question was about: how long there was and which keys there were is over by then.
+/// Returns the subject of a past question, without the time and the keys, which no longer apply.
 fn what_is_asked(told: &Announcement) -> &[Segment] {
     let last = told
         .segments
@@ -142,8 +142,8 @@ fn what_is_asked(told: &Announcement) -> &[Segment] {
     &told.segments[..last.map_or(told.segments.len(), |last| last + 1)]
 }
 
-/// Draws the entry that is looked at from its beginning, with as much before it as there is room for. An
-/// entry that is longer than the screen is read on page by page.
+/// Draws the entry under review from its beginning, with as much before it as fits. An entry longer than the screen is
+/// read page by page.
 fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let app = view.app;
     let room = usize::from(area.height);
@@ -153,7 +153,7 @@ fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
         .iter()
         .rev()
         .skip_while(|told| app.review().is_some_and(|review| told.id > review));
-    // It may be one that has no row otherwise: what was left out of the screen is still to be found.
+    // It may have no row otherwise: what was left out of the screen can still be found.
     let Some(told) = before.next() else {
         return Position::new(area.x, area.y);
     };
@@ -166,7 +166,7 @@ fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     if all.len() > room {
         let more = app.phrases().text("pane.more_review", &[]);
         let body = room.saturating_sub(1).max(1);
-        // After the last part comes the first again.
+        // After the last part, the first follows again.
         let pages = isize::try_from(all.len().div_ceil(body)).unwrap_or(isize::MAX);
         let page = turned.rem_euclid(pages);
         let start = usize::try_from(page).unwrap_or(0) * body;
@@ -192,7 +192,7 @@ fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
             .into_iter()
             .flatten()
             .collect();
-        // Only the end of the oldest one, if that is all that there is room for.
+        // If there is no room for all of the oldest one, only its end is shown.
         earlier = earlier.split_off(earlier.len().saturating_sub(left));
     }
     let first = earlier.len();
@@ -206,9 +206,9 @@ fn at(area: Rect, row: usize) -> Position {
     Position::new(area.x, area.y + row.min(area.height - 1))
 }
 
-/// Returns whether an entry is for the transcript at all: what agents did, and not what answered a key.
+/// Returns whether an entry belongs in the transcript at all: what agents did, not the responses to keys.
 fn is_shown(view: View<'_>, told: &Announcement) -> bool {
-    // What became of an answer stands with it as long as that has its place.
+    // The outcome of an answer is shown with the response as long as that has its place.
     let elsewhere = view.app.answers().iter().any(|answer| answer.id == told.id);
     if told.class == Class::Response || elsewhere && told.class == Class::Outcome {
         return false;
@@ -219,12 +219,12 @@ fn is_shown(view: View<'_>, told: &Announcement) -> bool {
     }
 }
 
-/// Returns whether an entry asks the question that has a place of its own above.
+/// Returns whether an entry asks the question that is shown above.
 fn asks(told: &Announcement, prompt: PromptId) -> bool {
     told.about == Some(About::Asks(prompt))
 }
 
-/// Returns whether an entry is shown although a question wants the person's attention.
+/// Returns whether an entry is shown even while a question wants the person's attention.
 fn goes_through(told: &Announcement) -> bool {
     match told.class {
         Class::Alert => true,
@@ -232,7 +232,7 @@ fn goes_through(told: &Announcement) -> bool {
     }
 }
 
-/// Returns whether what was told next goes on in the paragraph of what was told before it.
+/// Returns whether the next announcement continues the paragraph of the one before it.
 fn runs_on(told: &Announcement, next: &Announcement) -> bool {
     let prose = |told: &Announcement| {
         told.kind == Kind::Output && told.is_agents_text() && !told.shown().contains('\n')
@@ -244,7 +244,7 @@ fn runs_on(told: &Announcement, next: &Announcement) -> bool {
         && prose(next)
 }
 
-/// Returns whether a part of a text has a row of its own: an item of a list.
+/// Returns whether a part of a text is a list item, with a row of its own.
 fn is_item(text: &str) -> bool {
     let text = text.trim_start();
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -274,17 +274,17 @@ fn several(
         return Vec::new();
     };
     let label = format!("{}: ", view.app.label(told));
-    // Where hearken answers, each speaker has rows of their own, as around a question.
+    // When hearken responds, each speaker has separate rows, as around a question.
     if told.about.is_some() || told.class == Class::Response {
         return by_speaker(told, &told.segments, &label, after, width, style);
     }
-    // Where our words are among the agent's, the row is ours and its direction too.
+    // If our words are mixed with the agent's, the row is ours, and so is its direction.
     let direction = told.direction.filter(|_| told.is_agents_text());
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
         for (at, line) in part.shown().lines().enumerate() {
             match lines.last_mut() {
-                // The lines of code and the items of a list stay rows of their own.
+                // The lines of code and the items of a list keep rows of their own.
                 Some(last) if at == 0 && !is_item(line) && !is_item(last) => {
                     last.push(' ');
                     last.push_str(line);
@@ -311,7 +311,7 @@ fn several(
     all
 }
 
-/// Lays out what is told of a question: hearken's words from the edge, the agent's set in.
+/// Lays out an announcement about a question: hearken's words from the edge, the agent's indented.
 fn by_speaker(
     told: &Announcement,
     segments: &[Segment],
@@ -325,7 +325,7 @@ fn by_speaker(
         .iter()
         .filter(|part| !part.text().trim().is_empty())
         .collect();
-    // What hearken says in one go stands together; each part of the agent's has its own rows.
+    // Consecutive words of hearken's stay together; each part of the agent's has its own rows.
     let parts: Vec<&[&Segment]> = segments
         .chunk_by(|one, next| one.mark == Mark::Own && next.mark == Mark::Own)
         .collect();
@@ -337,7 +337,7 @@ fn by_speaker(
         let words: Vec<&str> = part
             .iter()
             .map(|part| match part.mark {
-                // What an agent asks is shown to the letter.
+                // An agent's question is shown verbatim.
                 Mark::Agent if to_the_letter => part.text().trim(),
                 Mark::Own | Mark::Agent => part.shown().trim(),
             })

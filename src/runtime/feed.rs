@@ -1,13 +1,13 @@
 //! The sources as the loop sees them: one channel each, so that any one can be left unread.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
-use crate::app::{App, Input};
+use crate::app::Input;
 use crate::dialect;
 use crate::hooks::door::Door;
 use crate::link::{Call, Cause, Fault, LastWords, LinkEvent, LinkId, Stream, Way};
@@ -20,11 +20,6 @@ use super::{Open, hooked, sources};
 /// The most events of one source that wait for the loop, in addition to the bound on their bytes; beyond that, the
 /// source and its server wait.
 const WAITING: usize = 1024;
-
-/// The most events taken together, and the byte count beyond which no more are taken: their content is decoded before
-/// the first is handled.
-const TOGETHER: usize = 32;
-const TOGETHER_BYTES: u32 = 64 * 1024;
 
 /// The status of a reply to an incoming request.
 const TAKEN: u16 = 200;
@@ -51,8 +46,6 @@ pub enum Feed {
 pub(super) struct Feeds {
     open: Vec<Open>,
     turn: usize,
-    /// Events taken ahead and not yet returned.
-    ahead: VecDeque<(LinkId, Input)>,
     /// The channels of connections left for another way, which still report the outcome of replies sent over them.
     parted: Vec<LinkNews>,
     /// The tasks that close the sources left.
@@ -103,31 +96,16 @@ impl Feeds {
 
     /// Waits for the next event of any source, taking the sources in turn.
     pub(super) async fn next(&mut self) -> Input {
-        if let Some((_, input)) = self.ahead.pop_front() {
-            return input;
-        }
         let (link, event) = std::future::poll_fn(|context| self.poll_next(context)).await;
         Input::Link { link, event }
     }
 
     /// Returns the next event if one is ready. After `None`, the caller must wait with [`Feeds::next`] for more.
-    pub(super) fn try_next(&mut self, app: &mut App) -> Option<Input> {
-        if self.ahead.is_empty() {
-            self.take_ahead(app);
-            app.look_ahead(self.ahead.iter().map(|(_, input)| input));
-        }
-        self.ahead.pop_front().map(|(_, input)| input)
-    }
-
-    fn take_ahead(&mut self, app: &mut App) {
+    pub(super) fn try_next(&mut self) -> Option<Input> {
         let mut context = Context::from_waker(Waker::noop());
-        let mut bytes = 0;
-        while self.ahead.len() < TOGETHER && bytes < TOGETHER_BYTES {
-            let Poll::Ready((link, event)) = self.poll_next(&mut context) else {
-                return;
-            };
-            bytes += transport::size_of_news(&event);
-            self.ahead.push_back((link, app.read_ahead(link, event)));
+        match self.poll_next(&mut context) {
+            Poll::Ready((link, event)) => Some(Input::Link { link, event }),
+            Poll::Pending => None,
         }
     }
 
@@ -207,19 +185,6 @@ impl Feeds {
         if let Some(left) = open.handle.replace(handle) {
             self.leaving.push(left.close());
         }
-        self.part_with(link);
-    }
-
-    /// Discards the events already taken from a connection that is left: only the outcome of a reply still matters.
-    fn part_with(&mut self, link: LinkId) {
-        let is_outcome = |input: &Input| {
-            let Input::Link { event, .. } = input else {
-                return false;
-            };
-            matches!(event, LinkEvent::Replied { .. })
-        };
-        self.ahead
-            .retain(|(of, input)| *of != link || is_outcome(input));
     }
 
     pub(super) fn send(&self, link: LinkId, request: u64, body: String) {
@@ -347,35 +312,10 @@ async fn play(path: PathBuf, speed: Option<f64>, limit: usize, sink: LinkSink) {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
-    use std::sync::Arc;
 
     use super::*;
-    use crate::app::{LineSource, Setup, SourceSetup, Until, VoiceWish};
     use crate::bench::Flood;
-    use crate::link::{Frame, Receipt};
-
-    fn app() -> App {
-        let source = |name: &str| SourceSetup {
-            name: name.to_owned(),
-            ..SourceSetup::default()
-        };
-        App::new(Setup {
-            config: crate::config::Config::default(),
-            phrases: Arc::new(crate::announce::Phrases::english().unwrap()),
-            manner: crate::announce::Manner::Lines,
-            copies: false,
-            keymap: Default::default(),
-            scan: None,
-            lines: Some(LineSource::Pipe),
-            face: ("start.face.linear", "start.why.asked"),
-            voice: VoiceWish::Silent,
-            until: Until::NoSource,
-            keys: crate::protocol::KeyRing::default(),
-            seed: 1,
-            keeps: false,
-            sources: vec![source("one"), source("two")],
-        })
-    }
+    use crate::link::Frame;
 
     fn two() -> (Feeds, [LinkSink; 2]) {
         let mut feeds = Feeds::default();
@@ -393,9 +333,7 @@ mod tests {
     }
 
     fn of(input: &Input) -> (LinkId, LinkEvent) {
-        if let Input::Event { link, frame, .. } = input {
-            (*link, LinkEvent::Frame(frame.clone()))
-        } else if let Input::Link { link, event } = input {
+        if let Input::Link { link, event } = input {
             (*link, event.clone())
         } else {
             panic!("{input:?}")
@@ -410,10 +348,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_there_is_given_in_its_order_and_read_ahead() {
+    async fn events_are_taken_once_each_and_in_their_order() {
         let (mut feeds, [one, _two]) = two();
-        let mut app = app();
-        app.update(Input::Start, now());
         let texts: Vec<String> = Flood::new(3, now().wall).take(100).collect();
         for text in &texts {
             let frame = LinkEvent::Frame(Frame::of(text.clone()));
@@ -421,46 +357,16 @@ mod tests {
         }
         // The scheduler's per-task budget is not what this test is about.
         tokio::task::yield_now().await;
-        let (mut given, mut read) = (Vec::new(), 0);
+        let mut taken = Vec::new();
         let mut next = Some(feeds.next().await);
         while let Some(input) = next {
-            read += usize::from(matches!(input, Input::Event { .. }));
-            given.push(of(&input));
-            app.update(input, now());
-            assert!(feeds.ahead.len() < TOGETHER);
-            next = feeds.try_next(&mut app);
+            taken.push(of(&input));
+            next = feeds.try_next();
         }
         let wanted = texts
             .into_iter()
             .map(|text| (LinkId(0), LinkEvent::Frame(Frame::of(text))));
-        assert!(given.into_iter().eq(wanted), "each once, in its order");
-        assert_eq!(read, 99, "but for the first, which comes alone");
-    }
-
-    #[tokio::test]
-    async fn what_was_taken_of_a_connection_that_is_left_is_given_to_nobody_but_for_outcomes() {
-        let (mut feeds, [one, two]) = two();
-        let mut app = app();
-        let outcome = LinkEvent::Replied {
-            request: 7,
-            outcome: Ok(Receipt::Taken),
-        };
-        let frame = |text: &str| LinkEvent::Frame(Frame::of(text));
-        for event in [frame("a"), frame("b"), outcome.clone(), frame("c")] {
-            one.put(event.clone()).await.unwrap();
-            two.put(event).await.unwrap();
-        }
-        feeds.take_ahead(&mut app);
-        assert_eq!(feeds.ahead.len(), 8);
-        feeds.part_with(LinkId(0));
-        let mut left = Vec::new();
-        while let Some(input) = feeds.try_next(&mut app) {
-            left.push(of(&input));
-        }
-        let (one, two) = (LinkId(0), LinkId(1));
-        let mut wanted = vec![(two, frame("a")), (two, frame("b"))];
-        wanted.extend([(one, outcome.clone()), (two, outcome), (two, frame("c"))]);
-        assert_eq!(left, wanted);
+        assert!(taken.into_iter().eq(wanted));
     }
 
     #[test]

@@ -53,10 +53,7 @@ pub(super) fn check(
                 } else {
                     checker.replaced()
                 };
-                items.append(&mut match report.tells_at_once() {
-                    true => checker.line(text),
-                    false => checker.one_of_many(text),
-                });
+                items.append(&mut checker.line(text));
                 items
             }
             Line::TooLong => checker.unreadable(StreamRule::TooLong),
@@ -90,11 +87,6 @@ impl<'a> Report<'a> {
             repeats: Repeats::default(),
             wording,
         }
-    }
-
-    /// Returns whether findings are written immediately: the file may be a pipe that never ends.
-    fn tells_at_once(&self) -> bool {
-        self.live || self.json
     }
 
     /// Writes the findings that are due immediately.

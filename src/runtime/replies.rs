@@ -1,8 +1,9 @@
 //! Whether the terminal has shown what was written: it is asked for the cursor position, and replies once it has read
 //! that far.
 //!
-//! Responsibilities: matching the terminal's replies to `CSI 6n` with what was written before each query, and noticing a
-//! terminal that never replies. Not here: writing the query (`output`), finding the reply among the keys (`keys`).
+//! Responsibilities: matching the terminal's replies to `CSI 6n` with what was written before each query, and
+//! noticing a terminal that never replies. Not here: writing the query (`output`), finding the reply among the keys
+//! (`keys`).
 //!
 //! # Mental model
 //! A write returns when the system has taken the bytes; that does not mean that the terminal has read them. A terminal

@@ -1,4 +1,4 @@
-//! The short sounds before the program's own words, as they are heard.
+//! The short sounds before the program's own words, as heard.
 
 use hearken::announce::Cue;
 
@@ -27,8 +27,8 @@ fn cued(id: u64, cue: Cue) -> Utterance {
     }
 }
 
-/// Gives the frequency of a pure tone: by the median time from one rise through the middle to the next, so that a moment
-/// which the sound server let pass without a sample counts once at most.
+/// Returns the frequency of a pure tone: from the median time between rising zero crossings, so that a moment for which
+/// the sound server delivered no sample counts at most once.
 fn hertz(sound: &[i16]) -> f64 {
     let rises: Vec<usize> = sound
         .windows(2)
@@ -41,7 +41,7 @@ fn hertz(sound: &[i16]) -> f64 {
     f64::from(RATE) / periods[periods.len() / 2] as f64
 }
 
-/// Gives how many milliseconds of it can be heard.
+/// Returns how many milliseconds of it are audible.
 fn audible(sound: &[i16]) -> usize {
     sound
         .chunks(RATE as usize / 1000)

@@ -1,4 +1,4 @@
-//! A daemon that dies, freezes, has no synthesiser or no device, or is not started yet.
+//! A daemon that dies, freezes, has no synthesiser or no device, or has not been started.
 
 use super::*;
 
@@ -49,7 +49,7 @@ async fn a_frozen_daemon_is_lost_and_comes_back() {
     said(&mut events, 2).await;
 }
 
-/// Gives the processes that a process started.
+/// Returns the child processes of a process.
 fn children(parent: u32) -> Vec<Pid> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -85,7 +85,7 @@ async fn a_daemon_whose_synthesiser_died_is_lost_and_not_silence() {
         }
     }
     eprintln!("synthesiser killed to lost: {:?}", asked.elapsed());
-    // The daemon never starts another; a new daemon does.
+    // The daemon never starts another synthesiser; a new daemon does.
     rig.daemon = None;
     rig.start_daemon();
     assert!(matches!(
@@ -127,7 +127,7 @@ async fn an_installed_daemon_is_started_and_heard() {
     );
     std::fs::write(&program, script).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    // The daemon starts itself only for the socket that it has by default.
+    // The daemon starts automatically only for its default socket.
     let surroundings = Surroundings {
         speechd_address: None,
         runtime_dir: Some(rig.folder.join("run")),

@@ -1,4 +1,4 @@
-//! Rate, pitch, volume and voice as they are heard, and that nobody else's are touched.
+//! Rate, pitch, volume and voice as heard, and that other clients' are unaffected.
 
 use hearken::config::Delivery;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const SENTENCE: &str = "Are you sure about our email to Laura?";
 
-/// What a sentence sounds like.
+/// The measured sound of a sentence.
 #[derive(Debug)]
 struct Heard {
     seconds: f64,
@@ -14,7 +14,7 @@ struct Heard {
     loudness: f64,
 }
 
-/// Hears it twice and gives the shorter: a busy machine only makes a sentence longer.
+/// Hears it twice and returns the shorter: a busy machine only makes a sentence longer.
 async fn hear(
     handle: &VoiceHandle,
     events: &mut mpsc::Receiver<VoiceEvent>,
@@ -58,7 +58,7 @@ async fn hear_once(
     }
 }
 
-/// Leaves out what a busy machine puts into a sentence that has no pause: silence longer than any sound of
+/// Removes what a busy machine inserts into a sentence without pauses: silence longer than any sound of
 /// speech needs.
 fn without_stalls(sound: &[i16]) -> Vec<i16> {
     let longest = usize::try_from(RATE).unwrap() / 8;
@@ -112,7 +112,7 @@ async fn every_change_is_heard_and_undone_and_is_ours_alone() {
     assert!((again.pitch / usual.pitch - 1.0).abs() < 0.05);
     assert!((again.loudness / usual.loudness - 1.0).abs() < 0.15);
 
-    // Somebody else on the same daemon hears what they always did, while ours is changed.
+    // Another client on the same daemon sounds as always, while ours is changed.
     let fast = Delivery {
         rate: Some(90),
         pitch: Some(70),

@@ -1,6 +1,6 @@
-//! What the synthesiser makes of signs.
+//! How the synthesiser pronounces symbols.
 
-/// Gives espeak-ng's phonemes of a text.
+/// Returns espeak-ng's phonemes for a text.
 fn phonemes(text: &str) -> String {
     let out = std::process::Command::new("espeak-ng")
         .args(["-q", "-x", "-v", "en", "--"])
@@ -25,7 +25,7 @@ fn every_sign_of_a_command_has_phonemes() {
             sign.one
         );
     }
-    // A command and the same one without its sign must not sound alike, in either reading.
+    // A command and the same one without its symbol must not sound alike, in either reading.
     for (with, without) in [
         ("git push --force", "git push force"),
         ("rm -r build", "rm r build"),

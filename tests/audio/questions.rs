@@ -1,9 +1,8 @@
-//! Ten questions through the whole program, told apart by ear: an offline recogniser hears only the
-//! recording.
+//! Ten questions through the whole program, distinguished by ear: an offline recogniser hears only the recording.
 //!
-//! The demo's agent asks in a pseudo-terminal, hearken speaks through speech-dispatcher and
-//! espeak-ng, and pocketsphinx picks one of the ten by a closed grammar (`recognise.py`). Each
-//! question but the first is cut by the stop key, and the silence after it is timed.
+//! The demo's agent asks in a pseudo-terminal, hearken speaks through speech-dispatcher and espeak-ng, and pocketsphinx
+//! picks one of the ten with a closed grammar (`recognise.py`). Each question but the first is cut by the stop key, and
+//! the time until silence is measured.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,8 +19,7 @@ mod terminal;
 
 use terminal::Terminal;
 
-/// The demo's own question first, then nine that an agent might ask; all in words that the
-/// recogniser's dictionary has.
+/// The demo's own question first, then nine that an agent might ask; all words are in the recogniser's dictionary.
 const QUESTIONS: [&str; 10] = [
     "Move three finished notes into the folder Archive.",
     "Send an email to Laura about lunch on Friday.",
@@ -36,27 +34,27 @@ const QUESTIONS: [&str; 10] = [
 ];
 
 /// How much of a recording the recogniser hears: the number, the risk and the longest action, with room for a busy
-/// machine; what follows from accepting comes after.
+/// machine; the consequence of accepting comes after that.
 const HEARD: Duration = Duration::from_secs(9);
 
-/// The shortest pause that parts two sentences; the silence inside a word is shorter.
+/// The shortest pause between two sentences; the silence inside a word is shorter.
 const PAUSE: Duration = Duration::from_millis(120);
 
-/// How long nothing may be heard until speech counts as over; pauses between sentences are shorter.
+/// How long nothing may be heard until speech counts as finished; pauses between sentences are shorter.
 const QUIET: Duration = Duration::from_millis(900);
 
-/// How long speech may sound on after the stop key.
+/// How long speech may continue after the stop key.
 const SILENT_WITHIN: Duration = Duration::from_millis(100);
 
-/// The same where the machine was busy elsewhere: still no more than a syllable or two.
+/// The same if the machine was busy elsewhere: still no more than a syllable or two.
 const SILENT_AT_ALL: Duration = Duration::from_millis(500);
 
-/// Gives the program that speaks: this build's, or the one that `HEARKEN_BINARY` names.
+/// Returns the program that speaks: this build's, or the one that `HEARKEN_BINARY` names.
 fn program() -> std::ffi::OsString {
     std::env::var_os("HEARKEN_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_hearken").into())
 }
 
-/// Makes a scenario that asks one question.
+/// Builds a scenario that asks one question.
 fn scenario(action: &str) -> Scenario {
     let head = serde_json::json!({
         "scenario": "candidate", "title": "A candidate", "description": "It asks one question.",
@@ -77,7 +75,7 @@ fn scenario(action: &str) -> Scenario {
     Scenario::parse(&format!("{head}\n{start}\n{ask}\n")).unwrap()
 }
 
-/// Silences everything that was said or waits, until nothing is heard for a while.
+/// Silences everything that is being said or waits, until nothing is heard for a while.
 fn hush(terminal: &mut Terminal, recorder: &Recorder) {
     let end = Instant::now() + PATIENCE;
     loop {
@@ -93,7 +91,7 @@ fn hush(terminal: &mut Terminal, recorder: &Recorder) {
     }
 }
 
-/// Gives the samples between two moments.
+/// Returns the samples between two times.
 fn between(recorder: &Recorder, from: Instant, to: Instant) -> Vec<i16> {
     let heard = recorder.heard.lock().unwrap();
     heard
@@ -103,7 +101,7 @@ fn between(recorder: &Recorder, from: Instant, to: Instant) -> Vec<i16> {
         .collect()
 }
 
-/// Writes samples as the recogniser wants them.
+/// Writes samples in the recogniser's format.
 fn write(path: &Path, samples: &[i16]) {
     let bytes: Vec<u8> = samples.iter().flat_map(|it| it.to_le_bytes()).collect();
     let raw = path.with_extension("44k");
@@ -111,7 +109,7 @@ fn write(path: &Path, samples: &[i16]) {
     let kind = ["-t", "raw", "-e", "signed", "-b", "16", "-c", "1"];
     let done = Command::new("sox")
         .args(kind)
-        // Room for what resampling adds.
+        // Headroom for resampling.
         .args(["-v", "0.7", "-r", &RATE.to_string()])
         .arg(&raw)
         .args(kind)
@@ -122,7 +120,7 @@ fn write(path: &Path, samples: &[i16]) {
     assert!(done.success());
 }
 
-/// Has the recogniser pick a candidate for each recording; `None` where it picks none.
+/// Makes the recogniser pick a candidate for each recording; `None` if it picks none.
 fn recognise(folder: &Path, recordings: usize) -> Vec<Option<usize>> {
     let candidates = folder.join("candidates");
     std::fs::write(&candidates, QUESTIONS.join("\n")).unwrap();
@@ -142,7 +140,7 @@ fn recognise(folder: &Path, recordings: usize) -> Vec<Option<usize>> {
         .collect()
 }
 
-/// Counts the recordings whose pick is the label that they are given.
+/// Returns the number of recordings whose pick is the given label.
 fn score(picks: &[Option<usize>], labels: &[usize]) -> usize {
     picks
         .iter()
@@ -151,7 +149,7 @@ fn score(picks: &[Option<usize>], labels: &[usize]) -> usize {
         .count()
 }
 
-/// Gives the samples up to the last pause, so that no word is cut in two.
+/// Returns the samples up to the last pause, so that no word is cut in two.
 fn whole_words(samples: &[i16]) -> &[i16] {
     let pause = (PAUSE.as_millis() * u128::from(RATE) / 1000) as usize;
     let mut quiet = 0;
@@ -164,7 +162,7 @@ fn whole_words(samples: &[i16]) -> &[i16] {
     samples
 }
 
-/// Asks one question and gives the moment of its first sound.
+/// Asks one question and returns the time of its first sound.
 fn ask(
     runtime: &tokio::runtime::Runtime,
     producer: &Producer,
@@ -190,11 +188,11 @@ fn ask(
     recorder.loud(from)[0]
 }
 
-/// How often all ten are asked where the recogniser misses more than one of them: of a recording that a busy machine tore
-/// it hears nothing at all, and what is spoken badly is spoken badly each time.
+/// How often all ten are asked if the recogniser misses more than one of them: in a recording that a busy machine
+/// disrupted it hears nothing at all, but bad speech is bad every time.
 const ROUNDS: usize = 2;
 
-/// Has each question spoken and recorded; gives the recogniser's picks, and how long each stop took until silence.
+/// Has each question spoken and recorded; returns the recogniser's picks, and how long each stop took until silence.
 fn ten_questions() -> (Vec<Option<usize>>, Vec<Duration>) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -242,16 +240,16 @@ fn ten_questions() -> (Vec<Option<usize>>, Vec<Duration>) {
             );
             assert!((8.0..30.0).contains(&length), "{length} s");
             assert!(loud > 0.2, "{loud}");
-            // It has a minute; answered, it warns nobody while the next ones are timed.
+            // It has a minute; once answered, it gives no warning while the next ones are timed.
             terminal.press("n");
-            // The demo's event may come sooner than its answer to the POST.
+            // The demo's event may arrive before its answer to the POST.
             terminal.wait_until("the answer that went out", |screen| {
                 let text = screen.replace('\n', " ");
                 text.contains("Sent.") || text.contains("Settled.")
             });
         } else {
             let stopped = Instant::now();
-            // Twice is one gesture: silence, and nothing of what waits.
+            // Two presses are one gesture: silence, and nothing of what waits.
             terminal.press("ss");
             recorder.recorded(stopped, Duration::from_millis(500));
             let last = recorder.loud(stopped).last().copied();
@@ -288,8 +286,8 @@ fn ten_questions_are_told_apart_by_ear_and_the_stop_key_silences() {
         write!(told, " {}", silence.as_millis()).unwrap();
     }
     eprintln!("stop key to silence, in ms:{told}");
-    // One in nine may meet a machine that was busy elsewhere, as daemon, engine, sound server and
-    // recorder are five processes; a program that stops late is late more than once.
+    // One in nine may coincide with a machine that was busy elsewhere, as daemon, engine, sound server and recorder are
+    // separate processes; a program that stops late is late more than once.
     let late = silences.iter().filter(|it| **it >= SILENT_WITHIN).count();
     assert!(late <= silences.len() / 9, "{silences:?}");
     assert!(*silences.last().unwrap() < SILENT_AT_ALL, "{silences:?}");

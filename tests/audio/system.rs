@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What is known of the process with a number: its parent and its state.
+/// Returns the parent and the state of a process.
 fn stat(pid: &str) -> Option<(String, String)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut rest = stat.rsplit_once(") ")?.1.split(' ');
@@ -10,7 +10,7 @@ fn stat(pid: &str) -> Option<(String, String)> {
     Some((rest.next()?.to_owned(), state))
 }
 
-/// Gives the children that speak for a process, those apart that have ended.
+/// Returns the running child processes that speak for a process.
 fn children(parent: u32) -> Vec<Pid> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     entries
@@ -38,8 +38,8 @@ fn is_gone(pid: Pid) -> bool {
     stat(&pid.as_raw_nonzero().to_string()).is_none_or(|(_, state)| state == "Z")
 }
 
-/// How long a dead child's words may be heard: it has to be noticed, which a frozen one is only by the
-/// limit of a call, and then they are cancelled. They would go on for ten seconds.
+/// How long a dead child's words may be heard: the death must be noticed, for a frozen child only by the time
+/// limit of a call, and then the words are cancelled. They would continue for ten seconds.
 const SILENT_AFTER_DEATH: Duration = Duration::from_secs(4);
 
 fn open_system(rig: &Rig) -> (VoiceHandle, mpsc::Receiver<VoiceEvent>) {
@@ -66,7 +66,7 @@ async fn system_words_are_heard_and_our_own_are_higher() {
     let (handle, mut events) = open_system(&rig);
     system_ready(&mut events).await;
     own_words_are_higher(&handle, &mut events, &rig.record()).await;
-    // What is known to break the crate: one byte, NUL, nothing, and words after each.
+    // Texts known to break the crate: one byte, NUL, nothing, and words after each.
     for (number, text) in (10..).zip(["a", "\0", "", "b\0c", ".", "still there"]) {
         handle.speak(utterance(number, text));
         while next(&mut events).await != VoiceEvent::Ended(UtteranceId(number)) {}
@@ -112,13 +112,13 @@ async fn system_a_child_killed_or_frozen_is_told_and_its_successor_is_heard() {
         let child = child_of(std::process::id());
         handle.speak(utterance(number, LONG));
         begun(&mut events, number).await;
-        // The daemon may take more than a second over words that are stopped before their first sound, and what is
-        // said meanwhile shares that fate.
+        // The daemon may need more than a second for words that are stopped before their first sound, and anything
+        // said meanwhile is delayed as well.
         let spoken = Instant::now();
         until("sound", || !recorder.loud(spoken).is_empty());
         let began = Instant::now();
         rustix::process::kill_process(child, signal).unwrap();
-        // A frozen child is noticed by the first order that it does not obey.
+        // A frozen child is noticed by the first order that it ignores.
         handle.stop();
         assert_eq!(
             next(&mut events).await,

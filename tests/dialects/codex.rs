@@ -1,4 +1,4 @@
-//! Codex's app-server through every face: frames of the real one (0.169.0, made short), a command that the person allows
+//! Codex's app-server through every face: frames of the real one (0.169.0, shortened), a command that the person allows
 //! and one that another client rejects.
 
 use hearken::config::{Config, Dialect, Verbosity};

@@ -11,13 +11,13 @@ use super::script;
 use crate::support::child::Hearken;
 use crate::support::stand_in::StandIn;
 
-/// Ends a wait that would never end.
+/// Limits a wait that would never end.
 fn soon(stream: &TcpStream) {
     let patience = Some(crate::support::PATIENCE);
     stream.set_read_timeout(patience).unwrap();
 }
 
-/// Takes one request, answers that it was taken, and gives its first line and its body.
+/// Accepts one request, answers that it was accepted, and returns its first line and its body.
 fn taken(listener: &TcpListener) -> (String, Value) {
     let (mut stream, _) = listener.accept().unwrap();
     soon(&stream);
@@ -59,7 +59,7 @@ fn a_session_over_a_websocket_of_its_own_is_heard_and_its_handler_told_the_decis
     let speaking = std::thread::spawn(move || {
         let (stream, _) = server.accept().unwrap();
         soon(&stream);
-        // It chooses no subprotocol, and none was offered.
+        // The server chooses no subprotocol, and none was offered.
         let mut socket = tungstenite::accept(stream).unwrap();
         for (_, frame) in script().frames("", &Value::Null, jiff::Timestamp::now()) {
             socket.send(Message::text(frame)).unwrap();
@@ -107,7 +107,8 @@ fn a_program_of_another_protocol_reads_nothing_and_one_that_waits_is_asked() {
         })
         .collect();
     let [mut sage, mut waits] = programs.each_ref().map(StandIn::runs);
-    // The first one listens for longer than anybody has to speak first, the other one until it is spoken to.
+    // The first one is silent for longer than hearken waits for a peer to speak first, the other one until
+    // it is spoken to.
     let asked = waits.hear().unwrap();
     let unasked = sage.hear_for(Duration::from_millis(800));
     sage.end();

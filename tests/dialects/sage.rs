@@ -1,4 +1,5 @@
-//! Sage from end to end: heard through the app in every face, answered, checked and traced, its tables in the page.
+//! Sage from end to end: heard through the app in every face, answered, checked and traced, its tables in the
+//! documentation.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use serde_json::Value;
 use crate::documents::holds_generated;
 use crate::support::stage::Stage;
 
-/// Writes the rows of a machine: which states an event leaves, and which one it enters.
+/// Returns the rows of a state machine: which states an event leaves, and which one it enters.
 fn rows<M: Machine>() -> String {
     let mut rows: Vec<(String, &str, Vec<&str>)> = Vec::new();
     for row in M::valid_transitions() {
@@ -97,14 +98,14 @@ fn a_trace_shows_the_steps_of_its_own_machines_by_their_own_names() {
         assert!(trace.contains(step), "{step} is not in\n{trace}");
     }
     assert!(!trace.contains("illegal"), "{trace}");
-    // A turn that ends twice ended once.
+    // A turn that ends twice counts as ended once.
     let last = STREAM.lines().last().unwrap();
     let trace = traced(&format!("{STREAM}{last}\n"));
     let wanted = "illegal: session: Active does not take AgentComplete; line 14";
     assert!(trace.contains(wanted), "{trace}");
 }
 
-/// Checks a capture, and gives what is more than a note.
+/// Checks a capture, and returns everything more severe than a note.
 fn checked(text: &str) -> Vec<String> {
     let mut checker = Checker::new();
     let mut items = Vec::new();
@@ -138,7 +139,7 @@ fn script() -> &'static demo::Script {
     demo::script("sage").unwrap()
 }
 
-/// Plays the run of the demo; the person hears the question and answers by a key.
+/// Plays the demo's run; the person hears the question and answers with a key.
 fn run(verbosity: Verbosity, key: char, heard: &str) -> (Stage, String) {
     let mut config = Config::default();
     config.announce.verbosity = verbosity;
@@ -183,7 +184,7 @@ fn golden(name: &str, verbosity: Verbosity) {
     insta::assert_snapshot!(format!("sage_{name}_last_100x30"), stage.screen(100, 30));
 }
 
-/// What a program reads that follows along, the person's answer included.
+/// The input of a program that follows along, including the person's answer.
 #[test]
 fn the_run_for_programs() {
     let (stage, _) = run(Verbosity::Normal, 'n', "deny");

@@ -1,4 +1,4 @@
-//! Servers of another protocol that nobody named: what is asked of them, and that they are heard.
+//! Servers of another protocol that was not named: what they are asked, and that they are heard.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -17,13 +17,13 @@ const NOT_FOUND: &[u8] =
 const STREAM: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
 
-/// Gives the first frames of the negotiation.
+/// Returns the first frames of the negotiation.
 fn frames() -> Vec<String> {
     let frames = script().frames("", &Value::Null, jiff::Timestamp::now());
     frames.into_iter().map(|(_, frame)| frame).collect()
 }
 
-/// Takes one request: its first line, and its headers by their names in small letters.
+/// Accepts one request: returns its first line, and its headers by lower-case name.
 fn request(listener: &TcpListener) -> (TcpStream, String, Vec<(String, String)>) {
     let (stream, _) = listener.accept().unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -73,7 +73,7 @@ fn a_websocket_that_does_not_speak_aaep_is_recognised_at_the_address_itself() {
                 stream.write_all(NOT_FOUND).unwrap();
                 continue;
             };
-            // A server that knows no subprotocol takes the connection and chooses none.
+            // A server that knows no subprotocol accepts the connection and chooses none.
             write!(
                 stream,
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
@@ -119,7 +119,7 @@ fn a_websocket_that_does_not_speak_aaep_is_recognised_at_the_address_itself() {
     );
 }
 
-/// The stream of a bare address is at `/events`, that of another one at the very address: there it is followed again.
+/// The stream of a bare address is at `/events`, that of any other at the exact address: there it is followed again.
 #[test]
 fn a_stream_of_another_protocol_is_followed_again_where_it_was_recognised() {
     for (given, at) in [("", "/events"), ("/live", "/live")] {

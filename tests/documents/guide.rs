@@ -1,4 +1,4 @@
-//! Holds help, manual pages and completions to the code, in every language.
+//! Checks help, manual pages and completions against the code, in every language.
 
 use clap::{Command, CommandFactory, Parser};
 use hearken::app::Exit;
@@ -7,7 +7,7 @@ use hearken::guide;
 
 use super::*;
 
-/// Every text of the command line, as the code has it.
+/// Collects every text of the command line, as written in the code.
 fn texts(command: &Command, found: &mut BTreeSet<String>) {
     let arg_texts = command.get_arguments().flat_map(|arg| {
         let values = arg.get_possible_values();
@@ -48,7 +48,7 @@ fn every_text_of_the_command_line_has_its_words_in_each_language() {
     }
 }
 
-/// A page as it is read: without the marks of roff.
+/// Returns a page as it is read: without roff markup.
 fn read_page(text: &str) -> String {
     let mut read = String::new();
     for line in text.lines() {
@@ -105,7 +105,7 @@ fn the_manual_names_every_command_key_line_face_and_exit_code_in_each_language()
                 let name = arg.get_long().map(|long| format!("--{long}"));
                 let name = name.unwrap_or_else(|| arg.get_value_names().unwrap()[0].to_string());
                 let help = arg.get_help().unwrap().to_string();
-                // A page has no summary to point to.
+                // A page has no summary to refer to.
                 let help = help.split(" (see more").next().unwrap();
                 assert!(page.contains(&name), "{tag}: {name} in {page}");
                 assert!(page.contains(words.help(help)), "{tag}: {help} in {page}");
@@ -295,7 +295,8 @@ fn a_call_that_can_not_be_used_is_one_sentence_in_each_language() {
     }
 }
 
-/// Why something can't be done is typed until it is worded: what calls do says no sentence of its own.
+/// The reason why something can't be done stays typed until it is worded: the code of the calls
+/// contains no sentences.
 #[test]
 fn no_fault_of_a_call_is_a_sentence_in_the_code() {
     let mut files = vec!["src/main.rs".into(), "src/runtime.rs".into()];

@@ -1,4 +1,4 @@
-//! Holds the phrase files to the code and to each other.
+//! Checks the phrase files against the code and against each other.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::architecture::PLACES;
 use hearken::link::{Cause, NoTls, NoWebSocket};
 
-/// Every phrase key that the code names is in the file, and every phrase of the file is used.
+/// Every phrase key that the code names is in the file, and every phrase in the file is used.
 #[test]
 fn the_phrase_file_and_the_code_agree() {
     let mut code = String::new();
@@ -15,7 +15,7 @@ fn the_phrase_file_and_the_code_agree() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                // These rooms word nothing; the names of events and fields in them only look like keys.
+                // These rooms word nothing; their names of events and fields merely look like keys.
                 let silent = ["protocol", "session", "inspect", "demo", "transport"];
                 if !silent.iter().any(|room| path.ends_with(room)) {
                     stack.push(path);
@@ -43,7 +43,7 @@ fn the_phrase_file_and_the_code_agree() {
             ];
             !by_number.iter().any(|group| key.starts_with(group))
         })
-        // These are looked up by the name of what they tell; the tests of departures and findings hold them.
+        // These are looked up by the name of their subject; the tests of departures and findings check them.
         .filter(|key| {
             let by_name = [
                 "anomaly.",
@@ -67,9 +67,10 @@ fn the_phrase_file_and_the_code_agree() {
         .map(|key| key.split('.').next().unwrap())
         .collect();
     let mut missing = BTreeSet::new();
-    // A quote that is a sign of a text, or stands by itself, opens and closes none.
+    // A quote that is a character of a text, or stands alone, does not open or close one.
     let paired = code.replace("\\\"", "").replace("'\"'", "");
-    // A raw text may end with a backslash: what stands in quotes is told line by line, so that one odd line is all it takes.
+    // A raw text may end with a backslash: quoted text is extracted line by line, so that only that one odd line is
+    // affected.
     let pieces = paired
         .lines()
         .flat_map(|line| line.split('"').skip(1).step_by(2));
@@ -83,7 +84,7 @@ fn the_phrase_file_and_the_code_agree() {
             missing.insert(piece);
         }
     }
-    // Event types of the protocol look like keys and are none.
+    // Event types of the protocol look like keys, but are not.
     missing.retain(|key| {
         !["session.started", "tool.invoked", "agent"].contains(key)
             && ![".rs", ".cmd", ".json", ".jsonl", ".lock"]
@@ -130,7 +131,7 @@ fn the_phrase_file_and_the_code_agree() {
     assert!(missing.is_empty(), "keys that no phrase has: {missing:?}");
 }
 
-/// The arguments that a phrase takes, at any level.
+/// Returns the arguments that a phrase uses, at any level.
 fn arguments(entry: &toml::Value) -> BTreeSet<String> {
     let texts: Vec<&str> = match entry {
         toml::Value::String(text) => vec![text],
@@ -170,7 +171,7 @@ fn the_phrase_files_have_the_same_keys_and_arguments() {
     }
 }
 
-/// Whoever wants Spanish hears Spanish, by a voice that speaks it as the person asked for.
+/// A person who wants Spanish hears Spanish, from a voice that speaks it as requested.
 #[test]
 fn a_file_in_the_folder_is_all_that_a_language_takes() {
     let phrases = Phrases::for_languages(&["es-MX".to_owned(), "en".to_owned()]).unwrap();
@@ -185,10 +186,10 @@ fn a_file_in_the_folder_is_all_that_a_language_takes() {
     assert_eq!(BUILT_IN[0].tag, "en");
 }
 
-/// What is told in another language is told in its words: nothing is left in English but what is the same there.
+/// Announcements in another language use its words: nothing is left in English except what is the same there.
 #[test]
 fn no_language_has_english_sentences_left() {
-    /// Names, words that other languages took from this one, and what is made of places alone.
+    /// Names, words that other languages took from this one, and phrases made only of placeholders.
     const SAME: [&str; 24] = [
         "fact.version",
         "label.reply",
@@ -217,7 +218,7 @@ fn no_language_has_english_sentences_left() {
     ];
     let english: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
     let english = english["phrases"].as_table().unwrap();
-    // Words are what is left without places and signs.
+    // Words are what remains without placeholders and punctuation.
     let words = |value: &toml::Value| -> Vec<String> {
         let mut text = value.to_string();
         while let Some((before, after)) = text.split_once('{') {
@@ -250,7 +251,7 @@ fn no_language_has_english_sentences_left() {
     }
 }
 
-/// Whatever a link's fault names stands in its words, in every language.
+/// Every fault of a link has its words, in every language.
 #[test]
 fn every_reason_of_a_link_has_its_words_in_each_language() {
     let all = [NoWebSocket::KEYS, NoTls::KEYS, Cause::KEYS].concat();
@@ -276,10 +277,10 @@ fn every_reason_of_a_link_has_its_words_in_each_language() {
     }
 }
 
-/// What a voice says of itself is typed until it is worded: nothing there reads like a sentence.
+/// A voice's messages stay typed until they are worded: nothing there reads like a sentence.
 #[test]
 fn no_voice_says_a_sentence_of_its_own() {
-    /// What looks like words and reaches nobody as such.
+    /// Texts that look like words but reach nobody as such.
     const NO_WORDS: [&str; 12] = [
         "HISTORY ",
         "SET SELF ",
@@ -300,7 +301,7 @@ fn no_voice_says_a_sentence_of_its_own() {
             .filter(|line| !line.trim_start().starts_with("//"));
         let code = lines.collect::<Vec<_>>().join("\n");
         let code = code.replace("'\"'", "").replace("\\\"", "");
-        // A condition of the build, and why a lint is off, is for nobody's ear.
+        // A build condition, or the reason why a lint is off, is not for any listener.
         let silent = ["cfg(", "cfg!(", ".expect(", "concat!(", "reason = "];
         for (at, text) in code.split('"').enumerate() {
             let before = code.split('"').nth(at.wrapping_sub(1)).unwrap_or_default();
@@ -332,7 +333,7 @@ fn no_voice_says_a_sentence_of_its_own() {
     assert!(wanted.is_empty(), "{wanted:#?}");
 }
 
-/// A word that a file leaves out would be heard in English.
+/// A word missing from a file would be heard in English.
 #[test]
 fn every_other_language_has_all_words_and_all_of_the_help() {
     let english = toml::Table::try_from(Words::default()).unwrap();
@@ -384,7 +385,7 @@ fn every_departure_has_its_words() {
     assert_eq!(there, wanted);
 }
 
-/// Whatever a report can say is in the file, and the file has no more of it.
+/// Everything that a report can say is in the file, and the file contains nothing more of it.
 #[test]
 fn every_finding_has_its_words() {
     let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
@@ -400,7 +401,7 @@ fn every_finding_has_its_words() {
     let own = ["finding.event", "finding.or"].map(str::to_owned);
     let wanted = names.chain(kinds).chain(forms).chain(own).collect();
     assert_eq!(there, wanted);
-    // These have data behind them, and words of their own for it.
+    // These come with data, and have their own words for it.
     let with_data = [
         StreamRule::Several,
         StreamRule::NotJson,
@@ -415,7 +416,7 @@ fn every_finding_has_its_words() {
     }
 }
 
-/// A sentence that names a key names it by its command, so that it is true with other keys.
+/// A sentence that mentions a key names its command, so that it stays true with other keys.
 #[test]
 fn phrases_name_keys_by_their_commands() {
     let mut named = BTreeSet::new();

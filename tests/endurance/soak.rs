@@ -1,8 +1,8 @@
-//! A soak: agents that stream, ask, vanish and return, a screen that changes its size, a voice that is slow, an engine that
-//! dies and comes back, all of it again and again. What came in is accounted for, nothing that is urgent is lost, and no memory,
-//! thread or descriptor is.
+//! A soak: agents that stream, ask, vanish and return, a screen that changes its size, a slow voice, an engine that
+//! dies and recovers, over and over. All input is accounted for, nothing urgent is lost, and neither is any memory,
+//! thread or descriptor.
 //!
-//! `HEARKEN_SOAK_SECONDS` says how long it takes: hours, where somebody has them.
+//! `HEARKEN_SOAK_SECONDS` sets the duration: hours, if available.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
@@ -21,34 +21,34 @@ use super::support::ssip::{FakeSsip, Kind, address};
 use super::support::terminal::Terminal;
 use super::{Agents, PATIENCE, binary, request};
 
-/// How long it takes where nobody says another time.
+/// The default duration.
 const SECONDS: u64 = 40;
-/// How many events of text, states and tools come in a second.
+/// How many events of text, states and tools are sent per second.
 const RATE: u64 = 300;
 /// How many sessions send them.
 const FLOODED: usize = 3;
-/// How many of them a recording holds at most, so that what came in can be counted there.
+/// The most events in a recording, so that the input can be counted there.
 const MOST_RECORDED: u64 = 1_200_000;
-/// How long an utterance lasts, and how long with a voice that is slow.
+/// How long an utterance lasts, in milliseconds.
 const SPOKEN: u64 = 5;
 const SLOWLY: u64 = 400;
-/// What memory may grow by after the first quarter, in KiB: the history and the recent events fill up for a while.
+/// The most memory growth after the first quarter, in KiB: the history and the recent events take a while to fill.
 const GROWTH: u64 = 16 * 1024;
 /// How many connections may be kept for another request at one time and not at another.
 const SPARE: usize = 3;
 
-/// What is done on the event stream.
+/// An action on the event stream.
 enum Deed {
     Events(String),
     Vanish,
 }
 
-/// Is a server with the plain pair, whose stream may break off and goes on with the next one who comes.
+/// A server with the plain pair, whose stream may break off and continues with the next client.
 struct Agent {
     url: String,
     deeds: Sender<Deed>,
     replies: Receiver<Value>,
-    /// How often somebody came for the stream.
+    /// How often a client requested the stream.
     streams: Arc<AtomicUsize>,
 }
 
@@ -104,12 +104,12 @@ fn serve(
     }
 }
 
-/// Is the voice: what is said ends after a while.
+/// The voice: every utterance ends after a while.
 struct Voice {
     server: FakeSsip,
     /// How long an utterance lasts, in milliseconds.
     lasts: AtomicU64,
-    /// The first connection that is not of an engine that died.
+    /// The first connection that does not belong to a dead engine.
     alive: Mutex<usize>,
     over: AtomicBool,
 }
@@ -149,7 +149,7 @@ impl Voice {
         }
     }
 
-    /// Kills the engine, and has another one listen a little later.
+    /// Kills the engine, and starts another listener a little later.
     fn die(&self, meanwhile: impl FnOnce()) {
         let mut alive = self.alive.lock().unwrap();
         *alive = self.connections();
@@ -164,7 +164,7 @@ impl Voice {
         });
     }
 
-    /// Gives how many connections there were so far.
+    /// Returns the number of connections so far.
     fn connections(&self) -> usize {
         self.server.wait("anything", |lines, _| {
             let last = lines.iter().map(|line| line.connection).max();
@@ -172,12 +172,12 @@ impl Voice {
         })
     }
 
-    /// Gives how many lines of text it has read.
+    /// Returns the number of text lines read.
     fn read(&self) -> usize {
         self.server.wait("anything", |lines, _| Some(lines.len()))
     }
 
-    /// Waits until something is said, from a line on.
+    /// Waits until certain words are said, starting from a line.
     fn says(&self, from: usize, words: &str) {
         self.server.wait(words, |lines, _| {
             let mut later = lines.iter().skip(from);
@@ -187,7 +187,7 @@ impl Voice {
     }
 }
 
-/// What a program holds of the machine.
+/// The system resources that a program uses.
 #[derive(Debug)]
 struct Held {
     memory: u64,
@@ -211,7 +211,7 @@ fn held(id: u32) -> Held {
     }
 }
 
-/// Sends what is due of the flood, and counts it by its type.
+/// Sends the due events of the flood, and counts them by type.
 struct Pour {
     flood: Flood,
     began: Instant,
@@ -241,7 +241,7 @@ impl Pour {
     }
 }
 
-/// Lets the flood go on for a while.
+/// Continues the flood for a while.
 fn go_on(pour: &mut Pour, agent: &Agent, terminal: &mut Terminal, time: Duration) {
     let until = Instant::now() + time;
     while Instant::now() < until {
@@ -283,7 +283,7 @@ fn everything_is_accounted_for_whatever_happens_and_nothing_is_held_for_ever() {
     );
     std::thread::scope(|scope| {
         scope.spawn(|| voice.speak());
-        // A failure must not wait for the thread that nobody stops.
+        // A failure must not wait for a thread that is never stopped.
         let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let sent = soak(&agent, &voice, &mut terminal, Duration::from_secs(seconds));
             account(&sent, &record, &config);
@@ -293,7 +293,7 @@ fn everything_is_accounted_for_whatever_happens_and_nothing_is_held_for_ever() {
     });
 }
 
-/// Does everything again and again, and gives how many events of each type were sent.
+/// Plays everything over and over, and returns how many events of each type were sent.
 fn soak(
     agent: &Agent,
     voice: &Voice,
@@ -366,7 +366,7 @@ fn soak(
         "{early:?} {late:?}"
     );
     judge(terminal, asked);
-    // Every text comes to its end.
+    // Every text is completed.
     let mut open = FLOODED;
     while open > 0 {
         let event = pour.flood.next().unwrap();
@@ -378,7 +378,7 @@ fn soak(
     pour.sent
 }
 
-/// Asks a question, and answers it when it was said.
+/// Asks a question, and answers it once it has been said.
 fn ask(
     agent: &Agent,
     voice: &Voice,
@@ -404,7 +404,7 @@ fn ask(
             "question {asked} is not answered:\n{}",
             terminal.screen()
         );
-        // A key that comes too early is told so, and is pressed again, no sooner than that it would be a held one.
+        // A key that comes too early is rejected with a message, and pressed again, late enough not to count as held.
         if pressed.is_none_or(|at| at.elapsed() > Duration::from_secs(1)) {
             terminal.press(if asked.is_multiple_of(2) { "n" } else { "y" });
             pressed = Some(Instant::now());
@@ -420,7 +420,7 @@ fn ask(
     pour.send(agent, &settled);
 }
 
-/// Reads from the status what became of what was to be said.
+/// Reads from the status how the utterances ended.
 fn judge(terminal: &mut Terminal, asked: usize) {
     terminal.resize(200, 60);
     terminal.let_pass(Duration::from_millis(500));
@@ -459,12 +459,12 @@ fn judge(terminal: &mut Terminal, asked: usize) {
     }
 }
 
-/// Puts the words of a screen into one line.
+/// Joins the words of a screen into one line.
 fn words_of(screen: &str) -> String {
     screen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Holds what was sent against what was heard, and against what a replay of it tells: each result once, and every word.
+/// Compares what was sent with what was heard, and with a replay: each result once, and every word.
 fn account(sent: &BTreeMap<String, u64>, record: &Path, config: &Path) {
     let heard = BufReader::new(std::fs::File::open(record).unwrap());
     let mut kinds: BTreeMap<String, u64> = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! A peer that carries both ways over one connection, and whose every byte a test decides.
+//! A bidirectional peer on one connection, with every byte under the test's control.
 //!
-//! It is the twin of `server`, for a WebSocket and for a Unix socket in either framing. Nothing of these is
-//! resumed (B.2.5), so that every good connection tells everything again; what was heard before must not be
+//! It is the twin of `server`, for a WebSocket and for a Unix socket in either framing. None of these can
+//! resume (B.2.5), so that every good connection repeats everything; what was heard before must not be
 //! heard twice.
 
 use std::io::{Read, Write};
@@ -19,21 +19,21 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use super::server::{BEFORE_ANSWER, Log, request};
 use crate::support::PATIENCE;
 
-/// The longest message of ours that a peer takes, in bytes; a longer length was none.
+/// The longest message of ours that a peer accepts, in bytes; a longer length would be no length.
 const LONGEST: usize = 1 << 20;
 
-/// Says how messages are put into the bytes of a connection.
+/// How messages are framed in the bytes of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// One message a text frame.
+    /// One message per text frame.
     WebSocket,
     /// Four bytes of length, then the message.
     Lengths,
-    /// One message a line.
+    /// One message per line.
     Lines,
 }
 
-/// Says whether the peer shakes hands; the subscriber is told not to where it does not.
+/// Whether the peer shakes hands; if not, the subscriber is told not to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hands {
     Shaken,
@@ -49,7 +49,7 @@ pub const BYTES: u8 = 0x82;
 pub const PING: u8 = 0x89;
 pub const CLOSE: u8 = 0x88;
 
-/// Puts bytes into a frame of a server's, which has no mask.
+/// Returns bytes in a frame from a server, which has no mask.
 pub fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![first];
     match payload.len() {
@@ -67,25 +67,25 @@ pub fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Is what a connection runs over.
+/// The transport below a connection.
 pub trait Carrier: Read + Write + Send {}
 impl<T: Read + Write + Send> Carrier for T {}
 
-/// Is one connection, in the hands of a row.
+/// One connection, controlled by a row.
 pub struct Exchange<'a> {
     pub stream: Box<dyn Carrier>,
     pub log: &'a Log,
     pub hands: Hands,
     kind: Kind,
-    /// The head of the request; empty where there is none.
+    /// The head of the request; empty if there is none.
     pub head: String,
     shared: &'a Shared,
 }
 
 impl Exchange<'_> {
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
-        // Who is cut off may hang up first.
+        // A client that is cut off may hang up first.
         let _ = self.stream.write_all(bytes);
         self
     }
@@ -101,7 +101,7 @@ impl Exchange<'_> {
         self
     }
 
-    /// Puts a message into the bytes that carry it.
+    /// Returns a message as the bytes that carry it.
     pub fn wrap(&self, message: &str) -> Vec<u8> {
         match self.kind {
             Kind::WebSocket => frame(TEXT, message.as_bytes()),
@@ -114,12 +114,12 @@ impl Exchange<'_> {
         }
     }
 
-    /// Gives an event as it stands on the connection.
+    /// Returns an event as sent on the connection.
     pub fn event(&self, n: usize) -> Vec<u8> {
         self.wrap(&self.log.event(n).to_string())
     }
 
-    /// Sends several events, from one number to before another.
+    /// Sends the events from one number to before another.
     pub fn events(&mut self, from: usize, to: usize) -> &mut Self {
         for n in from..to {
             let bytes = self.event(n);
@@ -128,7 +128,7 @@ impl Exchange<'_> {
         self
     }
 
-    /// Gives the answer that makes a WebSocket of the connection.
+    /// Returns the answer that turns the connection into a WebSocket.
     pub fn upgrade(&self) -> String {
         let key = super::header(&self.head, "sec-websocket-key").unwrap();
         format!(
@@ -138,7 +138,7 @@ impl Exchange<'_> {
         )
     }
 
-    /// Answers with a status and nothing else, where a WebSocket is wanted.
+    /// Answers a WebSocket request with a status and nothing else.
     pub fn status(&mut self, line: &str, headers: &str) -> &mut Self {
         self.bytes(
             format!("HTTP/1.1 {line}\r\n{headers}Content-Length: 0\r\nConnection: close\r\n\r\n")
@@ -146,7 +146,7 @@ impl Exchange<'_> {
         )
     }
 
-    /// Takes the connection up to where messages go both ways.
+    /// Accepts the connection, up to the point where messages go both ways.
     pub fn accept(&mut self) -> &mut Self {
         if self.kind == Kind::WebSocket {
             let upgrade = self.upgrade();
@@ -155,7 +155,7 @@ impl Exchange<'_> {
         self
     }
 
-    /// Gives the consent to a subscription.
+    /// Returns the consent to a subscription.
     pub fn consent(&self) -> Vec<u8> {
         let consent = json!({
             "type": "subscription.accepted", "subscription_id": "sub_1", "aaep_version": "1.0.0",
@@ -164,8 +164,8 @@ impl Exchange<'_> {
         self.wrap(&consent.to_string())
     }
 
-    /// Takes the connection and shakes hands on it; `false` when the other side went away or was not
-    /// to be understood.
+    /// Accepts the connection and shakes hands on it; returns `false` if the other side left or could not
+    /// be understood.
     pub fn shake(&mut self) -> bool {
         self.accept();
         if self.hands == Hands::Kept {
@@ -187,13 +187,13 @@ impl Exchange<'_> {
         self
     }
 
-    /// Waits until the test lets it go on.
+    /// Waits until the test opens the gate.
     pub fn gate(&mut self) -> &mut Self {
         self.shared.until(|seen| seen.open);
         self
     }
 
-    /// Waits for the answer to the question and tells the end.
+    /// Waits for the answer to the question and sends the end.
     pub fn finish(&mut self) {
         if let Some(reply) = self.hear("confirmation.reply") {
             self.took(reply);
@@ -201,13 +201,13 @@ impl Exchange<'_> {
         }
     }
 
-    /// Notes a reply that came.
+    /// Records an incoming reply.
     pub fn took(&mut self, reply: Value) {
         self.shared.seen.lock().unwrap().replies.push(reply);
         self.shared.changed.notify_all();
     }
 
-    /// Waits for a reply that comes by another connection.
+    /// Waits for a reply that arrives on another connection.
     pub fn until_answered(&mut self) -> bool {
         self.shared.until(|seen| !seen.replies.is_empty())
     }
@@ -242,7 +242,7 @@ impl Exchange<'_> {
         Some(bytes)
     }
 
-    /// Reads the next message of the other side; none when it went away.
+    /// Reads the next message of the other side; `None` if it has left.
     fn message(&mut self) -> Option<String> {
         let bytes = match self.kind {
             Kind::WebSocket => loop {
@@ -277,7 +277,7 @@ impl Exchange<'_> {
                     match self.exactly()? {
                         [b'\n'] if !line.is_empty() => break,
                         [b'\n'] => {}
-                        // What stands before the first message is its length, for whoever reads lengths.
+                        // Bytes before the first message are its length, if the subscriber uses lengths.
                         [byte] if line.is_empty() && byte != b'{' => {}
                         [byte] => line.push(byte),
                     }
@@ -289,13 +289,13 @@ impl Exchange<'_> {
     }
 }
 
-/// Says what the first connections meet.
+/// The script of a first connection.
 pub type Turn = fn(&mut Exchange);
 
-/// Answers a request beside a WebSocket, whose head stands in the exchange; its body comes along.
+/// Answers a request other than the WebSocket's, whose head is in the exchange; its body is passed along.
 pub type Beside = fn(&mut Exchange, &str);
 
-/// Is the answer where there is nothing but the WebSocket.
+/// Answers that there is nothing but the WebSocket.
 pub fn nothing(at: &mut Exchange, _: &str) {
     at.status("404 Not Found", "");
 }
@@ -310,28 +310,28 @@ struct Shared {
     changed: Condvar,
 }
 
-/// Holds what came to a peer.
+/// What a peer has received.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// The heads of the requests for the WebSocket, in their order; empty ones for a socket.
+    /// The heads of the WebSocket requests, in order; empty for a socket.
     pub connections: Vec<String>,
-    /// The requests for anything else, each with its body.
+    /// All other requests, each with its body.
     pub others: Vec<String>,
     pub replies: Vec<Value>,
     open: bool,
     stopped: bool,
 }
 
-/// Is a running peer; its threads end with the connections.
+/// A running peer; its threads end with the connections.
 pub struct Peer {
     source: String,
     shared: Arc<Shared>,
-    /// Where a socket lies.
+    /// The folder of the socket.
     _folder: Option<TempDir>,
 }
 
 impl Peer {
-    /// Starts one whose first connections go as `turns` say.
+    /// Starts one whose first connections follow `turns`.
     pub fn start(kind: Kind, hands: Hands, turns: &[Turn]) -> Self {
         match kind {
             Kind::WebSocket => Self::on(
@@ -374,7 +374,7 @@ impl Peer {
         peer
     }
 
-    /// Starts one with a WebSocket on an address that the test has already, and with something beside it.
+    /// Starts one with a WebSocket on an address that the test already has, and with something beside it.
     pub fn on(listener: TcpListener, hands: Hands, turns: &[Turn], beside: Beside) -> Self {
         let shared = Shared::new(Kind::WebSocket, hands, turns, beside);
         let peer = Self {
@@ -411,17 +411,17 @@ impl Peer {
         peer
     }
 
-    /// Gives what follows `watch`.
+    /// Returns the argument after `watch`.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Gives the host and port of one on the network.
+    /// Returns the host and port of one on the network.
     pub fn address(&self) -> &str {
         self.source.trim_start_matches("ws://")
     }
 
-    /// Gives the name by which the person hears of it.
+    /// Returns its name as the person hears it.
     pub fn name(&self) -> String {
         match self.source.strip_prefix("unix:") {
             Some(path) => path.to_owned(),
@@ -429,16 +429,16 @@ impl Peer {
         }
     }
 
-    /// Lets the turns go on that wait at their gate.
+    /// Releases the turns that wait at their gate.
     pub fn open_gate(&self) {
         self.shared.seen.lock().unwrap().open = true;
         self.shared.changed.notify_all();
     }
 
-    /// Listens no more, and lets the turns go on that wait at their gate.
+    /// Stops listening, and releases the turns that wait at their gate.
     pub fn stop(&self) {
         self.shared.seen.lock().unwrap().stopped = true;
-        // The listener looks up when somebody comes.
+        // A connection wakes the listener.
         match self.source.strip_prefix("unix:") {
             #[cfg(unix)]
             Some(path) => drop(UnixStream::connect(path).unwrap()),
@@ -447,7 +447,7 @@ impl Peer {
         self.open_gate();
     }
 
-    /// Looks at what came.
+    /// Inspects what was received.
     pub fn seen<T>(&self, look: impl FnOnce(&Seen) -> T) -> T {
         look(&self.shared.seen.lock().unwrap())
     }
@@ -496,7 +496,7 @@ impl Shared {
         }
     }
 
-    /// Waits for something to have come, but not for ever.
+    /// Waits until something has been received, with a time limit.
     fn until(&self, there: impl Fn(&Seen) -> bool) -> bool {
         let seen = self.seen.lock().unwrap();
         let waited = self

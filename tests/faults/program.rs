@@ -1,9 +1,9 @@
 //! Programs that are started and speak over their standard output: how they break off, what else they write
 //! there, and how they end. Each row plays twice, in JSON-RPC and in bare messages.
 //!
-//! A row is a script of the shell. It finds each event as a line in a file of its own (`e1` to `e9`), and some
-//! words of ours: `shake` takes the request for a subscription and agrees, `answer` waits for the person's
-//! answer, `finish` does that and tells the end.
+//! A row is a shell script. It finds each event as a line in its own file (`e1` to `e9`), and some commands of
+//! ours: `shake` reads the request for a subscription and agrees, `answer` waits for the person's answer,
+//! `finish` does that and sends the end.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use super::story::without_place;
 use super::{PEAK, heard_of, once, read};
 use crate::support::child::Hearken;
 
-/// Says how a program puts its messages into lines.
+/// How a program puts its messages into lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speech {
     Rpc,
@@ -32,7 +32,7 @@ impl Speech {
         }
     }
 
-    /// Gives what a program says to a request for a subscription. Who speaks bare has no such thing.
+    /// Returns what a program says to a request for a subscription; a bare one says nothing.
     fn shake(self) -> &'static str {
         match self {
             Rpc => {
@@ -42,7 +42,7 @@ impl Speech {
         }
     }
 
-    /// Gives what the person hears first.
+    /// Returns what the person hears first.
     fn connected(self) -> &'static [&'static str] {
         match self {
             Rpc => &["Connected to sh.", "sh has shaken hands."],
@@ -51,7 +51,7 @@ impl Speech {
     }
 }
 
-/// The words that every script knows.
+/// The commands available to every script.
 const WORDS: &str = r#"
 cd "$0"
 answer() {
@@ -66,12 +66,12 @@ many() { head -c "$1" /dev/zero | tr '\0' "$2"; }
 
 use End::{Dies, Whole};
 
-/// Says how a story ends.
+/// How a story ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// The fault passes, all is heard, and the program ends in good order.
+    /// The fault passes, everything is heard, and the program ends in good order.
     Whole,
-    /// Nothing can be expected of it any more; hearken ends with this code.
+    /// Nothing more can be expected of the program; hearken ends with this code.
     Dies(i32),
 }
 
@@ -79,23 +79,23 @@ struct Row {
     speeches: &'static [Speech],
     end: End,
     script: &'static str,
-    /// What is heard of it; [`START`] stands for the words of a start.
+    /// What the person hears; [`START`] stands for the words of a start.
     hears: &'static [&'static str],
 }
 
 const START: &str = "";
 const ENDED: &str = "sh has ended.";
 const NOT_DONE: &str = "sh has ended. planner was not done.";
-/// What is told of a message that is none; where it goes wrong in it is left out.
+/// The announcement of an invalid message, without the place of the error.
 const GARBAGE: &str = "A message from sh can't be understood: not valid JSON: it ends too early. Everything else goes on.";
-/// What is told of a message that is no JSON at all, beside others and before all others.
+/// The announcement of a message that is not JSON at all, alongside others and before all others.
 const NO_TEXT: &str = "Something that sh sent is not AAEP. It looks like data that is no text. Everything else goes on.";
 const STRANGE: &str =
     "Something that sh sent is not AAEP. It looks like plain text. Everything else goes on.";
 const STRANGE_SO_FAR: &str = "What sh sends is not AAEP so far. It looks like plain text.";
 const TOO_LARGE: &str = "1 message from sh was left out: a message is larger than 4194304 bytes.";
 
-/// Makes a test of each row: its name, the ways to speak, its end, its script, and what is heard.
+/// Defines a test for each row: its name, the ways to speak, its end, its script, and what is heard.
 macro_rules! rows {
     ($($name:ident ($speeches:expr, $end:expr): $script:literal => $hears:expr;)*) => {
         $(#[test]
@@ -109,7 +109,7 @@ macro_rules! rows {
 rows! {
     nothing_is_wrong ([Rpc, Bare], Whole): "shake; cat e1 e2 e3 e4 e5 e6 e7; finish" => [START, ENDED];
 
-    // What else stands on the standard output.
+    // Other content on the standard output.
     lines_that_end_in_cr_lf ([Rpc, Bare], Whole): r"shake; cat e1 e2 e3 e4 e5 e6 e7 | sed 's/$/\r/'; finish" => [START, ENDED];
     a_byte_order_mark ([Rpc, Bare], Whole): r"shake; printf '\357\273\277'; cat e1 e2 e3 e4 e5 e6 e7; finish" => [START, ENDED];
     blank_lines ([Rpc, Bare], Whole): r"shake; printf '\n \n\r\n'; cat e1 e2 e3; printf '\n\n'; cat e4 e5 e6 e7; finish" => [START, ENDED];
@@ -157,8 +157,7 @@ rows! {
         => [START, "sh can't be used: the program has closed its output, and is ended. planner was not done."];
 }
 
-/// Writes the events of a story as lines, each into a file of its own; the large ones where a script has use
-/// for them.
+/// Writes the events of a story as lines, each into its own file; the large ones only if a script uses them.
 fn write(log: &Log, speech: Speech, folder: &Path, script: &str) {
     let put = |name: &str, line: String| std::fs::write(folder.join(name), line + "\n").unwrap();
     for n in 1..=BEFORE_ANSWER + 2 {
@@ -200,7 +199,7 @@ fn play_one(name: &str, row: &Row, speech: Speech) {
         }
         Dies(_) => {
             let (first, end) = ("connection", row.hears.last().unwrap());
-            // The program is over, and hearken has not ended yet or just now.
+            // The program has ended, and hearken has not ended yet or only just now.
             child.announced(first, end);
             child.peak()
         }
@@ -241,7 +240,7 @@ fn play_one(name: &str, row: &Row, speech: Speech) {
 #[test]
 fn a_program_that_dies_with_its_question_open_leaves_no_doubt_and_takes_no_answer() {
     let folder = tempfile::tempdir().unwrap();
-    // The test ends it, when the question has been asked.
+    // The test ends it once the question has been asked.
     let script =
         "shake; cat e1 e2 e3 e4 e5 e6 e7; while [ ! -e go ]; do sleep 0.02; done; kill -9 $$";
     write(&Log::new(), Rpc, folder.path(), script);

@@ -1,12 +1,12 @@
-//! A server that takes an answer and dies in the middle of saying so: what is said of the answer stays
-//! true at each byte, whatever the next attempts bring.
+//! A server that accepts an answer and dies in the middle of saying so: what is said about the answer
+//! stays true at each byte, whatever the next attempts bring.
 
 use super::server::{BEFORE_ANSWER, Past, Server, Style, TAKEN, Turn};
 use super::watch;
 
 const GONE: &str = "HTTP/1.1 410 Gone\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-/// What would be untrue of an answer that arrived.
+/// Words that would be untrue of an answer that arrived.
 const UNTRUE: [&str; 5] = [
     "without you",
     "was not sent",
@@ -15,8 +15,8 @@ const UNTRUE: [&str; 5] = [
     "still open",
 ];
 
-/// Answers the question of a server that dies at such a byte of its first answer, and says that the token
-/// is gone from then on; the question closes when it is told to, or at once.
+/// Answers the question of a server that dies at a given byte of its first reply, and reports the token
+/// as gone from then on; it closes the question when told to, or immediately.
 fn die_at(cut: usize, at_once: bool) -> Vec<String> {
     let waits: [Turn; 1] = [|at| at.open(BEFORE_ANSWER + 1).gate().finish()];
     let turns: &[Turn] = if at_once { &[] } else { &waits };

@@ -12,7 +12,8 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use super::server::{Log, STREAM};
 use crate::support::child::Hearken;
 
-/// Serves one event to whoever trusts the certificate; counts the requests that it could read.
+/// Serves one event to any client that trusts the certificate; counts the requests that it could
+/// read.
 fn serve(name: &str, last_year: i32) -> (String, String, Arc<AtomicUsize>) {
     let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -48,7 +49,7 @@ fn serve(name: &str, last_year: i32) -> (String, String, Arc<AtomicUsize>) {
                 let _ = stream.write_all(STREAM.as_bytes());
                 let _ = stream.write_all(Log::new().sse(1).as_bytes());
                 let _ = stream.flush();
-                // It stays open until the subscriber goes.
+                // The connection stays open until the subscriber leaves.
                 let _ = stream.read(&mut request);
             }
         }

@@ -1,10 +1,9 @@
-//! A server whose every byte a test decides, with a log of events that it never loses.
+//! A server with every byte under the test's control, and a log of events that it never loses.
 //!
-//! It keeps what a real one would keep: the events that it has to tell. The first connection goes as a
-//! row of the table says, byte by byte; every later one is served well. What it does about the past is
-//! the test's choice, because the two ways find different mistakes: who resumes after `Last-Event-ID`
-//! never sends again what a subscriber wrongly claims to have, and who replays all sends again what it
-//! has indeed.
+//! It keeps what a real one would keep: the events to be sent. The first connection follows a row of the
+//! table, byte by byte; every later one is served well. Its treatment of past events is the test's choice,
+//! because the two kinds find different mistakes: a server that resumes after `Last-Event-ID` never resends
+//! what a subscriber wrongly claims to have, and a server that replays everything resends what it really has.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,23 +14,23 @@ use serde_json::{Value, json};
 
 use crate::support::PATIENCE;
 
-/// The head of an answer that is an event stream, to the connection's end.
+/// The head of an answer that is an event stream, until the connection ends.
 pub const STREAM: &str =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
 
-/// The answer to a reply that is taken.
+/// The reply to an accepted answer.
 pub const TAKEN: &str = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
 
 /// How many events there are before the question is answered; the last of them is the question.
 pub const BEFORE_ANSWER: usize = 7;
 
-/// The number of the large event, which is not in the log and comes after its second.
+/// The number of the large event, which is not in the log and comes after its second event.
 const LARGE: usize = 900;
 
-/// Where its padding comes to stand.
+/// The placeholder for its padding.
 const PADDING: &str = "(padding)";
 
-/// What each event of the log is recognised by in what the person hears.
+/// The words by which each event of the log is recognised in what the person hears.
 pub const WORDS: [(&str, &str); 6] = [
     ("session_started", "Planner is here."),
     ("state", "Grüße aus 漢字."),
@@ -41,16 +40,16 @@ pub const WORDS: [(&str, &str); 6] = [
     ("session_completed", "Planner is done."),
 ];
 
-/// Says what a connection after the first is told about the past.
+/// Which past events a connection after the first receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Past {
-    /// What comes after the id that the subscriber says it had last, and all when it says none.
+    /// The events after the id that the subscriber names as its last, and all if it names none.
     Resumed,
-    /// Everything again.
+    /// All of them again.
     Replayed,
 }
 
-/// Says how the lines of a stream end and what stands before them.
+/// How the lines of a stream end and what precedes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     Lf,
@@ -60,7 +59,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// Puts text that is written with line feeds into this style.
+    /// Returns text that is written with line feeds in this style.
     pub fn write(self, text: &str) -> Vec<u8> {
         match self {
             Style::Lf | Style::Bom => text.to_owned(),
@@ -70,7 +69,7 @@ impl Style {
         .into_bytes()
     }
 
-    /// Gives what a stream begins with.
+    /// Returns the beginning of a stream.
     pub fn start(self) -> &'static [u8] {
         match self {
             Style::Bom => b"\xEF\xBB\xBF",
@@ -79,7 +78,7 @@ impl Style {
     }
 }
 
-/// Holds the events of one story.
+/// The events of one story.
 #[derive(Debug)]
 pub struct Log {
     events: Vec<Value>,
@@ -133,32 +132,32 @@ impl Log {
         Self { events, made }
     }
 
-    /// Gives the event of a number, from 1, as it stands in a stream.
+    /// Returns the event of a number, from 1, as sent in a stream.
     pub fn sse(&self, n: usize) -> String {
         sse(&format!("evt_{n}"), &self.events[n - 1].to_string())
     }
 
-    /// Gives the event of a number, from 1.
+    /// Returns the event of a number, from 1.
     pub fn event(&self, n: usize) -> &Value {
         &self.events[n - 1]
     }
 
-    /// Gives several events, from one number to before another.
+    /// Returns the events from one number to before another.
     pub fn range(&self, from: usize, to: usize) -> String {
         (from..to).map(|n| self.sse(n)).collect()
     }
 
-    /// Gives an event that is not in the log and says that half is done, with so much padding.
+    /// Returns an event that is not in the log and says that half is done, with padding of a given size.
     pub fn large(&self, size: usize) -> String {
         sse(&format!("evt_{LARGE}"), &self.large_text(size))
     }
 
-    /// Gives the same event as it stands by itself.
+    /// Returns the same event as bare JSON.
     pub fn large_text(&self, size: usize) -> String {
         padded(&self.large_event().to_string(), size)
     }
 
-    /// Gives the same event before it is [`padded`].
+    /// Returns the same event before it is [`padded`].
     pub fn large_event(&self) -> Value {
         let fields = json!({
             "progress": {"percent": 50, "description": "Half of it."}, "urgency": "normal", "summary_normal": "Half of it is done.",
@@ -168,7 +167,8 @@ impl Log {
     }
 }
 
-/// Puts so much padding into the text of the large event. Whatever writes JSON would look at each byte of it.
+/// Inserts padding of a given size into the text of the large event. A JSON writer would have to examine
+/// every byte of it.
 pub fn padded(text: &str, size: usize) -> String {
     text.replacen(PADDING, &"a".repeat(size), 1)
 }
@@ -194,12 +194,12 @@ fn event(n: usize, kind: &str, at: &str, fields: &Value) -> Value {
     event
 }
 
-/// Is one connection to the stream, in the hands of a row.
+/// One connection to the stream, controlled by a row.
 pub struct Exchange<'a> {
     pub stream: TcpStream,
     pub log: &'a Log,
     pub style: Style,
-    /// The host and port of another server, where a test names one.
+    /// The host and port of another server, if a test names one.
     pub other: &'a str,
     /// The request's head.
     pub head: String,
@@ -207,9 +207,9 @@ pub struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
-        // Who is cut off may hang up first.
+        // A client that is cut off may hang up first.
         let _ = self.stream.write_all(bytes);
         self
     }
@@ -247,13 +247,13 @@ impl Exchange<'_> {
         )
     }
 
-    /// Waits until the test lets it go on.
+    /// Waits until the test opens the gate.
     pub fn gate(&mut self) -> &mut Self {
         self.shared.until(|seen| seen.open);
         self
     }
 
-    /// Waits for the answer to the question and tells the end.
+    /// Waits for the answer to the question and sends the end.
     pub fn finish(&mut self) {
         if self.shared.until(|seen| !seen.replies.is_empty()) {
             let end = self.log.range(BEFORE_ANSWER + 1, BEFORE_ANSWER + 3);
@@ -267,10 +267,10 @@ impl Exchange<'_> {
     }
 }
 
-/// Says what the first connections to the stream meet.
+/// The script of a first connection to the stream.
 pub type Turn = fn(&mut Exchange);
 
-/// Is what the threads of a server share.
+/// The state shared by a server's threads.
 struct Shared {
     log: Log,
     past: Past,
@@ -282,32 +282,32 @@ struct Shared {
     changed: Condvar,
 }
 
-/// Holds what came to a server.
+/// What a server has received.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// The requests for the stream, in their order: when each came, and its head.
+    /// The requests for the stream, in order: arrival time and head.
     pub streams: Vec<(Instant, String)>,
-    /// The heads of all other requests but replies.
+    /// The heads of all other requests except replies.
     pub others: Vec<String>,
     /// The bodies of the replies.
     pub replies: Vec<Value>,
     open: bool,
 }
 
-/// Is a running server; its threads end with the connections.
+/// A running server; its threads end with the connections.
 pub struct Server {
     address: String,
     shared: Arc<Shared>,
 }
 
 impl Server {
-    /// Starts one whose first connections go as `turns` say.
+    /// Starts one whose first connections follow `turns`.
     pub fn start(turns: &[Turn], past: Past, style: Style) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         Self::on(listener, turns, past, style)
     }
 
-    /// Starts one on an address that the test has already.
+    /// Starts one on an address that the test already has.
     pub fn on(listener: TcpListener, turns: &[Turn], past: Past, style: Style) -> Self {
         let shared = Arc::new(Shared {
             log: Log::new(),
@@ -332,33 +332,33 @@ impl Server {
         server
     }
 
-    /// Names the other server that its turns may speak of.
+    /// Sets the other server that its turns may refer to.
     pub fn knows(&self, other: &Server) {
         self.shared.other.set(other.address.clone()).unwrap();
     }
 
-    /// Answers the replies, in their order, with exactly these bytes; the last one stands for the rest.
+    /// Answers the replies, in order, with exactly these bytes; the last one repeats.
     pub fn receipts(&self, receipts: &[String]) {
         self.shared.receipts.set(receipts.to_vec()).unwrap();
     }
 
-    /// Lets the turns go on that wait at their gate.
+    /// Releases the turns that wait at their gate.
     pub fn open_gate(&self) {
         self.shared.seen.lock().unwrap().open = true;
         self.shared.changed.notify_all();
     }
 
-    /// Waits for something to have come; fails when it does not.
+    /// Waits until something has been received; fails if it is not.
     pub fn until(&self, there: impl Fn(&Seen) -> bool) {
         assert!(self.shared.until(there), "it never came");
     }
 
-    /// Gives its host and port.
+    /// Returns its host and port.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Looks at what came.
+    /// Inspects what was received.
     pub fn seen<T>(&self, look: impl FnOnce(&Seen) -> T) -> T {
         look(&self.shared.seen.lock().unwrap())
     }
@@ -409,7 +409,7 @@ impl Shared {
         }
     }
 
-    /// Tells everything that is to be told, waits for the answer and tells the end.
+    /// Sends all due events, waits for the answer and sends the end.
     fn good(&self, exchange: &mut Exchange) {
         let last = last_event_id(&exchange.head);
         let from = match (self.past, last) {
@@ -425,7 +425,7 @@ impl Shared {
         exchange.finish();
     }
 
-    /// Waits for something to have come, but not for ever.
+    /// Waits until something has been received, with a time limit.
     fn until(&self, there: impl Fn(&Seen) -> bool) -> bool {
         let seen = self.seen.lock().unwrap();
         let waited = self
@@ -435,7 +435,7 @@ impl Shared {
     }
 }
 
-/// Reads the number of the last event that the subscriber says it had.
+/// Returns the number of the event that the subscriber names as its last.
 fn last_event_id(head: &str) -> Option<usize> {
     head.lines().find_map(|line| {
         line.to_ascii_lowercase()
@@ -447,7 +447,7 @@ fn last_event_id(head: &str) -> Option<usize> {
     })
 }
 
-/// Reads a request's head and body; none when the other side went away.
+/// Reads a request's head and body; `None` if the other side has left.
 pub fn request(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();

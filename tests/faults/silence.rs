@@ -1,5 +1,5 @@
 //! Servers that fall silent: one that is there is left alone, one that may not be there is left alone too, and only
-//! one that nobody listens for any more is taken for lost. Time alone never ends a connection.
+//! one whose port no longer listens is considered lost. Time alone never ends a connection.
 
 use std::net::{TcpListener, TcpStream};
 
@@ -7,7 +7,7 @@ use super::server::{BEFORE_ANSWER, Past, STREAM, Server, Style, Turn, request};
 use super::{heard, once, watch_with};
 use std::io::Write;
 
-/// Asks beside the stream after a second of silence.
+/// Probes alongside the stream after a second of silence.
 const SETTINGS: &str = "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 100\n\
     reply_timeout_ms = 1000\nsilent_after_seconds = 1\n";
 
@@ -29,7 +29,7 @@ fn a_silent_server_that_answers_beside_its_stream_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = watch_with(&server, &folder, SETTINGS, &[]);
     child.announced("session_started", "Planner is here.");
-    // It was silent for more than two seconds, and each time it said beside the stream that it is there.
+    // It was silent for more than two seconds, and each time it answered a probe alongside the stream.
     server.until(|seen| seen.others.len() >= 2);
     server.open_gate();
     child.announced("confirmation", "Send the letter");
@@ -53,7 +53,7 @@ fn a_silent_server_that_answers_beside_its_stream_is_left_alone() {
     });
 }
 
-/// Takes the stream's connection and shows the first event, for a server that then plays dead.
+/// Accepts the stream's connection and sends the first event, for a server that then plays dead.
 fn open(listener: &TcpListener) -> TcpStream {
     let (mut stream, _) = listener.accept().unwrap();
     let (head, _) = request(&mut stream).unwrap();
@@ -70,7 +70,7 @@ fn a_half_open_connection_is_found_out_when_nobody_listens_any_more() {
     let address = listener.local_addr().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut child = super::watch_at(&address.to_string(), &folder, SETTINGS, &[]);
-    // The stream stays open without a word and without an end; what stood behind it is gone.
+    // The stream stays open, silent and without an end; the server behind it is gone.
     let half_open = open(&listener);
     drop(listener);
     child.announced("connection", "is lost: nobody answers at that address");
@@ -92,7 +92,7 @@ fn a_half_open_connection_is_found_out_when_nobody_listens_any_more() {
     drop(half_open);
 }
 
-/// Waits to hear of a silence that nobody can explain, and gives its length in seconds.
+/// Waits for the announcement of an unexplained silence, and returns its length in seconds.
 fn silence(child: &mut super::Hearken, address: &str) -> u64 {
     let told = child.announced("connection", "Nothing has come from");
     let told = told["text"].as_str().unwrap();
@@ -109,13 +109,13 @@ fn a_server_that_may_or_may_not_be_there_is_never_cut_off() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = super::watch_at(&address, &folder, SETTINGS, &[]);
     let mut stream = open(&listener);
-    // Connections are taken and nothing is answered, as by a machine that is stuck.
+    // Connections are accepted and never answered, as by a machine that hangs.
     let (_unanswered, _) = listener.accept().unwrap();
     let first = silence(&mut child, &address);
     let (_again, _) = listener.accept().unwrap();
     let second = silence(&mut child, &address);
     assert!(first >= 2 && second >= 2 * first, "{first} s, {second} s");
-    // It was only slow, and what it says on the same connection is heard.
+    // It was only slow, and its events on the same connection are heard.
     let event = super::server::Log::new().sse(2);
     stream.write_all(event.as_bytes()).unwrap();
     child.announced("state", "Grüße aus 漢字.");

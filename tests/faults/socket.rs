@@ -1,5 +1,5 @@
-//! What goes wrong over a Unix socket, in either framing: cuts, lengths that lie, lines without an end, and a
-//! peer that takes a connection and says nothing.
+//! What goes wrong over a Unix socket, in either framing: cuts, false lengths, lines without an end, and a
+//! peer that accepts a connection and says nothing.
 
 use std::time::Duration;
 
@@ -49,8 +49,8 @@ stories! {
         |at| half_of(at, 2), |at| half_of(at, 3), |at| half_of(at, 4), |at| half_of(at, 6),
     ] => &[START, LOST, BACK, LOST, BACK, LOST, BACK, LOST, BACK];
 
-    // A peer that takes the connection and says nothing is asked in the other framing, which this one does not
-    // read; then in the first again.
+    // A peer that accepts the connection and says nothing is asked in the other framing, which this one does
+    // not read; then in the first again.
     socket_taken_and_not_answered ([Lengths], [Shaken], Whole): &[|at| { at.left(); }]
         => &["Connected to S.", LOST_TO_SILENCE, BACK, "S has shaken hands."];
 
@@ -75,7 +75,7 @@ stories! {
         for _ in 0..48 { at.bytes(&piece); }
     }] => &[START, TOO_LARGE, LOST, BACK];
 
-    // Lengths that lie.
+    // False lengths.
     socket_a_length_that_is_far_too_long ([Lengths], BOTH, Whole): &[|at| {
         at.open(3).bytes(&[0xff; 4]).events(3, 5).left();
     }] => &[START, OUT_OF_STEP, BACK];
@@ -85,8 +85,8 @@ stories! {
         at.bytes(&piece).events(3, BEFORE_ANSWER + 1).finish();
     }] => &[START, TOO_LARGE];
     socket_a_length_that_is_a_little_too_long ([Lengths], BOTH, Whole): &[|at| {
-        // The next message's length is taken for the end of this one, and what follows makes no sense: the
-        // event itself is heard, and what stands behind it is none.
+        // The next message's length is taken as the end of this one, and what follows makes no sense: the
+        // event itself is heard, and what comes after it is not an event.
         let mut event = at.event(3);
         event[3] = event[3].wrapping_add(4);
         at.open(3).bytes(&event).events(4, 6).left();
@@ -100,7 +100,7 @@ stories! {
         at.open(3).bytes(&[0; 4096]).events(3, BEFORE_ANSWER + 1).finish();
     }] => &[START];
 
-    // How lines end, and what stands between them.
+    // Line ends, and what is between lines.
     socket_lines_that_end_in_cr_lf ([Lines], BOTH, Whole): &[|at| {
         at.open(1);
         for n in 1..=BEFORE_ANSWER {
@@ -125,7 +125,7 @@ stories! {
         => &["Connected to S, without a handshake.", NEITHER];
 }
 
-/// Sends what is before an event, and half of it.
+/// Sends what comes before an event, and half of it.
 fn half_of(at: &mut Exchange, n: usize) {
     let event = at.event(n);
     at.open(n).bytes(&event[..event.len() / 2]);

@@ -1,5 +1,5 @@
-//! A story over a connection that carries both ways: some connections go wrong, the next one goes well, and
-//! what the person hears of it is compared word for word.
+//! A story over a bidirectional connection: some connections go wrong, the next one goes well, and what the
+//! person hears of it is compared word for word.
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -9,8 +9,8 @@ use super::server::BEFORE_ANSWER;
 use super::{heard_of, once, read, see_through};
 use crate::support::child::Hearken;
 
-/// The waits between attempts are short here, and a silent WebSocket is asked every two seconds for a sign of
-/// life: twice as long as the slowest row takes for a byte, so that a busy machine fails none.
+/// The waits between attempts are short here, and a silent WebSocket is pinged every two seconds: twice the
+/// time that the slowest row needs for a byte, so that a busy machine fails none.
 const SETTINGS: &str = "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 100\n\
     connect_timeout_ms = 1000\nreply_timeout_ms = 1000\nsilent_after_seconds = 2\n";
 
@@ -27,12 +27,12 @@ pub const STRANGE: &str =
 pub const NO_TEXT: &str = "Something that S sent is not AAEP. It looks like data that is no text. Everything else goes on.";
 pub const ENDED: &str = "S has ended. planner was not done.";
 
-/// Says how a story ends.
+/// How a story ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The fault passes and all is heard.
+    /// The fault passes and everything is heard.
     Whole,
-    /// The program ends by itself with this code, because nothing can be expected any more.
+    /// The program ends by itself with this code, because nothing more can be expected.
     Over(i32),
 }
 
@@ -44,7 +44,7 @@ pub struct Row {
     pub end: End,
 }
 
-/// Plays a row over each kind of connection, with and without a handshake where it says so.
+/// Plays a row over each kind of connection, with and without a handshake as the row says.
 pub fn play(name: &str, row: &'static Row) {
     std::thread::scope(|scope| {
         for kind in row.kinds {
@@ -55,7 +55,7 @@ pub fn play(name: &str, row: &'static Row) {
     });
 }
 
-/// Follows a peer, and is told not to shake hands where the peer does not.
+/// Follows a peer, without a handshake if the peer makes none.
 pub fn watch(peer: &Peer, hands: Hands, folder: &TempDir) -> Hearken {
     let config = folder.path().join("config.toml");
     std::fs::write(&config, SETTINGS).unwrap();
@@ -95,7 +95,7 @@ fn play_one(name: &str, row: &Row, kind: Kind, hands: Hands) {
     }
 }
 
-/// Gives what is to be heard, with the words of the first good connection in their place.
+/// Returns what should be heard, with the words of the first good connection filled in.
 fn expected(hears: &[&'static str], hands: Hands) -> Vec<&'static str> {
     let start: &[&str] = match hands {
         Hands::Shaken => &["Connected to S.", "S has shaken hands."],
@@ -108,8 +108,8 @@ fn expected(hears: &[&'static str], hands: Hands) -> Vec<&'static str> {
     words.copied().collect()
 }
 
-/// Gives what the person hears about the connection, with `S` for the source; where something is no JSON is
-/// left out.
+/// Returns what the person hears about the connection, with `S` for the source and without the positions of
+/// JSON errors.
 pub fn heard(told: &[Value], peer: &Peer) -> Vec<String> {
     let name = peer.name();
     let heard = heard_of(told).into_iter();
@@ -118,7 +118,7 @@ pub fn heard(told: &[Value], peer: &Peer) -> Vec<String> {
         .collect()
 }
 
-/// Leaves out at which place something is no JSON.
+/// Removes the position of a JSON error.
 pub fn without_place(text: String) -> String {
     match text.split_once(", at line ") {
         Some((before, after)) => {
@@ -129,7 +129,7 @@ pub fn without_place(text: String) -> String {
     }
 }
 
-/// Breaks a connection with the question open, and lets it be answered on the next one.
+/// Breaks a connection with the question open, and has it answered on the next one.
 pub fn outlive(kind: Kind, hands: Hands) {
     let turns: [Turn; 1] = [|at| {
         at.open(BEFORE_ANSWER + 1).gate();
@@ -156,7 +156,7 @@ pub fn outlive(kind: Kind, hands: Hands) {
     assert_eq!(peer.seen(|seen| seen.replies.len()), 1, "{kind:?}");
 }
 
-/// Makes a test of each row: its name, the kinds of connection, who shakes hands, its end, its first
+/// Defines a test for each row: its name, the kinds of connection, who shakes hands, its end, its first
 /// connections, and what is heard of them.
 macro_rules! stories {
     ($($name:ident ($kinds:expr, $hands:expr, $end:expr): $turns:expr => $hears:expr;)*) => {

@@ -1,5 +1,5 @@
 //! Servers that wait for an answer when the stream is back: they say nothing more by themselves, and the
-//! person is neither locked out of the question nor left to believe that it is surely open.
+//! person is neither locked out of the question nor led to believe that it is certainly open.
 
 use super::server::{BEFORE_ANSWER, Past, STREAM, Server, Style, Turn};
 use super::watch;
@@ -87,7 +87,7 @@ fn a_server_that_resumes_and_tells_the_end_closes_the_question() {
 
 #[test]
 fn a_server_without_ids_gives_no_sign_that_it_asked() {
-    // Nothing was sent along that it could have taken up: it may be another one by now.
+    // No id was sent along for it to resume from: it may be a different server by now.
     let turns: [Turn; 2] = [
         |at| {
             let text: String = at
@@ -104,7 +104,7 @@ fn a_server_without_ids_gives_no_sign_that_it_asked() {
     let server = Server::start(&turns, Past::Resumed, Style::Lf);
     let folder = tempfile::tempdir().unwrap();
     let mut child = lost_with_a_question(&server, &folder);
-    // What is told of a return is told at the same moment, whatever it is.
+    // Everything about a return is announced at the same time.
     child.announced("connection", "is back");
     child.say("n 1");
     child.announced("reply", "Question 1 can't be answered");

@@ -1,5 +1,5 @@
-//! Servers of which one way does not work: the next one that their manifest lists is gone on, the person is
-//! told once, and nothing in a manifest leads anywhere but to the server itself.
+//! Servers with one way that fails: hearken continues on the next one that their manifest lists, the person
+//! is told once, and nothing in a manifest leads anywhere but to the server itself.
 
 use std::net::TcpListener;
 #[cfg(unix)]
@@ -17,10 +17,10 @@ use crate::support::child::Hearken;
 
 const CONNECTED: &str = "Connected to S, by a handshake.";
 
-/// Says what a site does with those who come beside its WebSocket.
+/// How a site answers requests other than the WebSocket's.
 #[derive(Clone, Copy)]
 struct Site {
-    /// The transports of its manifest, as JSON; none without a manifest.
+    /// The transports of its manifest, as JSON; `None` without a manifest.
     lists: Option<&'static str>,
     subscription: Subscription,
     stream: Stream,
@@ -29,9 +29,9 @@ struct Site {
 #[derive(Clone, Copy, PartialEq)]
 enum Subscription {
     Taken,
-    /// Answered with a status alone.
+    /// It answers with a status alone.
     Status(&'static str),
-    /// Rejected with a reason of the protocol's.
+    /// It rejects with a reason from the protocol.
     Rejected(&'static str),
 }
 
@@ -60,7 +60,7 @@ fn answer(at: &mut Exchange, status: &str, headers: &str, body: &Value) {
     );
 }
 
-/// Follows the story over a stream of events.
+/// Plays the story over a stream of events.
 fn tell(at: &mut Exchange) {
     at.bytes(STREAM.as_bytes());
     let before = at.log.range(1, BEFORE_ANSWER + 1);
@@ -128,14 +128,14 @@ fn serve(at: &mut Exchange, body: &str, site: Site) {
     }
 }
 
-/// Says by which address the person names a site.
+/// The address by which the person names a site.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Named {
     Http,
     Ws,
 }
 
-/// Says how a story ends.
+/// How a story ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum End {
     Whole,
@@ -191,8 +191,8 @@ fn play(test: &str, named: Named, end: End, beside: Beside, turns: &[Turn], hear
     }
 }
 
-/// Makes a test of each row: its name, the address that is named, its end, the site, what the first
-/// connections to the WebSocket meet, and what is heard.
+/// Defines a test for each row: its name, the named address, its end, the site, the first connections to
+/// the WebSocket, and what is heard.
 macro_rules! sites {
     ($($name:ident ($named:ident, $end:ident): $site:expr, $turns:expr => $hears:expr;)*) => {
         $(#[test]
@@ -296,7 +296,7 @@ fn nothing_in_a_manifest_leads_to_another_server_or_to_a_socket() {
         {"websocket": format!("ws://{}", stranger.local_addr().unwrap())},
         "unix-socket", "stdio-jsonrpc", "websocket",
     ]);
-    // A site is a function without a place for what is known only now: this is where it is kept.
+    // A site is a function that can't capture values known only at run time: this is where they are kept.
     static LISTS: OnceLock<&'static str> = OnceLock::new();
     let lists: &'static str = Box::leak(lists.to_string().into_boxed_str());
     LISTS.set(lists).unwrap();
@@ -324,7 +324,7 @@ fn nothing_in_a_manifest_leads_to_another_server_or_to_a_socket() {
     assert!(!lines.join("\n").contains("s3cret"));
     assert!(stranger.accept().is_err(), "somebody came");
     assert!(socket.accept().is_err(), "somebody came to the socket");
-    // The token went to the origin that was named, by each way.
+    // The token went to the named origin, by each way.
     peer.seen(|seen| {
         for head in seen.connections.iter().chain(&seen.others) {
             assert_eq!(
@@ -381,7 +381,7 @@ fn a_server_whose_ways_fail_by_turns_is_left_alone_soon() {
             stream: Stream::Status("404 Not Found"),
             ..GOOD
         };
-        // The subscription is tried again after a cut, and then a new one.
+        // The subscription is retried after a cut, and then a new one is requested.
         let wanted = at.head.starts_with("GET /aaep/v1/events");
         if wanted && STREAMS.fetch_add(1, Ordering::SeqCst).is_multiple_of(3) {
             let event = at.log.range(1, 2);

@@ -1,5 +1,5 @@
-//! What goes wrong over a WebSocket: cuts, broken rules, sizes, close codes, pings without an answer, and
-//! answers that are none.
+//! What goes wrong over a WebSocket: cuts, broken rules, sizes, close codes, unanswered pings, and
+//! answers that are not a WebSocket.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const LOST_TO_SILENCE: &str =
 stories! {
     ws_nothing_is_wrong (WS, BOTH, Whole): &[] => &[START];
 
-    // Cuts: before, within and after what a whole message is.
+    // Cuts: before, within and after a whole message.
     ws_cut_before_the_upgrade (WS, BOTH, Whole): &[|_| {}] => &[NO_ANSWER, START];
     ws_cut_within_the_upgrade (WS, BOTH, Whole): &[|at| {
         let upgrade = at.upgrade();
@@ -72,7 +72,7 @@ stories! {
     ws_a_byte_a_second (WS, BOTH, Whole): &[|at| {
         at.open(1);
         let event = at.event(1);
-        // Longer than a ping may wait for its answer, which can't stand inside a message.
+        // Longer than a ping may wait for its answer, which can't be sent inside a message.
         at.dribble(&event[..6], Duration::from_secs(1)).dribble(&event[6..], Duration::ZERO);
         at.events(2, BEFORE_ANSWER + 1).finish();
     }] => &[START];
@@ -101,7 +101,7 @@ stories! {
         at.events(2, BEFORE_ANSWER + 1).finish();
     }] => &[START];
 
-    // What breaks the rules of a WebSocket, and what only breaks the protocol's.
+    // What breaks the rules of WebSocket, and what only breaks the protocol's.
     ws_bytes_instead_of_text (WS, BOTH, Whole): &[|at| {
         let text = at.log.event(3).to_string();
         at.open(3).bytes(&frame(BYTES, text.as_bytes())).events(3, BEFORE_ANSWER + 1).finish();
@@ -139,10 +139,10 @@ stories! {
     ws_close_4005 (WS, BOTH, Over(0)): &[|at| close(at, 4005)] => &[START, ENDED];
     ws_close_without_a_code (WS, BOTH, Whole): &[|at| { at.open(3).bytes(&frame(CLOSE, b"")).left(); }] => &[START, LOST, BACK];
 
-    // Somebody who may be gone.
+    // A peer that may be gone.
     ws_pings_without_an_answer (WS, BOTH, Whole): &[|at| { at.open(3).left(); }] => &[START, LOST_TO_SILENCE, BACK];
 
-    // Answers that are no WebSocket.
+    // Answers that are not a WebSocket.
     ws_status_401 (WS, BOTH, Over(1)): &[|at| { at.status("401 Unauthorized", ""); }] => &["S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
     ws_status_403 (WS, BOTH, Over(1)): &[|at| { at.status("403 Forbidden", ""); }] => &["S can't be used: the server refuses access (status 403)."];
     ws_status_200 (WS, BOTH, Over(1)): &[|at| { at.status("200 OK", ""); }] => &["S can't be used: what answers there is no WebSocket. Check host, port and path."];
@@ -170,13 +170,13 @@ stories! {
     }] => &["S can't be reached: what answers there breaks the rules of a WebSocket. It is tried again.", START];
 }
 
-/// Sends what is before an event, and half of it.
+/// Sends what comes before an event, and half of it.
 fn half_of(at: &mut Exchange, n: usize) {
     let event = at.event(n);
     at.open(n).bytes(&event[..event.len() / 2]);
 }
 
-/// Finds a place between two bytes of one character.
+/// Returns a position between two bytes of one character.
 fn inside_a_character(bytes: &[u8]) -> usize {
     let sign = "漢".as_bytes();
     let start = bytes.windows(sign.len()).position(|seen| seen == sign);
@@ -203,7 +203,7 @@ fn a_websocket_that_nobody_listens_for_is_followed_when_it_returns() {
     child.announced("state", "Grüße aus 漢字.");
     peer.stop();
     child.announced("connection", "is lost: the connection was closed");
-    // For a moment the port may be the near end of somebody's connection.
+    // For a moment, the port may be the near end of another connection.
     let free = || TcpListener::bind(address).ok();
     let listener = (0..100).find_map(|_| {
         free().or_else(|| {

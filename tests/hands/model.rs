@@ -1,5 +1,5 @@
-//! What docs/questions.md says about when an answer counts, written a second time and as simply as it is told
-//! there. It shares no code with the program: it knows bytes, times, and when a question was in sight.
+//! What docs/questions.md says about when an answer counts, written a second time and as simply as it is explained
+//! there. It shares no code with the program: it knows bytes, times, and when a question was visible.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,7 +14,7 @@ const ARM: Duration = Duration::from_millis(400);
 const APART: Duration = Duration::from_millis(150);
 const UNFINISHED: Duration = Duration::from_millis(100);
 const HELD: Duration = Duration::from_millis(700);
-/// The step is waited for since it was asked for, which a busy loop does a little after the key.
+/// How long the second step is waited for, counted from its request, which a busy loop makes a little after the key.
 const PATIENCE: Duration = Duration::from_millis(60_000 + 300);
 const REMEMBERED: Duration = Duration::from_secs(200);
 
@@ -27,16 +27,16 @@ const LOOKS_AWAY: &[u8] = b"\x1b[O";
 struct Read {
     at: Now,
     bytes: Vec<u8>,
-    /// Whether it began inside a paste, or in what is left of one.
+    /// Whether it began inside a paste, or in the remainder of one.
     pasted: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Paste {
-    /// None; so much of a beginning was read since then.
+    /// No paste; how much of a start mark has been read, and when.
     Out(usize, Duration),
     In(usize, Duration),
-    /// It stalled: all is swallowed until its end mark or Escape.
+    /// It stalled: everything is swallowed until its end mark or Escape.
     Left(usize, Duration),
 }
 
@@ -45,9 +45,9 @@ pub struct Model {
     high: bool,
     closed: bool,
     sight: Option<Duration>,
-    /// Since when it was never out of sight, as itself or as its list.
+    /// Since when it has been continuously visible, itself or its list.
     seen: Option<Duration>,
-    /// When the list of choices was first asked for.
+    /// When the list of choices was first requested.
     listed: Option<Duration>,
     reads: VecDeque<Read>,
     paste: Paste,
@@ -109,7 +109,7 @@ impl Model {
         for byte in bytes {
             self.byte(*byte, time);
         }
-        // The focus going out is no hand at work.
+        // A loss of focus is not a hand at work.
         let mut bytes = bytes.to_vec();
         while let Some(from) = bytes.windows(3).position(|it| it == LOOKS_AWAY) {
             bytes.drain(from..from + 3);
@@ -126,7 +126,7 @@ impl Model {
         }
     }
 
-    /// What time does to a paste that does not go on, and to one that has only begun to begin.
+    /// Applies the passage of time to a paste that does not continue, and to an unfinished start mark.
     fn pass(&mut self, now: Duration) {
         let ms = Duration::from_millis;
         if let Paste::In(mark, last) = self.paste
@@ -166,7 +166,7 @@ impl Model {
         };
     }
 
-    /// Says why an acceptance by what was read last, at that time, is right; or why it is not.
+    /// Checks an acceptance by the last input, read at that time; the error says why it is wrong.
     pub fn explain(&self, token: &str, read: Duration, now: Now) -> Result<(), String> {
         if self.closed || token != self.token {
             return Err("it is not the question".into());
@@ -195,8 +195,8 @@ impl Model {
         Err(why)
     }
 
-    /// An answer by its number takes the list, its number or Enter in that, and the second step, each read by itself;
-    /// what is chosen was in sight for long enough.
+    /// Checks an answer by number: it takes the list, the number or Enter in it, and the second step, each read
+    /// separately; the choice must have been visible for long enough.
     pub fn explain_choice(&self, token: &str, read: Duration) -> Result<(), String> {
         if self.closed || token != self.token {
             return Err("it is not the question".into());
@@ -223,8 +223,8 @@ impl Model {
         Ok(())
     }
 
-    /// The key that answers is the first of its read, nothing was read for so long before, and the question
-    /// was in sight for as long.
+    /// Checks that the answering key is the first of its read, that nothing was read for long enough before it, and
+    /// that the question was visible for as long.
     fn first_step(&self, at: usize) -> Result<(), String> {
         let read = &self.reads[at];
         let time = read.at.monotonic;
@@ -243,7 +243,7 @@ impl Model {
         if time < before.at.monotonic + ARM {
             return Err("a hand was at work".into());
         }
-        // Right after half a sequence it was perhaps no key, but the rest of that.
+        // Right after half a sequence it may have been no key, but the rest of the sequence.
         let whole = at.checked_sub(2).is_none_or(|earlier| {
             before.at.monotonic >= self.reads[earlier].at.monotonic + UNFINISHED
         });
@@ -276,7 +276,7 @@ impl Model {
     }
 }
 
-/// Tells whether bytes are repeats of the key, or releases.
+/// Returns whether bytes are repeats of the key, or releases.
 fn is_harmless(mut bytes: &[u8], at: Duration, held: &mut Option<Duration>) -> bool {
     while let Some(first) = bytes.first() {
         if matches!(first, b'y' | b'Y') {

@@ -1,9 +1,9 @@
-//! Random hands at an agent that changes what it asks: commands that come after the question, inputs that change while it
-//! is open and between its two steps, ids that are used twice, calls that run with something else.
+//! Random hands at an agent that changes what it asks: commands that arrive after the question, inputs that change
+//! while it is open and between its two steps, ids that are used twice, calls that run with something else.
 //!
-//! The agent here keeps each call as it would run it. An acceptance must be explained by the model, and bound: what was in
-//! sight while the keys were pressed is the call as it stands when the answer goes out. Whether it is, is judged by the
-//! words that were shown and by what the agent sent, never by what the program keeps of either.
+//! The agent here keeps each call as it would run it. An acceptance must be explained by the model, and bound: the call
+//! that was visible while the keys were pressed must be the call at the time when the answer goes out. This is judged
+//! by the words that were shown and by what the agent sent, never by what the program stores of either.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::{Dice, GAPS, SENT, app, as_many, ms};
 
 const READS: (usize, usize) = (4000, 1_000_000);
 
-/// Names of inputs beside the command.
+/// Names of inputs other than the command.
 const INPUTS: [&str; 6] = [
     "args",
     "env",
@@ -33,7 +33,7 @@ const INPUTS: [&str; 6] = [
     "with_escalated_permissions",
 ];
 
-/// A call as the agent would run it now.
+/// A call as the agent would now run it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Call {
     number: u64,
@@ -60,7 +60,7 @@ impl Call {
         self.input.insert("command".into(), command.into());
     }
 
-    /// Changes one thing of it.
+    /// Changes one aspect of it.
     fn change(&mut self, dice: &mut Dice) {
         self.revision += 1;
         let value = format!("v{}r{}z", self.number, self.revision);
@@ -78,7 +78,7 @@ impl Call {
         }
     }
 
-    /// Says why the words of a question are not those of this call.
+    /// Checks that the words of a question are those of this call; the error says why not.
     fn shown_by(&self, prompt: &Prompt) -> Result<(), String> {
         let Question::Confirmation(asked) = &prompt.question else {
             return Err("it is no confirmation".into());
@@ -88,14 +88,14 @@ impl Call {
                 .as_str()
                 .is_some_and(|value| asked.action.contains(value))
         };
-        // Each value is its own, so that one tells which call is meant.
+        // Each value is unique, so that any one identifies the call.
         if !self.input.values().any(is_said) {
             return Err(format!("{:?} says nothing of it", asked.action));
         }
         let deed = prompt.attached.deed.as_ref();
         let counted = deed.map(|deed| deed.unsaid.as_slice()).unwrap_or_default();
         for (name, value) in &self.input {
-            // A command is said, and never only counted.
+            // A command is said in words, and never merely counted.
             let is_counted = name != "command" && counted.contains(name);
             if !is_said(value) && !is_counted {
                 return Err(format!("{name} is neither said nor counted"));
@@ -108,7 +108,7 @@ impl Call {
     }
 }
 
-/// A request of the agent's that nobody has answered.
+/// An unanswered request of the agent's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Open {
     id: u64,
@@ -122,9 +122,9 @@ struct Rig {
     model: Model,
     calls: BTreeMap<u64, Call>,
     open: Vec<Open>,
-    /// The call and revision that each question asked about when it was drawn first.
+    /// The call and revision that each question asked about when it was first drawn.
     bound: HashMap<PromptId, (u64, u64)>,
-    /// What the model was last given as the question in sight.
+    /// The question that the model was last told is visible.
     in_sight: Option<(Open, u64)>,
     next: u64,
     reads: usize,
@@ -181,7 +181,7 @@ impl Rig {
             "params": {"sessionId": "s", "update": update}}));
     }
 
-    /// Asks for a call: with all that it does, with nothing of it yet, or with what was said of it before.
+    /// Requests a call: with its full content, with none of it yet, or with content announced before.
     fn request(&mut self, id: u64, dice: &mut Dice) {
         self.next += 1;
         let mut call = Call::new(self.next);
@@ -222,14 +222,14 @@ impl Rig {
         );
     }
 
-    /// Does what such agents do.
+    /// Acts as such agents do.
     fn act(&mut self, dice: &mut Dice) {
         match (self.open.len(), dice.below(6)) {
             (0, _) => {
                 let id = 1000 + self.next;
                 self.request(id, dice);
             }
-            // The id of an open request, once more.
+            // The id of an open request, used again.
             (1, 0) => self.request(self.open[0].id, dice),
             (1, 1) => {
                 let id = 1000 + self.next;
@@ -280,8 +280,8 @@ impl Rig {
         }
     }
 
-    /// Draws the shown question, and gives the model what of it is in sight: nothing where the words are not those of the
-    /// call as it stands.
+    /// Draws the shown question, and tells the model what is visible of it: nothing if the words are not those of the
+    /// current call.
     fn frame(&mut self) -> Input {
         let at = self.now.monotonic;
         let (shown, prompt) = self.app.shown().unwrap();
@@ -316,7 +316,7 @@ impl Rig {
         let result = match body["method"].as_str() {
             Some("initialize") => json!({"protocolVersion": 1}),
             Some("session/new") => json!({"sessionId": "s"}),
-            // Keys while nothing is asked may tell the agent to do something, or to stop.
+            // While nothing is asked, keys may tell the agent to do something, or to stop.
             Some("session/prompt" | "session/cancel") => return None,
             Some(other) => panic!("nobody wanted {other}"),
             None => {
@@ -385,7 +385,7 @@ impl Rig {
         }
     }
 
-    /// Runs what was accepted: mostly as it stands, and sometimes with something else, which must be reported.
+    /// Runs an accepted call: mostly as it is, and sometimes with something else, which must be reported.
     fn run(&mut self, number: u64, dice: &mut Dice) {
         let lies = dice.one_in(4);
         let call = self.calls.get_mut(&number).unwrap();

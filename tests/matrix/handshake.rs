@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Takes the request for a subscription and accepts it at a lower rate, as `sub_N`.
+/// Accepts the request for a subscription at a lower rate, as `sub_N`.
 fn shake(peer: &mut dyn Peer, n: u32) {
     let request = peer.receive();
     assert_eq!(request["type"], "subscription.request");
@@ -23,7 +23,7 @@ fn consent(n: u32, capabilities: &Value) -> Value {
     })
 }
 
-/// The same with a handshake, other terms on the way, and the subscription's own end.
+/// The same with a handshake, other terms during the session, and the subscription's own end.
 fn play_with_a_handshake(mut peer: impl Peer) {
     let settings = tempfile::tempdir().unwrap();
     let mut child = start(&peer, &settings, &[]);
@@ -33,7 +33,7 @@ fn play_with_a_handshake(mut peer: impl Peer) {
     let started = json!({"summary_normal": "Planner is here."});
     peer.send(&event(1, "session.started", started));
     child.wait("the session", |line| line.contains("Planner is here."));
-    // How it connected and in which terms is told to whoever asks.
+    // The status says how it connected and on which terms.
     child.say("t");
     child.wait("the terms", |line| {
         line.contains("at most 3 messages a second, not 50")

@@ -1,9 +1,9 @@
-//! The rows in which messages are not JSON to the letter, or hold more than one event.
+//! The rows in which messages are not strictly JSON, or contain more than one event.
 
 use super::*;
 
-/// What real programs send: NaN, a list, two in one message, marks around it. All is told, in its order, and
-/// the one that nobody can read is told too.
+/// What real programs send: NaN, a list, two in one message, marks around it. All of it is announced, in
+/// order, and so is the one that can't be read.
 fn play_oddly(mut peer: impl Peer, more: &[&str]) {
     let settings = tempfile::tempdir().unwrap();
     let mut child = start(&peer, &settings, more);

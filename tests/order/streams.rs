@@ -1,4 +1,5 @@
-//! Legal numbered streams, what a transport or a late joining does to them, and what must be heard then.
+//! Legal numbered streams, the effects of a transport or a late start on them, and what must then be
+//! heard.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,13 +9,13 @@ use hearken::protocol::{Now, decode};
 use hearken::session::{AnomalyKind, Change, Danger, Ended, Question, Sessions, What};
 use serde_json::{Value, json};
 
-/// How far an event may be from its place: what the sessions wait for.
+/// How far an event may be from its place: the sessions wait for this many.
 const WINDOW: usize = 8;
-/// The whole window passes within the time for which the sessions wait.
+/// The whole window passes within the time that the sessions wait.
 const STEPS: [u64; 3] = [0, 10, 30];
 const LINK: LinkId = LinkId(0);
 
-/// Rolls the dice (SplitMix64).
+/// A random number generator (SplitMix64).
 struct Dice(u64);
 
 impl Dice {
@@ -31,7 +32,7 @@ impl Dice {
     }
 }
 
-/// Names an irreversible call and where in the stream it and its question are.
+/// An irreversible call, and the positions of the call and its question in the stream.
 #[derive(Debug)]
 struct Call {
     tool: String,
@@ -43,7 +44,7 @@ struct Call {
 /// Writes a stream.
 #[derive(Default)]
 struct Writer {
-    /// As they are sent: a hundred thousand streams of them are made.
+    /// The events in wire form: a hundred thousand streams of them are generated.
     events: Vec<String>,
     calls: Vec<Call>,
     made: usize,
@@ -81,7 +82,7 @@ impl Writer {
     fn tool(&mut self, dice: &mut Dice) {
         self.made += 1;
         let mut fields = json!({"tool": format!("look_{}", dice.below(2))});
-        // A call without an id is legal, too, as long as it is alone.
+        // A call without an id is legal, too, as long as it is the only one.
         if !dice.one_in(3) {
             fields["tool_call_id"] = json!(format!("call_{}", self.made));
         }
@@ -175,7 +176,7 @@ fn stream(dice: &mut Dice) -> Writer {
             }
             1 => writer.tool(dice),
             2 => writer.deed(dice, true),
-            // The one thing in it that no producer may do: it must be found whatever is lost.
+            // The one thing that no producer may do: it must be found whatever is lost.
             3 if dice.one_in(3) => writer.deed(dice, false),
             3 => writer.deed(dice, true),
             4 => writer.output(dice),
@@ -194,7 +195,7 @@ fn stream(dice: &mut Dice) -> Writer {
     writer
 }
 
-/// Gives the numbers of a stream in the order in which they arrive.
+/// Returns the numbers of a stream in order of arrival.
 fn arrivals(dice: &mut Dice, length: usize) -> Vec<usize> {
     let cut = if dice.one_in(2) {
         dice.below(length)
@@ -206,8 +207,8 @@ fn arrivals(dice: &mut Dice, length: usize) -> Vec<usize> {
         numbers.remove(dice.below(numbers.len()));
     }
     if dice.one_in(2) && numbers.len() > 1 {
-        // What is heard first of a run that was joined in its middle is what is heard first; only a start
-        // that the event behind it overtakes is known to be on its way.
+        // When a run is joined midway, the first event to arrive is heard first; only a start that is
+        // overtaken by the event after it is known to be on its way.
         let from = usize::from(!numbers.starts_with(&[0, 1]));
         let one = from + dice.below(numbers.len() - from);
         let farthest = if one == 0 { 1 } else { WINDOW };
@@ -217,7 +218,7 @@ fn arrivals(dice: &mut Dice, length: usize) -> Vec<usize> {
     numbers
 }
 
-/// Gives the words of a change, if it is an event's.
+/// Returns the words of a change, if it comes from an event.
 fn words(change: &Change, sessions: &Sessions) -> Option<String> {
     let summary = match &change.what {
         What::SessionStarted(event) => &event.summary,
@@ -251,7 +252,8 @@ fn words(change: &Change, sessions: &Sessions) -> Option<String> {
     summary.normal.clone()
 }
 
-/// Plays one generated stream and checks everything that must hold of it. The seed names the stream.
+/// Plays one generated stream and checks everything that must hold for it. The seed identifies the
+/// stream.
 pub fn play(seed: u64) {
     let mut dice = Dice(seed);
     let Writer { events, calls, .. } = stream(&mut dice);
@@ -334,7 +336,8 @@ pub fn play(seed: u64) {
             (false, true, false) => {
                 assert_eq!(of_it, surely, "seed {seed}: {arrived:?} {call:?}");
             }
-            // One missing message hides one question at most: whoever did more unasked did it surely.
+            // One missing message hides at most one question: an agent that did more unasked certainly
+            // did it.
             (false, true, true) if call.question.is_none() => {
                 assert!(
                     of_it == perhaps || of_it == surely,

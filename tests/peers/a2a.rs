@@ -1,4 +1,5 @@
-//! Servers of A2A by its SDK, in both versions: hearken attached, and another client that only does what it is told.
+//! A2A servers built with its SDK, in both versions: hearken attached, and another client that only follows
+//! instructions.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,7 +14,7 @@ use super::{PATIENCE, free_port, kinds, program};
 
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/painter.py");
 
-/// Holds a server and what it was asked.
+/// A server and the messages it received.
 struct Server {
     child: Child,
     asked: Receiver<String>,
@@ -64,7 +65,7 @@ impl Server {
         hearken
     }
 
-    /// Has another client send a message, and gives the task.
+    /// Makes another client send a message, and returns the task.
     fn other(&mut self, words: &str, task: Option<&str>) -> String {
         self.last += 1;
         let id = format!("other-{}", self.last);
@@ -106,7 +107,7 @@ impl Server {
         serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"))
     }
 
-    /// Gives what the agent was asked by messages, in their order.
+    /// Returns the messages to the agent, in order.
     fn was_asked(&self) -> Vec<String> {
         self.asked.try_iter().collect()
     }
@@ -144,7 +145,7 @@ fn serve(folder: &tempfile::TempDir, version: &str, port: u16) -> (Child, Receiv
     (child, asked)
 }
 
-/// Waits for a question, and gives its number.
+/// Waits for a question, and returns its number.
 fn asked(hearken: &mut Hearken, words: &str) -> String {
     let question = hearken.announced("clarification", words);
     let text = question["text"].as_str().unwrap();
@@ -152,7 +153,7 @@ fn asked(hearken: &mut Hearken, words: &str) -> String {
     number.split([' ', '.']).next().unwrap().to_owned()
 }
 
-/// Gives everything that the agent said, in its order.
+/// Returns everything that the agent said, in order.
 fn said(hearken: &Hearken) -> String {
     let lines = hearken.seen().iter();
     let lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -229,7 +230,7 @@ fn an_agent_is_prompted_heard_answered_and_stopped_in_both_versions() {
 fn tasks_of_others_are_heard_two_at_once_and_what_they_answer_is_told() {
     let mut server = Server::new("1.0");
     let first = server.other("ask the door", None);
-    // One is found where nothing was said of A2A but the address.
+    // A server is recognised even if only the address is given, without A2A.
     let mut hearken = server.hearken("");
     asked(&mut hearken, "Which colour for the door?");
     server.other("8 the house", None);

@@ -1,5 +1,5 @@
-//! Real agents from npm, below the real hearken, in front of a model on loopback that says what it is scripted to
-//! (`model.py`): prompted, heard, answered and stopped.
+//! Real agents from npm, below the real hearken, with a scripted model on loopback (`model.py`): prompted, heard,
+//! answered and stopped.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use super::screen::terminal::Terminal;
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/model.py");
 
-/// After this time without a key a question can be answered.
+/// The time without a key after which a question can be answered.
 const ARMED: Duration = Duration::from_millis(1200);
 
-/// Gives the words of a question about a command: the command itself, whatever shell it is started by.
+/// Returns the words of a question about a command: the command itself, whatever shell starts it.
 fn wants(command: &str) -> String {
     format!(" {command}. ")
 }
 
-/// Describes an agent.
+/// An agent under test.
 pub(super) struct Agent {
     /// Its name for `hearken run`.
     name: &'static str,
-    /// What it is asked to do with a file, about which it asks although `touch c.txt` was allowed from now on.
+    /// A file operation that it still asks about, although `touch c.txt` was allowed from then on.
     other: &'static str,
-    /// Writes its settings, and gives its environment.
+    /// Writes its settings, and returns its environment.
     settle: fn(&Path, u16) -> Vec<(&'static str, String)>,
 }
 
@@ -53,7 +53,7 @@ pub(super) const OPENCODE: Agent = Agent {
     },
 };
 
-/// The same agent before a model that speaks Anthropic's messages.
+/// The same agent with a model that speaks Anthropic's messages.
 const OPENCODE_BY_MESSAGES: Agent = Agent {
     settle: |home, port| {
         let environment = (OPENCODE.settle)(home, port);
@@ -106,7 +106,7 @@ fn write(home: &Path, path: &str, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-/// Holds a home of its own for an agent, and the model that it talks to.
+/// A private home for an agent, and its model.
 pub(super) struct Scene {
     folder: tempfile::TempDir,
     model: Child,
@@ -136,7 +136,7 @@ impl Scene {
             own.display()
         );
         let found = std::env::var_os("PATH").unwrap();
-        // The agents want a newer Node.js than many systems have: it is installed beside them.
+        // The agents need a newer Node.js than many systems have: it is installed alongside them.
         let node = modules.join("node/bin");
         let all = [node, own].into_iter().chain(std::env::split_paths(&found));
         let path = std::env::join_paths(all).unwrap().into_string().unwrap();
@@ -188,12 +188,12 @@ impl Drop for Scene {
     }
 }
 
-/// Counts the announcements of a kind.
+/// Returns the number of announcements of a kind.
 fn count(hearken: &Hearken, kind: &str) -> usize {
     kinds(hearken).iter().filter(|it| *it == kind).count()
 }
 
-/// Waits for a question, and gives its number.
+/// Waits for a question, and returns its number.
 pub(super) fn asked(hearken: &mut Hearken, words: &str) -> String {
     let question = hearken.announced("confirmation", words);
     let text = question["text"].as_str().unwrap();
@@ -201,7 +201,7 @@ pub(super) fn asked(hearken: &mut Hearken, words: &str) -> String {
     number(&question)
 }
 
-/// Gives the number of a question.
+/// Returns the number of a question.
 pub(super) fn number(question: &Value) -> String {
     let text = question["text"].as_str().unwrap();
     let (number, _) = text
@@ -212,7 +212,7 @@ pub(super) fn number(question: &Value) -> String {
     number.to_owned()
 }
 
-/// Has an agent do all that is asked of one, in one conversation.
+/// Makes an agent do everything that is expected of one, in one conversation.
 fn story(agent: &Agent) {
     let scene = Scene::new(agent);
     let mut hearken = scene.start(agent, &["--prompt", "say hello"]);
@@ -238,7 +238,7 @@ fn story(agent: &Agent) {
     let n = asked(&mut hearken, &wants("touch b.txt"));
     hearken.say(&format!("n {n}"));
     hearken.announced("reply", "Rejecting");
-    // What this agent makes of it, it says by itself: one ends its turn, one has the model go on, one cancels.
+    // The agents react differently to this: one ends its turn, one makes the model continue, one cancels.
     hearken.wait("the end of the turn", |line| {
         line.contains(r#""kind":"session_completed""#)
             || line.contains(r#""kind":"session_cancelled""#)
@@ -273,7 +273,7 @@ fn story(agent: &Agent) {
     hearken.announced("session_cancelled", "Cancelled by user");
     assert!(!scene.has("e.txt"));
 
-    // Stopped while it writes: what was typed meanwhile is sent then.
+    // Stopped while it writes: what was typed meanwhile is then sent.
     hearken.say("> wait now");
     hearken.announced("output", "Sentence 2 stands here.");
     hearken.say("> say hello");
@@ -293,7 +293,7 @@ fn story(agent: &Agent) {
     assert_eq!(code, 0, "{}", seen.join("\n"));
     assert!(!seen.iter().any(|line| line.contains("without you")));
 
-    // Another day: it goes on where it was, and reads nothing of it again.
+    // Another day: it continues where it was, and reads nothing of it aloud again.
     let mut hearken = scene.start(agent, &["--continue", "--prompt", "say hello"]);
     hearken.announced("connection", "It goes on with an earlier conversation");
     hearken.announced("session_started", "started");
@@ -324,7 +324,7 @@ fn killed(agent: &Agent) {
 }
 
 fn children(of: u32) -> Vec<u32> {
-    // Each of its threads has its own.
+    // Each thread has its own list of children.
     let Ok(threads) = std::fs::read_dir(format!("/proc/{of}/task")) else {
         return Vec::new();
     };
@@ -335,7 +335,7 @@ fn children(of: u32) -> Vec<u32> {
     ids.map(|id| id.parse().unwrap()).collect()
 }
 
-/// Kills a program and what it has started.
+/// Kills a program and everything it has started.
 pub(super) fn kill(id: u32) {
     let below = children(id);
     let pid = rustix::process::Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
@@ -375,7 +375,7 @@ fn on_a_screen(columns: u16, rows: u16) {
     }
     terminal.press("y");
     terminal.wait("c to confirm");
-    // The second step is no bounce of the first.
+    // The second step must not be a bounce of the first.
     terminal.let_pass(Duration::from_millis(300));
     assert!(!scene.has("a.txt"));
     terminal.press("c");
@@ -428,7 +428,7 @@ fn an_agent_before_a_model_that_speaks_in_messages_is_prompted_and_answered() {
     );
 }
 
-/// What it writes down to do is told as its plan, and not as a call of a tool.
+/// Its to-do list is announced as its plan, not as a tool call.
 #[test]
 fn opencode_plans() {
     let scene = Scene::new(&OPENCODE);
@@ -469,7 +469,7 @@ fn codex_is_prompted_answered_and_stopped() {
     story(&CODEX);
 }
 
-/// Nobody has signed in to this one, and one of the two keys that it could read is there.
+/// Not signed in; one of the two keys that it could read is present.
 const CODEX_WITHOUT_ACCOUNT: Agent = Agent {
     settle: |home, _| {
         write(home, ".codex/config.toml", "");
@@ -506,7 +506,7 @@ fn the_mode_of_qwen_code_is_changed_in_two_steps_and_its_commands_are_read() {
     hearken.announced("clarification", "Mode: Auto. The agent says of it:");
     hearken.say("y 2");
     hearken.announced("connection", "Mode of the agent: Auto.");
-    // It names its commands in its own time.
+    // It publishes its commands at a time of its own choosing.
     let read = (0..40).any(|_| {
         hearken.say("commands ini");
         let told = hearken.announced("reply", "");

@@ -1,4 +1,4 @@
-//! Real endpoints of AG-UI: pydantic-ai, with the protocol's own interrupts, and LangGraph's, with its older ones.
+//! Real AG-UI endpoints: pydantic-ai, with the protocol's own interrupts, and LangGraph's, with its older ones.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use super::agents::{asked, number};
 use super::child::{Hearken, command};
 use super::{PATIENCE, free_port};
 
-/// Holds a running endpoint, and the folder in which it works.
+/// A running endpoint, and its working folder.
 struct Endpoint {
     folder: tempfile::TempDir,
     script: &'static str,
@@ -57,7 +57,7 @@ impl Endpoint {
         self.server = serve(self.script, self.folder.path(), self.port);
     }
 
-    /// Counts the runs that were posted.
+    /// Returns the number of posted runs.
     fn runs(&self) -> usize {
         let all = std::fs::read_to_string(self.folder.path().join("runs")).unwrap();
         all.lines().count()
@@ -114,7 +114,7 @@ fn a_pydantic_agent_is_prompted_answered_left_and_cancelled() {
     hearken.announced("session_completed", "Finished");
     assert!(endpoint.has("a.txt"));
 
-    // Two at once: one is rejected with its reason, and nothing goes out before the last one.
+    // Two at the same time: one is rejected with its reason, and nothing is sent before the last answer.
     hearken.say("> touch b.txt c.txt");
     let n = asked(&mut hearken, "touch (path: b.txt)");
     let runs = endpoint.runs();
@@ -172,7 +172,7 @@ fn an_endpoint_that_was_killed_is_asked_again_only_by_the_person() {
     hearken.announced("output", "You wrote 2 times.");
     hearken.announced("session_completed", "Finished");
 
-    // Killed while it is asked: the answer waits for it, and what it needs comes with the run.
+    // Killed while it asks: the answer waits for it, and what it needs is part of the run.
     hearken.say("> touch a.txt");
     let n = asked(&mut hearken, "touch (path: a.txt)");
     endpoint.kill();
@@ -259,7 +259,7 @@ fn two_endpoints_run_at_once_and_each_answer_goes_to_its_own() {
     hearken.say("sessions");
     hearken.announced("reply", "2:");
     hearken.say("> #1 touch one.txt");
-    // Of several agents each question says whose it is, behind its number.
+    // With several agents, each question says whose it is, after its number.
     let of = |question: &Value| {
         let number = number(question);
         number.split(' ').next().unwrap().to_owned()

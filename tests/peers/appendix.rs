@@ -1,4 +1,4 @@
-//! Our subscriber against a small producer in Python that speaks appendix B.1 as it is printed.
+//! Our subscriber against a small Python producer that implements appendix B.1 as printed.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -44,7 +44,7 @@ fn every_message_is_as_the_chapters_print_it() {
         let kind = got["message"]["type"].as_str().unwrap().to_owned();
         kinds.push(kind.clone());
         match kind.as_str() {
-            // Only now: on a busy machine leaving could overtake the change.
+            // Not earlier: on a busy machine, leaving could overtake the change.
             "subscription.renegotiate" => hearken.say("q"),
             "subscription.close" => break,
             _ => {}

@@ -1,4 +1,4 @@
-//! A real opencode that runs already, with somebody else at it: heard, answered, prompted, stopped, killed and back.
+//! A real, already running opencode with another client: heard, answered, prompted, stopped, killed and back.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use super::agents::{OPENCODE, Scene, asked, number};
 use super::child::{Hearken, command};
 use super::{PATIENCE, free_port};
 
-/// Holds a running server.
+/// A running server.
 struct Server {
     child: Child,
     port: u16,
@@ -36,7 +36,7 @@ impl Server {
         Self { child, port }
     }
 
-    /// Asks it something as somebody else would.
+    /// Sends it a request as another client would.
     fn ask(&self, method: &str, path: &str, body: &str) -> Value {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let length = body.len();
@@ -52,7 +52,7 @@ impl Server {
         serde_json::from_str(body).unwrap_or(Value::Null)
     }
 
-    /// Answers the permission that is open, in the place of whoever was asked.
+    /// Answers the open permission request instead of the client that was asked.
     fn answer(&self, reply: &str) {
         let open = self.ask("GET", "/permission", "");
         let id = open[0]["id"].as_str().unwrap();
@@ -63,7 +63,7 @@ impl Server {
         );
     }
 
-    /// Waits until somebody is asked for a permission.
+    /// Waits until it requests a permission.
     fn asks(&self) {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -112,7 +112,7 @@ fn an_opencode_that_runs_is_prompted_answered_and_stopped() {
     hearken.announced("session_completed", "Finished");
     assert!(scene.has("a.txt"));
 
-    // A rejection with its reason: the agent hears it and goes on.
+    // A rejection with its reason: the agent learns it and continues.
     hearken.say("> write b.txt");
     let n = asked(&mut hearken, "b.txt");
     hearken.say(&format!("r #{n} not that name"));
@@ -120,7 +120,7 @@ fn an_opencode_that_runs_is_prompted_answered_and_stopped() {
     hearken.announced("session_completed", "Finished");
     assert!(!scene.has("b.txt"));
 
-    // Somebody else is faster.
+    // Another client is faster.
     hearken.say("> write c.txt");
     asked(&mut hearken, "c.txt");
     server.answer("once");

@@ -1,5 +1,6 @@
-//! The producers on PyPI in bad weather: killed and started anew in the middle of a question, cut off and back
-//! with the server alive, joined late, two at once. Every sentence must be true when it is said, and none twice.
+//! The producers on PyPI under bad conditions: killed and restarted in the middle of a question, cut off and
+//! reconnected with the server alive, joined late, two at the same time. Every sentence must be true when it is
+//! said, and none is said twice.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Peer, answered, exchange, free_port, watch};
 use crate::child::Hearken;
 
-/// Sentences that are true of none of these situations.
+/// Sentences that are untrue in all of these situations.
 const NEVER: [&str; 7] = [
     "could not be",
     "not delivered",
@@ -22,13 +23,13 @@ const NEVER: [&str; 7] = [
     "is over, and on the new connection",
 ];
 
-/// Holds one producer that asks, and how it is brought to it.
+/// A producer that asks, and how to make it ask.
 #[derive(Clone, Copy)]
 struct Asker {
     name: &'static str,
     option: &'static str,
     more: &'static [&'static str],
-    /// What it calls when it was asked to, and what it says when that is done.
+    /// The tool it calls on request, and its words when that is done.
     tool: &'static str,
     done: &'static str,
 }
@@ -64,7 +65,7 @@ impl Asker {
         Peer::start_by(self.name, self.option, port, self.more)
     }
 
-    /// Makes it ask; what it gives its caller at the end comes from the handle.
+    /// Makes it ask; the handle returns its final answer to the caller.
     fn ask(self, peer: &Peer) -> JoinHandle<String> {
         let (path, body) = if self.name == BRIDGE.name {
             let params = json!({"name": self.tool, "arguments": {"path": "/tmp/letter"}});
@@ -77,7 +78,7 @@ impl Asker {
         std::thread::spawn(move || exchange(port, path, &body.to_string()))
     }
 
-    /// Waits for its question and gives it.
+    /// Waits for its question and returns it.
     fn question(self, hearken: &mut Hearken, n: u32) -> Value {
         let question = hearken.announced("confirmation", &format!("Question {n}"));
         assert!(question["text"].as_str().unwrap().contains(self.tool));
@@ -95,7 +96,7 @@ fn each(situation: impl Fn(Asker) + Sync) {
     });
 }
 
-/// Passes bytes on to a server, until it is cut.
+/// Forwards bytes to a server, until it is cut.
 struct Proxy {
     port: u16,
     streams: Arc<Mutex<Vec<TcpStream>>>,
@@ -130,7 +131,7 @@ impl Proxy {
         hearken
     }
 
-    /// Cuts every connection through it; new ones are taken.
+    /// Cuts every connection through it; new ones are accepted.
     fn cut(&self) {
         for stream in self.streams.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
@@ -165,7 +166,7 @@ fn accept(hearken: &mut Hearken, n: u32) {
     answered(hearken);
 }
 
-/// Gives what was announced, each with its kind.
+/// Returns the announcements, each with its kind.
 fn told(hearken: &Hearken) -> Vec<(String, String)> {
     let line = |line: &String| {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -227,7 +228,7 @@ fn killed_and_started_anew_in_the_middle_of_a_question() {
             "reply",
             "not heard since its connection ended; before that waiting for your answer",
         );
-        // The new one knows nothing of it, and asks for itself.
+        // The new server does not know it, and asks its own question.
         let _ = asker.ask(&peer);
         asker.question(&mut hearken, 2);
         accept(&mut hearken, 2);
@@ -282,7 +283,7 @@ fn cut_off_right_after_the_answer() {
         hearken.announced("connection", "is lost");
         hearken.announced("connection", "is back");
         let lost = position(&hearken, "is lost").unwrap();
-        // Whether it is done before the cut, after it or in between is the machine's choice.
+        // It may be done before the cut, after it or in between, depending on the machine.
         if position(&hearken, "Question 1 is settled").is_none_or(|settled| settled > lost) {
             let words = "The connection was lost after your answer to question 1: accept. What the agent made of it is not known.";
             assert!(position(&hearken, words).is_some(), "{:#?}", told(&hearken));
@@ -292,7 +293,7 @@ fn cut_off_right_after_the_answer() {
             line.contains("already answered: accept") || line.contains("no open question 1")
         });
         all_true(&hearken);
-        // Who accepted it is not told that it counts as rejected.
+        // A person who accepted it is not told that it counts as rejected.
         assert_eq!(position(&hearken, "takes it as rejected"), None);
     });
 }
@@ -315,7 +316,7 @@ fn joined_after_the_question_was_asked() {
             }
             late.announced("session_started", "Already running when hearken connected.");
             late.announced("tool_completed", outcome);
-            // The state that follows it, or the words.
+            // Either the next state, or the words.
             late.wait("what follows", |_| true);
             all_true(&late);
             let told = told(&late);
@@ -329,7 +330,8 @@ fn joined_after_the_question_was_asked() {
     });
 }
 
-/// The langchain producer never asks. Who loses it while its tool runs knows neither that nor whether it still runs.
+/// The langchain producer never asks. After losing it while its tool runs, hearken knows neither that nor whether
+/// the tool still runs.
 #[test]
 fn cut_off_while_a_tool_runs_that_nobody_was_asked_about() {
     let peer = Peer::start("aaep-langchain-server", free_port(), &[]);
@@ -338,7 +340,7 @@ fn cut_off_while_a_tool_runs_that_nobody_was_asked_about() {
     hearken.announced("tool_invoked", "Can't be undone");
     let port = peer.kill();
     hearken.announced("connection", "is lost");
-    // On a busy machine its tool may be done before the kill comes.
+    // On a busy machine, its tool may be done before the kill arrives.
     let done = position(&hearken, "send email was done");
     if done.is_none() {
         hearken.announced("danger", "");

@@ -1,4 +1,5 @@
-//! The real app-server of Codex, with two clients on its threads: hearken, and another one that only does what it is told.
+//! The real app-server of Codex, with two clients on its threads: hearken, and another one that only follows
+//! instructions.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ fn node() -> Command {
     Command::new(modules().join("node/bin/node"))
 }
 
-/// Holds a home for Codex, the model that it talks to, and its server.
+/// A home for Codex, its model, and its server.
 struct Scene {
     folder: tempfile::TempDir,
     model: Child,
@@ -79,7 +80,7 @@ impl Scene {
         Hearken::spawn(&mut command(&arguments))
     }
 
-    /// Kills the server, and starts it anew at the same place.
+    /// Kills the server, and restarts it at the same address.
     fn kill_and_restart(&mut self) {
         let _ = self.server.kill();
         let _ = self.server.wait();
@@ -106,7 +107,7 @@ fn serve(home: &std::path::Path, port: u16) -> Child {
             found.push(target.unwrap().path().join("bin/codex"));
         }
     }
-    // The program itself: the script beside it would leave it behind when it is killed.
+    // The program itself: if the wrapper script were killed, it would leave the program behind.
     let program = found.iter().find(|path| path.is_file());
     let program = program.expect("@openai/codex is missing; .ci/run installs it");
     let server = Command::new(program)
@@ -128,7 +129,7 @@ fn serve(home: &std::path::Path, port: u16) -> Child {
     server
 }
 
-/// Is another client.
+/// Another client.
 struct Client {
     child: Child,
     input: ChildStdin,
@@ -202,7 +203,7 @@ impl Client {
         self.ask("turn/start", json!({"threadId": thread, "input": input}));
     }
 
-    /// Waits until it is asked itself, and gives the id.
+    /// Waits until it is itself asked, and returns the id.
     fn asked(&mut self) -> Value {
         let method = "item/commandExecution/requestApproval";
         self.wait("the question", |it| it["method"] == method)["id"].clone()
@@ -216,7 +217,7 @@ impl Drop for Client {
     }
 }
 
-/// Waits for a question, and gives its number.
+/// Waits for a question, and returns its number.
 fn asked(hearken: &mut Hearken, words: &str) -> String {
     number_of(&hearken.announced("confirmation", words))
 }
@@ -224,7 +225,7 @@ fn asked(hearken: &mut Hearken, words: &str) -> String {
 fn number_of(question: &Value) -> String {
     let text = question["text"].as_str().unwrap();
     assert!(text.contains("Risk not stated."), "{text}");
-    // With several agents it says whose it is.
+    // With several agents, it says whose it is.
     let number = text
         .strip_prefix("Question ")
         .unwrap()
@@ -261,7 +262,7 @@ fn codex_is_heard_answered_prompted_and_stopped_beside_another_client() {
     hearken.announced("connection", "No conversation is open there.");
     let mut other = Client::new(&scene);
     let thread = other.begins(&scene);
-    // Its first turn is heard although nothing of it was written when it began.
+    // Its first turn is heard although nothing of it was stored when it began.
     other.prompts(&thread, "ask: touch a.txt");
     let n = asked(&mut hearken, " touch a.txt. ");
     assert!(!scene.has("a.txt"));
@@ -282,7 +283,7 @@ fn codex_is_heard_answered_prompted_and_stopped_beside_another_client() {
     assert!(!scene.has("b.txt"));
     while other.messages.try_recv().is_ok() {}
 
-    // Answered by the other one.
+    // Answered by the other client.
     hearken.say("> ask: touch c.txt");
     let n = asked(&mut hearken, " touch c.txt. ");
     let id = other.asked();
@@ -372,7 +373,7 @@ fn a_server_of_codex_is_killed_and_comes_back() {
     scene.kill_and_restart();
     hearken.announced("confirmation", &format!("took question {n} back"));
     hearken.announced("session_cancelled", "not by you");
-    // Somebody opens the thread again: it is heard, and its ids begin anew.
+    // Another client opens the thread again: it is heard, and its ids restart.
     let mut other = Client::new(&scene);
     other.ask(
         "thread/resume",

@@ -1,6 +1,6 @@
-//! Our subscriber against a small producer in Python that speaks appendix B.2 and B.6 as they are printed:
-//! the handshake, an event, a question, its answer, a renegotiation and the farewell, each checked there
-//! key by key.
+//! Our subscriber against a small Python producer that implements appendices B.2 and B.6 as printed: the
+//! handshake, an event, a question, its answer, a renegotiation and the farewell, each checked there field
+//! by field.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -23,7 +23,7 @@ impl Drop for Producer {
     }
 }
 
-/// Plays the story and gives what the producer wrote of it.
+/// Plays the story and returns the producer's report.
 fn story(source: &[&str], report: &str) -> Vec<Value> {
     let mut arguments = vec!["watch", "--face", "json", "--voice", "none"];
     arguments.extend(source);
@@ -49,7 +49,7 @@ fn until(report: &str, fits: impl Fn(&Value) -> bool) -> Vec<Value> {
     let end = Instant::now() + PATIENCE;
     loop {
         let text = std::fs::read_to_string(report).unwrap_or_default();
-        // The last line may still be being written.
+        // The last line may be incomplete.
         let lines: Vec<Value> = text
             .lines()
             .map_while(|line| serde_json::from_str(line).ok())
@@ -62,7 +62,7 @@ fn until(report: &str, fits: impl Fn(&Value) -> bool) -> Vec<Value> {
     }
 }
 
-/// Checks that nothing was wrong with any message, and which ones came.
+/// Checks that no message was wrong, and which ones arrived.
 fn judge(report: &[Value], left: &Value) {
     for line in report {
         if let Some(faults) = line.get("faults") {

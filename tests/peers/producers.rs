@@ -1,12 +1,12 @@
-//! The other producers on PyPI, from their first event to their last. Without a key each of them plays a
-//! model of its own; what they send, and what they do with an answer, is theirs all the same.
+//! The other producers on PyPI, from their first event to their last. Without an API key, each of them uses a
+//! model of its own; what they send, and how they handle an answer, is still theirs.
 
 use serde_json::{Value, json};
 
 use super::{Peer, free_port, kinds, watch};
 use crate::child::Hearken;
 
-/// Gives the texts of a kind, in their order.
+/// Returns the texts of a kind, in order.
 fn texts(hearken: &Hearken, kind: &str) -> Vec<String> {
     hearken
         .seen()
@@ -17,9 +17,9 @@ fn texts(hearken: &Hearken, kind: &str) -> Vec<String> {
         .collect()
 }
 
-/// Waits until each of these was announced: a kind and words of its text, in whatever order they come.
+/// Waits until each of these has been announced, in any order: a kind and words of its text.
 ///
-/// The answer to our POST and what the agent does next travel on connections of their own.
+/// The answer to our POST and the agent's next event travel on separate connections.
 fn all_announced(hearken: &mut Hearken, wanted: &[(&str, &str)]) {
     let mut open = wanted.to_vec();
     while !open.is_empty() {
@@ -41,7 +41,7 @@ fn the_anthropic_producers_mock_is_heard_from_its_start_to_its_end() {
     hearken.announced("session_started", "Please send an email to bob");
     hearken.announced("output", "I can help with that.");
     hearken.announced("session_completed", "");
-    // Its model calls no tool, so nothing is asked and nothing was done unasked.
+    // Its model calls no tool, so nothing is asked and nothing is done unasked.
     let kinds = kinds(&hearken);
     for never in ["danger", "confirmation", "tool_invoked", "session_errored"] {
         assert!(!kinds.iter().any(|kind| kind == never), "{kinds:?}");
@@ -66,8 +66,8 @@ fn framework(answers: &[&str], tool: &str) -> Hearken {
     for answer in answers {
         hearken.say(answer);
     }
-    // Whether our POST is answered before the event that settles the question is the machine's choice, so that
-    // "sent" may never be said; "Your answer was" holds what was sent and that it counted.
+    // It depends on the machine whether our POST is answered before the event that settles the question, so
+    // "sent" may never be said; "Your answer was" states what was sent and that it counted.
     let wanted = [
         ("tool_completed", tool),
         ("confirmation", "settled. Your answer was"),
@@ -89,7 +89,7 @@ fn the_agent_frameworks_producer_leaves_what_is_rejected() {
     assert!(!kinds(&hearken).iter().any(|kind| kind == "danger"));
 }
 
-/// Calls a tool through the bridge, beside the test, and gives what the agent gets back.
+/// Calls a tool through the bridge, in parallel with the test, and returns the agent's result.
 fn call(port: u16, tool: &str) -> std::thread::JoinHandle<String> {
     let body = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
@@ -99,7 +99,7 @@ fn call(port: u16, tool: &str) -> std::thread::JoinHandle<String> {
 }
 
 fn bridge() -> Peer {
-    // It plays the server of tools itself where the package mcp is missing.
+    // It acts as the tool server itself if the package mcp is missing.
     let more = ["--mcp-server", "true"];
     Peer::start_by("aaep-mcp-bridge", "--aaep-port", free_port(), &more)
 }
@@ -150,7 +150,7 @@ fn a_harmless_tool_of_the_bridge_runs_without_a_question() {
     assert!(!kinds(&hearken).iter().any(|kind| kind == "confirmation"));
 }
 
-/// Follows a producer as a source of the settings whose server takes prompts at a path.
+/// Follows a producer as a source in the settings whose server accepts prompts at a path.
 fn prompted(peer: &Peer, path: &str) -> (tempfile::TempDir, Hearken) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.toml");

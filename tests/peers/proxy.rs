@@ -68,7 +68,7 @@ impl Editor {
         self.wants("session/prompt", &params)
     }
 
-    /// Reads until a message fits.
+    /// Reads until a message matches.
     fn until(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
         loop {
             let mut line = String::new();
@@ -83,7 +83,7 @@ impl Editor {
         }
     }
 
-    /// Waits for a permission that the agent wants; gives the request.
+    /// Waits for a permission request of the agent; returns it.
     fn asked(&mut self) -> Value {
         self.until(|it| it["method"] == "session/request_permission")
     }
@@ -114,7 +114,8 @@ fn opencode_below_an_editor_is_allowed_from_a_terminal_and_in_the_editor() {
     let mut hearken = editor.watch();
     hearken.announced("connection", "onnected");
 
-    // In the terminal: the editor is told to withdraw its question, and its late answer is nobody's.
+    // In the terminal: the editor is told to withdraw its question, and its late answer goes
+    // nowhere.
     let turn = editor.prompt("touch a.txt");
     let request = editor.asked();
     let n = asked(&mut hearken, " touch a.txt. ");
@@ -132,7 +133,7 @@ fn opencode_below_an_editor_is_allowed_from_a_terminal_and_in_the_editor() {
     hearken.announced("session_completed", "Finished");
     assert!(editor.scene.has("a.txt"));
 
-    // In the editor: the question in the terminal is over.
+    // In the editor: the question in the terminal is closed.
     let turn = editor.prompt("touch b.txt");
     let request = editor.asked();
     asked(&mut hearken, " touch b.txt. ");

@@ -6,7 +6,7 @@ pub mod terminal;
 
 use super::PATIENCE;
 
-/// Gives the program.
+/// Returns the program.
 fn program() -> std::ffi::OsString {
     std::env::var_os("HEARKEN_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_hearken").into())
 }

@@ -1,8 +1,8 @@
 //! `aaep-conformance subscriber` from PyPI, through a listener that only this test has.
 //!
 //! The suite connects to the subscriber and posts events to it, which no transport of appendix B does. The
-//! listener hands each event to hearken and answers only when hearken has announced it. What little that
-//! shows is said in docs/conformance.md.
+//! listener passes each event to hearken and answers only after hearken has announced it.
+//! docs/conformance.md states what little that shows.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::child::Hearken;
 use super::program;
 
-/// Serves the suite until its stream and its posts are over; gives hearken back with what it said.
+/// Serves the suite until its stream and its posts are over; returns hearken with its output.
 fn serve(listener: &TcpListener, posts: usize) -> Hearken {
     let mut hearken = Hearken::start(&["watch", "-", "--face", "json", "--voice", "none"]);
     let mut streams = Vec::new();
@@ -23,7 +23,7 @@ fn serve(listener: &TcpListener, posts: usize) -> Hearken {
         if head.starts_with("GET /events ") {
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
             stream.write_all(head.as_bytes()).unwrap();
-            // The suite hears nothing over it, but it stays open.
+            // The suite receives nothing over it, but it stays open.
             streams.push(stream);
             continue;
         }
@@ -80,7 +80,7 @@ fn the_subscribers_tests_of_the_suite_pass_and_are_two() {
             .iter()
             .map(|result| result["test_id"].as_str().unwrap())
             .collect();
-        // More than these would be news, and a reason to claim more.
+        // More than these would be new, and a reason to claim more.
         assert_eq!(ids, ["L1-SUB-001", "L1-SUB-002"], "level {level}");
         assert!(results.iter().all(|result| result["passed"] == true));
     }

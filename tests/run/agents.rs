@@ -1,23 +1,23 @@
-//! Agents for tests, which speak the Agent Client Protocol: each gives what it says to a line.
+//! Agents for tests that speak the Agent Client Protocol: each returns its messages for an input line.
 
 use serde_json::{Value, json};
 
-/// Is an agent that asks once per turn.
+/// An agent that asks once per turn.
 #[derive(Default)]
 pub struct Asking {
     prompt: Value,
 }
 
-/// Is an agent that wants somebody to sign in, has modes and commands, and asks for a form and an address in its turn.
+/// An agent that requires a sign-in, has modes and commands, and requests a form and an address in its turn.
 #[derive(Default)]
 pub struct Whole {
     prompt: Value,
     is_signed_in: bool,
 }
 
-/// Is an agent.
+/// An agent.
 pub trait Agent: Default + 'static {
-    /// Gives what it says to a message.
+    /// Returns its messages in answer to a message.
     fn answer(&mut self, message: &Value) -> Vec<Value>;
 }
 
@@ -51,7 +51,7 @@ fn ends(id: &Value, reason: &str) -> Value {
     result(id, json!({"stopReason": reason}))
 }
 
-/// Says who it is, and how somebody signs in.
+/// Returns its introduction, with the ways to sign in.
 fn introduces(id: &Value, ways: Value) -> Value {
     let who = json!({"name": "mock", "title": "Mock"});
     result(

@@ -1,5 +1,5 @@
-//! From the question to the disk: an agent that executes exactly the call as it stands when the answer arrives, and a person
-//! who accepts what was announced. No file changes that was not announced before.
+//! From the question to the disk: an agent that executes exactly the call as it is when the answer arrives, and a
+//! person who accepts what was announced. No file changes that was not announced before.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 use crate::support::child::Hearken;
 use crate::support::stand_in::{StandIn, Talk};
 
-/// What an agent asks, and what becomes of that while the question is open.
+/// What an agent asks, and how it changes while the question is open.
 #[derive(Clone)]
 struct Scene {
-    /// What the call is given when the question comes, and in what steps that changes, each after so many milliseconds.
+    /// The call's input when the question is sent, and its later changes, each after a number of milliseconds.
     inputs: Vec<(u64, Value)>,
-    /// What it runs once it was accepted, where that is something else again.
+    /// What it runs once accepted, if that is something else again.
     instead: Option<Value>,
 }
 
-/// Files that are there before.
+/// Files that exist beforehand.
 const FILES: [&str; 4] = ["src/main.rs", "src/lib.rs", "notes.txt", "old notes.txt"];
 
-/// Runs everything that a call is given, as an agent does that takes each input for a command.
+/// Runs all input of a call, like an agent that treats every input as a command.
 fn execute(input: &Value, folder: &Path) {
     let text = |name: &str| input[name].as_str().unwrap_or_default().to_owned();
     let args: Vec<&str> = input["args"]
@@ -102,7 +102,7 @@ fn play(mut talk: Talk, scene: &Scene, folder: &Path) {
     talk.end();
 }
 
-/// Gives what is in a folder, by path.
+/// Returns the contents of a folder, by path.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -118,8 +118,8 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Plays a scene to a person who does what `keys` say: each pair waits for words, and types a line. Gives the files that
-/// changed, what was announced before the answer went out, and everything after it.
+/// Plays a scene to a person who follows `keys`: each pair waits for words, and types a line. Returns the files that
+/// changed, what was announced before the answer was sent, and everything after it.
 fn answer(scene: Scene, keys: &[(&str, &str)]) -> (Vec<String>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     for file in FILES {
@@ -165,7 +165,7 @@ fn still(input: Value) -> Scene {
     }
 }
 
-/// Tells whether a changed file, or the folder that it is in, was announced by its name.
+/// Returns whether a changed file, or the folder that it is in, was announced by name.
 fn was_announced(file: &str, announced: &str) -> bool {
     let folder = file.split('/').next().unwrap_or_default();
     announced.contains(file) || (folder != file && announced.contains(folder))
@@ -221,7 +221,7 @@ fn an_input_that_no_question_says_is_counted_and_stands_in_its_details() {
 
 #[test]
 fn a_call_that_changes_while_its_question_is_open_is_asked_again_and_the_old_answer_runs_nothing() {
-    // The command comes after the question, before the first step and between the two.
+    // The command arrives after the question, before the first step and between the two.
     for (first, after) in [
         (json!({}), 300),
         (json!({"command": "ls -la"}), 300),
@@ -235,7 +235,7 @@ fn a_call_that_changes_while_its_question_is_open_is_asked_again_and_the_old_ans
             instead: None,
         };
         let first_keys = match (first["command"].as_str(), after) {
-            // A call that says nothing can only be rejected.
+            // A call without content can only be rejected.
             (None, _) => vec![(
                 "It does not say what it would do, so it can only be rejected",
                 "y 1",

@@ -1,5 +1,5 @@
-//! A producer of server-sent events with a handshake, scripted: it says what a test wants, byte by byte as
-//! appendix B.1 prints it, and takes requests in whatever order they come.
+//! A scripted producer of server-sent events with a handshake: it says what a test wants, byte by byte as
+//! appendix B.1 prints it, and accepts requests in any order.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use super::PATIENCE;
 
-/// Holds one request that waits for its answer.
+/// A request that waits for its answer.
 pub struct Asked {
     /// The method and the target.
     pub line: String,
-    /// The header fields, in small letters.
+    /// The header fields, in lower case.
     pub head: String,
-    /// What was sent; null where that is no JSON.
+    /// The body; null if it is not JSON.
     pub body: Value,
     stream: TcpStream,
 }
@@ -48,7 +48,7 @@ impl Asked {
         })
     }
 
-    /// Answers in whole, and gives what was asked.
+    /// Answers completely, and returns the request's body.
     pub fn answer(mut self, status: &str, fields: &str, body: &Value) -> Value {
         let body = match body {
             Value::Null => String::new(),
@@ -58,7 +58,7 @@ impl Asked {
         let head =
             format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n");
         let text = format!("{head}{fields}\r\n{body}");
-        // Who left does not wait for the answer.
+        // A client that left does not wait for the answer.
         let _ = self.stream.write_all(text.as_bytes());
         self.body
     }
@@ -73,7 +73,7 @@ impl Asked {
     }
 }
 
-/// Is an open stream of events; dropped, it breaks.
+/// An open stream of events, which breaks when dropped.
 pub struct Events(TcpStream);
 
 impl Events {
@@ -84,7 +84,7 @@ impl Events {
         self.0.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Waits for its end at the other side.
+    /// Waits until the other side has closed it.
     pub fn left(&mut self) {
         let mut rest = Vec::new();
         // A reset is a farewell too.
@@ -92,7 +92,7 @@ impl Events {
     }
 }
 
-/// Listens at a port until it dies.
+/// A server that listens on a port until it dies.
 pub struct Server {
     pub at: SocketAddr,
     dead: Arc<AtomicBool>,
@@ -128,7 +128,7 @@ impl Server {
         }
     }
 
-    /// Waits for a request to a place; what is asked elsewhere is not found.
+    /// Waits for a request to a path; requests to other paths get "not found".
     pub fn asked(&self, line: &str) -> Asked {
         loop {
             let asked = self.requests.recv_timeout(PATIENCE);
@@ -140,7 +140,7 @@ impl Server {
         }
     }
 
-    /// Takes a message to the subscription.
+    /// Answers a message to the subscription, and returns it.
     pub fn told(&self, status: &str, answer: &Value) -> Value {
         self.asked("POST /aaep/v1/replies").answer(
             status,
@@ -149,7 +149,7 @@ impl Server {
         )
     }
 
-    /// Agrees on a subscription, with a lower rate than was asked for.
+    /// Agrees on a subscription, with a lower rate than requested.
     pub fn agree(&self, id: &str) -> Value {
         let asked = self.asked("POST /aaep/v1/subscriptions");
         let mut honored = asked.body["capabilities"].clone();
@@ -173,7 +173,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.dead.store(true, Ordering::SeqCst);
-        // Wakes it, so that it sees its end.
+        // This wakes it, so that it notices its end.
         let _ = TcpStream::connect(self.at);
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();
@@ -181,13 +181,13 @@ impl Drop for Server {
     }
 }
 
-/// Makes a consent (5.4).
+/// Builds a consent (5.4).
 pub fn consent(id: &str, honored: &Value) -> Value {
     json!({"type": "subscription.accepted", "subscription_id": id, "aaep_version": "1.0.0",
         "producer": {"agent_id": "planner"}, "honored_capabilities": honored})
 }
 
-/// Makes an event of the one session.
+/// Builds an event of the one session.
 pub fn event(n: u32, kind: &str, fields: &Value) -> Value {
     let mut event = json!({"@context": "https://aaep-protocol.org/context/v1",
         "type": format!("aaep:agent.{kind}"), "event_id": format!("evt_{n}"), "session_id": "sess_1",

@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::PATIENCE;
 
-/// How long a hand takes at least.
+/// The shortest time that a hand takes.
 const HAND: Duration = Duration::from_millis(50);
 
-/// Holds a running `hearken` whose lines can be waited for.
+/// A running `hearken` whose lines can be waited for.
 pub struct Hearken {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -20,7 +20,7 @@ pub struct Hearken {
     seen: Vec<String>,
 }
 
-/// Makes the command with an environment in which nothing of the machine's user shows.
+/// Returns the command, with an environment that hides the machine's user.
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(
         std::env::var_os("HEARKEN_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_hearken").into()),
@@ -34,7 +34,7 @@ pub fn command(arguments: &[&str]) -> Command {
         .env_remove("LOCALAPPDATA")
         .env("HOME", "/nonexistent")
         .env("TZ", "UTC")
-        // Who tests with a screen reader at work sees what everybody sees.
+        // A developer with a running screen reader should see what everybody else sees.
         .env("HEARKEN_SCREEN_READER", "no")
         .env_remove("NO_COLOR");
     command
@@ -46,7 +46,7 @@ impl Hearken {
         Self::spawn(&mut command(arguments))
     }
 
-    /// Starts a command of the caller's making with pipes on all three ends.
+    /// Starts the caller's own command with pipes on all three ends.
     pub fn spawn(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -72,10 +72,10 @@ impl Hearken {
         }
     }
 
-    /// Types a line, no sooner than a hand could that read what came last: a program that is held up may know only a
-    /// moment later that its own words are out, and what comes before that answers nothing.
+    /// Types a line, no sooner than a hand could that has read the latest output: a delayed program may only learn a
+    /// moment later that its own words are out, and input before that answers nothing.
     ///
-    /// One that has ended takes no line: whoever waits for what it does with it sees that.
+    /// A program that has ended accepts no line: the test notices that when it waits for the effect.
     pub fn say(&mut self, line: &str) {
         std::thread::sleep(HAND);
         let stdin = self.stdin.as_mut().unwrap();
@@ -91,13 +91,13 @@ impl Hearken {
         rustix::process::kill_process(id, signal).unwrap();
     }
 
-    /// Ends it without a word.
+    /// Kills it without warning.
     #[allow(dead_code, reason = "only some of the tests that share it end it so")]
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
     }
 
-    /// Gives its process id.
+    /// Returns its process id.
     #[allow(
         dead_code,
         reason = "only some of the tests that share it look at its process"
@@ -106,12 +106,12 @@ impl Hearken {
         self.child.id()
     }
 
-    /// Ends its standard input.
+    /// Closes its standard input.
     pub fn end_input(&mut self) {
         self.stdin = None;
     }
 
-    /// Waits for the next line that fits, and gives it.
+    /// Waits for the next matching line, and returns it.
     pub fn wait(&mut self, what: &str, fits: impl Fn(&str) -> bool) -> String {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -151,9 +151,9 @@ impl Hearken {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// Gives the most memory that it has held so far, in bytes; absent where the system does not say.
+    /// Returns its peak memory so far, in bytes; `None` if the system does not report it.
     pub fn peak(&self) -> Option<usize> {
-        // Under Wine such a file is another program's.
+        // Under Wine, such a file belongs to another program.
         if cfg!(windows) {
             return None;
         }
@@ -163,12 +163,12 @@ impl Hearken {
         Some(kilobytes * 1024)
     }
 
-    /// Gives every line so far.
+    /// Returns every line so far.
     pub fn seen(&self) -> &[String] {
         &self.seen
     }
 
-    /// Waits for its end, and gives the exit code and what it wrote to standard error.
+    /// Waits for its end, and returns the exit code, its standard error and all its lines.
     pub fn exit(mut self) -> (i32, String, Vec<String>) {
         let until = Instant::now() + PATIENCE;
         loop {

@@ -14,10 +14,10 @@ pub mod terminal;
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Nothing on loopback takes this long; a test that waits so long has failed.
+/// Nothing on loopback takes this long; a test that waits this long has failed.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Gives the program that is tested: this build's, or the one that `HEARKEN_BINARY` names.
+/// Returns the program under test: this build's, or the one that `HEARKEN_BINARY` names.
 pub fn program() -> OsString {
     std::env::var_os("HEARKEN_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_hearken").into())
 }
@@ -32,7 +32,7 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
-/// Waits for a future, but not for ever.
+/// Waits for a future, with a time limit.
 pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future)
         .await

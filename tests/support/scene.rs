@@ -1,4 +1,4 @@
-//! What a person may see in the full face: one stage for each.
+//! What a person may see in the full face: one stage each.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::stage::Stage;
 
-/// A scene's name, and what sets it.
+/// A scene's name, and the function that sets it up.
 pub type Scene = (&'static str, fn() -> Stage);
 
-/// Every scene, by its name.
+/// Every scene, with its name.
 pub const SCENES: &[Scene] = &[
     ("idle", idle),
     ("three agents", three_agents),
@@ -31,7 +31,7 @@ pub fn stage() -> Stage {
     Stage::new(Config::default(), "2026-01-01T10:00:00Z".parse().unwrap())
 }
 
-/// Sends an event of an agent, who is called by his name everywhere.
+/// Sends an event of an agent, which has the same name everywhere.
 pub fn event(stage: &mut Stage, agent: &str, kind: &str, fields: Value) {
     let letters = agent.to_lowercase();
     let id: String = letters
@@ -51,13 +51,13 @@ pub fn event(stage: &mut Stage, agent: &str, kind: &str, fields: Value) {
     stage.wait(Duration::from_millis(100));
 }
 
-/// Lets an agent enter a state.
+/// Sends an agent's change of state.
 fn state(stage: &mut Stage, agent: &str, from: &str, to: &str) {
     let fields = json!({"from_state": from, "to_state": to});
     event(stage, agent, "state.changed", fields);
 }
 
-/// Lets an agent say a text of its own.
+/// Sends a text of the agent's own.
 pub fn say(stage: &mut Stage, agent: &str, text: &str) {
     let output = format!("out_{}", stage.told.len());
     event(

@@ -11,10 +11,10 @@ mod folder;
 pub use fake_ssip::{Answer, FakeSsip, Kind, Speech};
 pub use folder::Folder;
 
-/// How long the server waits for what a test wants to see.
+/// How long the server waits for what a test expects.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Gives what leads the program to this server and to no other voice of the machine.
+/// Returns the address that leads the program to this server, away from the machine's other voices.
 pub fn address(server: &FakeSsip) -> String {
     format!("unix_socket:{}", server.socket().display())
 }

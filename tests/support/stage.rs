@@ -1,4 +1,4 @@
-//! The app on a virtual clock, with a voice that only remembers.
+//! The app on a virtual clock, with a voice that only records.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,23 +22,23 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
 
-/// How many characters the remembered voice says in a second.
+/// How many characters per second the recorded voice speaks.
 const SPEED: u64 = 15;
 
-/// Plays facts into the app, deadline by deadline, and remembers what came out.
+/// Feeds facts to the app, deadline by deadline, and records the output.
 pub struct Stage {
     pub app: App,
     pub now: Now,
     pub script: Vec<String>,
-    /// What was told, and the lines of each.
+    /// All announcements, and the lines of each.
     pub told: Vec<Arc<Announcement>>,
     pub lines: Vec<String>,
-    /// Writes the lines.
+    /// The writer of the lines.
     pub written: linear::Lines,
     pub sent: Vec<(u64, String)>,
-    /// What the JSON face writes.
+    /// The output of the JSON face.
     pub objects: Vec<String>,
-    /// What was handed to whoever carries decisions out.
+    /// The messages to the decision handler.
     pub handed: Vec<(u64, String)>,
     pub quit: Option<Exit>,
     playing: Option<(Utterance, Duration, Duration)>,
@@ -55,8 +55,8 @@ impl Stage {
         Self::of(config, start, phrases, Manner::Keys, SourceSetup::default())
     }
 
-    /// Like [`Stage::new`], with a source that speaks another protocol over pipes; decisions are handed on where nobody
-    /// here speaks for the person.
+    /// Like [`Stage::new`], with a source that speaks another protocol over pipes; decisions are handed on if no
+    /// identity here speaks for the person.
     pub fn speaking(
         config: Config,
         start: jiff::Timestamp,
@@ -74,7 +74,7 @@ impl Stage {
         Self::of(config, start, phrases, Manner::Keys, source)
     }
 
-    /// Like [`Stage::new`], for whoever writes lines, without a voice.
+    /// Like [`Stage::new`], for a user who writes lines, without a voice.
     pub fn by_lines(config: Config, start: jiff::Timestamp, manner: Manner) -> Self {
         let phrases = Phrases::english().unwrap();
         Self::of(config, start, phrases, manner, SourceSetup::default())
@@ -173,7 +173,7 @@ impl Stage {
         self.input(Input::Stroke(Stroke::key(key, self.now.monotonic)));
     }
 
-    /// Feeds a fact, and that the question that it brings is drawn at once.
+    /// Feeds a fact, and then the fact that a question it raises is drawn immediately.
     pub fn input(&mut self, input: Input) {
         self.feed(input);
         if self.app.wants_sight()
@@ -284,7 +284,7 @@ impl Stage {
         self.forward(end);
     }
 
-    /// Waits until nothing is said any more.
+    /// Waits until the voice is silent.
     pub fn wait_for_silence(&mut self) {
         for _ in 0..1000 {
             self.wait(Duration::from_millis(500));
@@ -316,7 +316,7 @@ impl Stage {
         ));
     }
 
-    /// Draws the screen as plain text, with the cursor's place below it.
+    /// Returns the screen as plain text, with the cursor position below it.
     pub fn screen(&self, columns: u16, rows: u16) -> String {
         let (buffer, cursor, _) = self.drawn(columns, rows, ThemeChoice::Plain);
         let mut text = String::new();
@@ -331,7 +331,7 @@ impl Stage {
         format!("{text}(cursor at column {}, row {})\n", cursor.x, cursor.y)
     }
 
-    /// Draws the screen in a theme: the cells, the cursor, and which page of a question is in sight.
+    /// Returns the screen in a theme: the cells, the cursor, and which page of a question is visible.
     pub fn drawn(
         &self,
         columns: u16,

@@ -1,31 +1,32 @@
-//! A program in whose place a test speaks: it carries what it reads to the test, and writes what the test says.
+//! A program that a test speaks for: it passes its input to the test, and writes what the test says.
 //!
-//! It is this very binary, which is there on every system; a shell starts it, because only that turns its outputs round. What
-//! runs tests writes to the standard output by itself, so what it carries goes to the standard error, and the two are swapped.
+//! It is this very test binary, which is available on every system. A shell starts it, because only a shell can swap
+//! its outputs: a test runner writes to standard output by itself, so the program writes to standard error, and the two
+//! are swapped.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The test below, which is the program.
+/// The test below, which acts as the program.
 const NAME: &str = "support::stand_in::what_it_reads_and_what_it_is_told_are_carried";
-/// Where it carries to.
+/// The variable with the address it connects to.
 const PLACE: &str = "HEARKEN_STAND_IN";
 
-/// Waits for the program and speaks in its place.
+/// Waits for the program and speaks for it.
 pub struct StandIn {
     folder: tempfile::TempDir,
     listener: TcpListener,
 }
 
 impl StandIn {
-    /// Makes one that writes some words to its standard error, and leaves with a code once it is told no more.
+    /// Creates one that writes some words to its standard error, and exits with a code when the test says no more.
     pub fn new(words: &str, code: u8) -> Self {
         Self::beginning("", words, code)
     }
 
-    /// Makes one that writes a line to its standard output at once, before the test could speak in its place.
+    /// Creates one that also writes a line to its standard output immediately, before the test could speak for it.
     pub fn beginning(first: &str, words: &str, code: u8) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -52,7 +53,7 @@ impl StandIn {
         Self { folder, listener }
     }
 
-    /// Gives what starts it.
+    /// Returns the command that starts it.
     pub fn call(&self) -> Vec<String> {
         let script = script(self.folder.path()).to_str().unwrap().to_owned();
         match cfg!(windows) {
@@ -61,7 +62,7 @@ impl StandIn {
         }
     }
 
-    /// Gives the name by which hearken calls it.
+    /// Returns hearken's name for it.
     pub fn name(&self) -> &'static str {
         if cfg!(windows) { "mock.cmd" } else { "sh" }
     }
@@ -71,7 +72,7 @@ impl StandIn {
         Talk::new(self.listener.accept().unwrap().0)
     }
 
-    /// Has something speak in its place, each time that it runs.
+    /// Runs a function that speaks for it, each time that it runs.
     pub fn plays(&self, play: impl Fn(Talk) + Send + 'static) {
         let listener = self.listener.try_clone().unwrap();
         std::thread::spawn(move || {
@@ -81,7 +82,7 @@ impl StandIn {
         });
     }
 
-    /// Gives its process id, where a shell writes it down.
+    /// Returns its process id, if a shell writes it down.
     #[cfg(unix)]
     pub fn pid(&self) -> String {
         let text = std::fs::read_to_string(self.folder.path().join("pid"));
@@ -93,7 +94,7 @@ fn script(folder: &Path) -> PathBuf {
     folder.join(if cfg!(windows) { "mock.cmd" } else { "mock.sh" })
 }
 
-/// Is what the program reads and writes.
+/// The input and output of the program.
 pub struct Talk {
     reads: BufReader<TcpStream>,
     writes: TcpStream,
@@ -108,15 +109,15 @@ impl Talk {
         }
     }
 
-    /// Gives the next line that it read, without its end; absent at the end of its input.
+    /// Returns the next line of its input, without the line end; `None` at the end of the input.
     pub fn hear(&mut self) -> Option<String> {
         let mut line = String::new();
-        // One that was ended breaks the connection.
+        // A killed program breaks the connection.
         let count = self.reads.read_line(&mut line).unwrap_or(0);
         (count > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned())
     }
 
-    /// Gives the next line that it read; absent where none came for so long, or at the end of its input.
+    /// Returns the next line of its input; `None` if none arrives within `time`, or at the end of the input.
     pub fn hear_for(&mut self, time: Duration) -> Option<String> {
         self.writes.set_read_timeout(Some(time)).unwrap();
         let line = self.hear();
@@ -124,25 +125,25 @@ impl Talk {
         line
     }
 
-    /// Waits for the end of its input, and gives what it read until then.
+    /// Waits for the end of its input, and returns everything read up to then.
     pub fn rest(&mut self) -> String {
         let mut rest = Vec::new();
         let _ = self.reads.read_to_end(&mut rest);
         String::from_utf8(rest).unwrap()
     }
 
-    /// Has it write a line; one that was ended writes nothing.
+    /// Makes it write a line; does nothing if it has been killed.
     pub fn say(&mut self, line: &str) {
         let _ = self.writes.write_all(format!("{line}\n").as_bytes());
     }
 
-    /// Has it end.
+    /// Makes it end.
     pub fn end(self) {
         let _ = self.writes.shutdown(Shutdown::Both);
     }
 }
 
-/// Carries until the test says no more.
+/// Passes data on until the test says no more.
 fn carry(place: &str) -> std::io::Result<u64> {
     let mut stream = TcpStream::connect(place)?;
     let mut up = stream.try_clone()?;
@@ -153,11 +154,11 @@ fn carry(place: &str) -> std::io::Result<u64> {
     std::io::copy(&mut stream, &mut std::io::stderr())
 }
 
-/// Is the program itself where that is asked for; played as a test, it starts itself and looks at what is carried.
+/// Acts as the program itself on request; run as a test, it starts itself and checks what is passed on.
 #[test]
 fn what_it_reads_and_what_it_is_told_are_carried() {
     if let Ok(place) = std::env::var(PLACE) {
-        // One whose test is over was told all.
+        // If the test is over, everything has been passed on.
         let _ = carry(&place);
         std::process::exit(0);
     }

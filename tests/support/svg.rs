@@ -7,7 +7,7 @@ use ratatui::style::{Color, Modifier};
 
 /// The size of a cell, in pixels.
 const CELL: (u16, u16) = (9, 20);
-/// What is left free around the screen, in pixels.
+/// The margin around the screen, in pixels.
 const EDGE: u16 = 12;
 const PAPER: &str = "#1b1b1f";
 const INK: &str = "#e6e6e6";
@@ -38,7 +38,7 @@ fn escaped(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// Draws a screen, under a title that says what it is.
+/// Returns a screen as a picture, with a title that describes it.
 pub fn picture(buffer: &Buffer, title: &str) -> String {
     let area = buffer.area;
     let (width, height) = (

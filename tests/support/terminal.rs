@@ -8,20 +8,20 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 use super::PATIENCE;
 
-/// Holds a running `hearken` in a terminal.
+/// A running `hearken` in a terminal.
 pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
-    /// Absent once the terminal is gone.
+    /// `None` once the terminal is gone.
     ends: Option<(Box<dyn MasterPty + Send>, Box<dyn Write + Send>)>,
     bytes: Receiver<Vec<u8>>,
     parser: vt100::Parser,
     raw: Vec<u8>,
-    /// Whether it replies to the query for its cursor, and how much of what was written it has looked through for one.
+    /// Whether it replies to cursor queries, and how much of the output has been searched for them.
     replies: bool,
     looked_through: usize,
 }
 
-/// Asks a terminal where its cursor is.
+/// Asks a terminal for the cursor position.
 const QUERY: &[u8] = b"\x1b[6n";
 
 impl Terminal {
@@ -30,7 +30,7 @@ impl Terminal {
         Self::start_with(columns, rows, arguments, &[("TERM", "xterm-256color")])
     }
 
-    /// Starts it with more of an environment.
+    /// Starts it with additional environment variables.
     pub fn start_with(
         columns: u16,
         rows: u16,
@@ -67,7 +67,7 @@ impl Terminal {
         command.cwd("/");
         command.env("HOME", "/nonexistent");
         command.env("TZ", "UTC");
-        // Who tests with a screen reader at work sees what everybody sees.
+        // A developer with a running screen reader should see what everybody else sees.
         command.env("HEARKEN_SCREEN_READER", "no");
         command.env_remove("XDG_CONFIG_HOME");
         for sign in [
@@ -104,13 +104,13 @@ impl Terminal {
             bytes,
             parser: vt100::Parser::new(rows, columns, 0),
             raw: Vec::new(),
-            // As nearly all do.
+            // As nearly all terminals do.
             replies: true,
             looked_through: 0,
         }
     }
 
-    /// Replies to the query for its cursor from now on, or reads nothing more and replies to none.
+    /// Makes it reply to cursor queries from now on, or read nothing more and reply to none.
     pub fn reply(&mut self, replies: bool) {
         self.replies = replies;
         self.answer_queries();
@@ -120,12 +120,12 @@ impl Terminal {
         while self.replies {
             let rest = &self.raw[self.looked_through..];
             let Some(at) = rest.windows(QUERY.len()).position(|part| part == QUERY) else {
-                // A query and the place before it are shorter than what is looked through again.
+                // A query and the cursor position before it are shorter than the part searched again.
                 let again = self.raw.len().saturating_sub(64);
                 self.looked_through = self.looked_through.max(again);
                 return;
             };
-            // Where the cursor was put right before.
+            // The cursor position set just before the query.
             let before = String::from_utf8_lossy(&rest[..at]);
             let place = before
                 .rsplit_once("\x1b[")
@@ -143,14 +143,14 @@ impl Terminal {
         writer.flush().unwrap();
     }
 
-    /// Sends bytes as they are, whole sequences or parts of them.
+    /// Sends bytes unchanged, whole sequences or parts of them.
     pub fn send(&mut self, bytes: &[u8]) {
         let (_, writer) = self.ends.as_mut().unwrap();
         writer.write_all(bytes).unwrap();
         writer.flush().unwrap();
     }
 
-    /// Tells how much of what was sent lies in the terminal, unread by the program.
+    /// Returns how much of the input is still in the terminal, unread by the program.
     pub fn unread(&self) -> u64 {
         let (master, _) = self.ends.as_ref().unwrap();
         let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NOCTTY;
@@ -159,17 +159,17 @@ impl Terminal {
         rustix::io::ioctl_fionread(&slave).unwrap()
     }
 
-    /// Gives the screen as text.
+    /// Returns the screen as text.
     pub fn screen(&self) -> String {
         self.parser.screen().contents()
     }
 
-    /// Gives everything that was written to the terminal.
+    /// Returns everything that was written to the terminal.
     pub fn raw(&self) -> &[u8] {
         &self.raw
     }
 
-    /// Gives the screen with its modes.
+    /// Returns the screen with its modes.
     pub fn parsed(&self) -> &vt100::Screen {
         self.parser.screen()
     }
@@ -179,7 +179,7 @@ impl Terminal {
         self.wait_until(words, |screen| screen.replace('\n', " ").contains(words));
     }
 
-    /// Waits until the screen is as wished.
+    /// Waits until the screen meets a condition.
     pub fn wait_until(&mut self, what: &str, fits: impl Fn(&str) -> bool) {
         let until = Instant::now() + PATIENCE;
         while !fits(&self.screen()) {
@@ -189,7 +189,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until certain bytes were written.
+    /// Waits until certain bytes have been written.
     pub fn wait_for_raw(&mut self, bytes: &[u8]) {
         let until = Instant::now() + PATIENCE;
         while !self.raw.windows(bytes.len()).any(|part| part == bytes) {
@@ -197,7 +197,7 @@ impl Terminal {
         }
     }
 
-    /// Tells whether the terminal itself echoes what is typed.
+    /// Returns whether the terminal itself echoes what is typed.
     pub fn echoes(&self) -> bool {
         const ECHO: u64 = 0o10;
         let (master, _) = self.ends.as_ref().unwrap();
@@ -205,14 +205,14 @@ impl Terminal {
         u64::from(modes.local_flags.bits()) & ECHO != 0
     }
 
-    /// Tells whether the program is stopped, as by the terminal's stop key.
+    /// Returns whether the program is stopped, as by the terminal's stop key.
     pub fn is_stopped(&self) -> bool {
         let id = self.child.process_id().unwrap();
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
         stat.rsplit(") ").next().unwrap().starts_with('T')
     }
 
-    /// Waits until the cursor stands in a row: a frame ends by placing it, after its texts.
+    /// Waits until the cursor is in a row: a frame ends by placing it, after its texts.
     pub fn wait_for_cursor(&mut self, row: u16) {
         let until = Instant::now() + PATIENCE;
         while self.parser.screen().cursor_position().0 != row {
@@ -225,18 +225,18 @@ impl Terminal {
         }
     }
 
-    /// Takes what comes for a while, when nothing but time is waited for.
+    /// Reads output for a while, when there is nothing to wait for but time.
     pub fn let_pass(&mut self, time: Duration) {
         let until = Instant::now() + time;
         while self.take(until) {}
     }
 
-    /// Takes what came until now, without waiting.
+    /// Reads the output so far, without waiting.
     pub fn drain(&mut self) {
         while self.take(Instant::now()) {}
     }
 
-    /// Takes what comes next; false when nothing came until then.
+    /// Reads the next output; returns false if none arrives in time.
     fn take(&mut self, until: Instant) -> bool {
         match self
             .bytes
@@ -252,7 +252,7 @@ impl Terminal {
         }
     }
 
-    /// Gives the program's number.
+    /// Returns the program's process id.
     pub fn id(&self) -> u32 {
         self.child.process_id().unwrap()
     }
@@ -277,7 +277,7 @@ impl Terminal {
             .unwrap();
     }
 
-    /// Claims a size that no terminal of ours could show.
+    /// Claims a size that no terminal of ours could display.
     pub fn claim(&mut self, columns: u16, rows: u16) {
         let (master, _) = self.ends.as_ref().unwrap();
         master
@@ -290,7 +290,7 @@ impl Terminal {
             .unwrap();
     }
 
-    /// Stops the terminal's output as Ctrl-S does where the terminal takes that key, or lets it go on.
+    /// Stops the terminal's output as Ctrl-S does in a terminal that handles that key, or resumes it.
     pub fn stop_output(&mut self, stopped: bool) {
         let (master, _) = self.ends.as_ref().unwrap();
         let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NOCTTY;
@@ -306,9 +306,9 @@ impl Terminal {
 
     /// Takes the terminal away from under the program.
     pub fn hang_up(&mut self) {
-        // The reading thread has an end of the terminal of its own; it lets go of that as soon as it can't
-        // hand over what it reads. It is given something to read, and never waits for the program to write.
-        // The program's side is opened first: it has no name any more once every other end is gone.
+        // The reading thread has its own end of the terminal; it releases that as soon as it can't pass on what it
+        // reads. It is given something to read, without waiting for the program to write. The program's side is opened
+        // first: it loses its name once every other end is gone.
         let (master, _) = self.ends.take().unwrap();
         let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NOCTTY;
         let name = master.tty_name().unwrap();
@@ -316,13 +316,13 @@ impl Terminal {
         self.bytes = channel().1;
         drop(master);
         match rustix::io::write(&slave, b"\n") {
-            // The program itself may have written something, and all is gone already.
+            // The program itself may have written something, and everything is gone already.
             Ok(_) | Err(rustix::io::Errno::IO) => {}
             Err(error) => panic!("{error}"),
         }
     }
 
-    /// Waits for its end, and gives the exit code.
+    /// Waits for its end, and returns the exit code.
     pub fn exit(&mut self) -> u32 {
         let until = Instant::now() + PATIENCE;
         loop {

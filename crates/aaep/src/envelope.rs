@@ -26,7 +26,7 @@ pub enum Urgency {
 /// The language of an event's texts (3.3.3, chapter 11).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Localization {
-    /// The BCP 47 tag of the texts; the wild top-level `language` counts too.
+    /// The BCP 47 tag of the texts; the unofficial top-level `language` counts too.
     pub primary_language: Option<Arc<str>>,
     /// The direction of the texts.
     pub text_direction: Option<TextDirection>,

@@ -150,7 +150,7 @@ const MOST_FINDINGS: usize = 64;
 /// The most characters of a name from the wire that a finding shows.
 const LONGEST_FIELD: usize = 64;
 
-/// Collects what is wrong with one message, step by step.
+/// The findings of one message, collected step by step.
 #[derive(Debug)]
 pub(super) struct Findings {
     list: Vec<Finding>,

@@ -81,7 +81,7 @@ impl ReplyToken {
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
-    /// Returns the token's text, only for the reply itself, a digest, and the contract of the JSON interface.
+    /// Returns the token's text, only for the reply itself, a digest, and the contract of the JSON face.
     pub fn reveal(&self) -> &str {
         &self.0
     }

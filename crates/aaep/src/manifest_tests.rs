@@ -6,7 +6,7 @@ use crate::Capabilities;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
 
-/// Signs like a producer, and returns the public key in PEM.
+/// A signer that works like a producer, with its public key in PEM.
 struct Signer(EcdsaKeyPair);
 
 impl Signer {

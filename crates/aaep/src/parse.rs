@@ -51,7 +51,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
     })
 }
 
-/// Reads one value and remembers the first repeated name.
+/// A reader of one value that remembers the first repeated name.
 struct Reader<'a> {
     repeated: &'a mut Option<String>,
     /// Whether it is the whole text and not a part of it.

@@ -1,11 +1,11 @@
-//! The fields of the envelope and of the twelve types, as data: what chapters 3, 4, 6 and 11 and the
-//! JSON schemas allow in each.
+//! The fields of the envelope and of the twelve types, as data: what chapters 3, 4, 6 and 11 and the JSON schemas allow
+//! in each.
 //!
-//! Responsibilities: the tables. Not here: the walk over an event by them (`shape`), reading values
-//! into types (`payload`), rules that relate two fields (`check`).
+//! Responsibilities: the tables. Not here: checking an event against them (`shape`), reading values into types
+//! (`payload`), rules that relate two fields (`check`).
 //!
-//! Where prose and schema differ, the prose counts: a text of more than 16 KiB is only beyond a limit
-//! (3.7), and `irreversible` of a confirmation, which only the schema and 6.4.1 know, is no stranger.
+//! Where prose and schema differ, the prose counts: a text of more than 16 KiB only exceeds a limit (3.7), and
+//! `irreversible` of a confirmation, which only the schema and 6.4.1 define, is not an unknown field.
 
 use super::form::Form;
 use super::shape::{Field, Shape, may, must};
@@ -14,7 +14,7 @@ use super::shape::{Field, Shape, may, must};
 const DAY_MS: u64 = 86_400_000;
 /// The longest timeout in seconds: a day.
 const DAY_S: u64 = 86_400;
-/// The largest number of a field without a bound of its own.
+/// The largest number of a field that has no bound of its own.
 const ANY: u64 = u64::MAX;
 
 const DURATION: Shape = Shape::Integer {
@@ -29,9 +29,9 @@ const TIMEOUT: Shape = Shape::Integer {
     least: 1,
     most: DAY_S,
 };
-/// A text that must say something, and whose only bound is the one of 3.7.
+/// A text that must not be empty and is bounded only by 3.7.
 const TEXT: Shape = Shape::Text { most: 0 };
-/// A short text that must say something.
+/// A short text that must not be empty.
 const SHORT: Shape = Shape::Text { most: 4096 };
 /// A text that may be empty.
 const FREE: Shape = Shape::Free { most: 0 };
@@ -41,7 +41,7 @@ const NORMAL: Field = may("summary_normal", TEXT);
 const NORMAL_MUST: Field = must("summary_normal", TEXT);
 const DETAILED: Field = may("summary_detailed", TEXT);
 
-/// Describes one of the twelve types.
+/// One of the twelve types.
 pub(super) struct CoreType {
     /// Its local name.
     pub(super) name: &'static str,
@@ -49,13 +49,13 @@ pub(super) struct CoreType {
     pub(super) section: &'static str,
     /// Its payload.
     pub(super) fields: &'static [Field],
-    /// The spellings of real producers that are read too.
+    /// The unofficial spellings of real producers that are read too.
     pub(super) wild: &'static [&'static str],
-    /// Whether it must be critical.
+    /// Whether its events must be critical.
     pub(super) critical: bool,
 }
 
-/// The fields of the envelope that are not required (3.3, 3.4); steps 2 to 6 see to the others.
+/// The optional fields of the envelope (3.3, 3.4); steps 2 to 6 check the others.
 pub(super) const ENVELOPE: &[Field] = &[
     may("verbosity", Shape::OneOf(&["terse", "normal", "detailed"])).section("3.3.1"),
     may(
@@ -92,7 +92,7 @@ pub(super) const MOST_LANGUAGES: usize = 32;
 const LOCALIZATION: &[Field] = &[
     may("primary_language", Shape::Form(Form::Language)).section("11.1.2"),
     may("text_direction", Shape::OneOf(&["ltr", "rtl", "auto"])).section("11.1.1"),
-    // Its bound is one of 3.7.
+    // Its bound is the one of 3.7.
     may(
         "available_languages",
         Shape::Forms(Form::Language, 0, usize::MAX),
@@ -133,7 +133,7 @@ const CHOICE: &[Field] = &[
     must("label", Shape::Text { most: 1024 }),
 ];
 
-/// Describes every core type (chapter 4).
+/// Every core type (chapter 4).
 pub(super) const CORE: [CoreType; 12] = [
     CoreType {
         name: "agent.session.started",
@@ -375,7 +375,7 @@ pub(super) const CORE: [CoreType; 12] = [
     },
 ];
 
-/// The summaries of a type that nobody knows (7.4.1).
+/// The summaries of an unknown type (7.4.1).
 pub(super) const SUMMARIES: &[Field] = &[TERSE, NORMAL, DETAILED];
 
 /// Returns a core type by its local name.

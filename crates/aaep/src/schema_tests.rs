@@ -1,5 +1,6 @@
 //! Every field of the envelope and of the twelve types with values that fit and values that don't,
-//! written by hand from the chapters, so that the tables of `schema` are held by something else.
+//! written by hand from the chapters, so that the tables of `schema` are checked against something
+//! independent.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,7 +23,7 @@ mod chapters;
 
 use chapters::{envelope_cases, of};
 
-/// One field: where it stands, values that fit, values that don't with the rule they break.
+/// One field: its place, values that fit, and values that don't, each with the rule that it breaks.
 struct Case {
     field: &'static str,
     section: &'static str,
@@ -41,7 +42,7 @@ fn case(field: &'static str, section: &'static str, required: bool) -> Case {
     }
 }
 
-/// A field that breaks another rule than its own: it is not there, or its value is not enough.
+/// A field without cases of its own kind: it must not be there, or its value alone is not enough.
 fn bare(field: &'static str, section: &'static str) -> Case {
     Case {
         field,
@@ -200,7 +201,7 @@ fn summaries(section: &'static str, required: bool) -> [Case; 3] {
 
 const DAY: Option<u64> = Some(86_400_000);
 
-/// An event of a type with every required field and no finding.
+/// Returns an event of a type with every required field and no finding.
 fn sound(name: &str) -> Value {
     let mut event = json!({
         "@context": CORE_CONTEXT,
@@ -233,7 +234,7 @@ fn sound(name: &str) -> Value {
     };
     merge(&mut event, more.as_object().unwrap());
     if name == "agent.output.streaming" {
-        // Its text is the chunk; it has no summaries.
+        // Its text is the chunk; this type has no summaries.
         remove(&mut event, "summary_normal");
     }
     event
@@ -245,7 +246,7 @@ fn merge(event: &mut Value, more: &Map<String, Value>) {
     }
 }
 
-/// Puts a value at a dotted place.
+/// Puts a value at a dotted path.
 fn put(event: &mut Value, field: &str, value: Value) {
     match field.split_once('.') {
         None => event[field] = value,
@@ -279,7 +280,7 @@ fn hold(name: &str, case: &Case) {
         let found: Vec<Finding> = found(&event)
             .into_iter()
             .filter(|finding| finding.field.starts_with(case.field))
-            // A default that is refused by 6.4.1 and a version that is not published fit by form.
+            // A default that 6.4.1 refuses and an unpublished version still have the right form.
             .filter(|finding| finding.severity == Severity::Error)
             .collect();
         assert_eq!(found, [], "{name} {} {value}", case.field);

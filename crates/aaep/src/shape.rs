@@ -1,7 +1,7 @@
-//! What a field may hold, and the walk over an object by a table of fields.
+//! What a field may hold, and the check of an object against a table of fields.
 //!
-//! Responsibilities: saying of every field of a table what is wrong with its value. Not here: which
-//! fields there are (`schema`), what a value means (`payload`).
+//! Responsibilities: reporting what is wrong with the value of each field of a table. Not here:
+//! which fields exist (`schema`), what a value means (`payload`).
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use super::finding::{Findings, Rule};
 use super::form::Form;
 use super::problem::{Kind, Problem};
 
-/// Describes one field.
+/// One field of a table.
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: &'static str,
@@ -18,7 +18,7 @@ pub(super) struct Field {
     section: Option<&'static str>,
 }
 
-/// Describes a field that must be there.
+/// Returns a required field.
 pub(super) const fn must(name: &'static str, shape: Shape) -> Field {
     Field {
         name,
@@ -28,7 +28,7 @@ pub(super) const fn must(name: &'static str, shape: Shape) -> Field {
     }
 }
 
-/// Describes a field that may be there.
+/// Returns an optional field.
 pub(super) const fn may(name: &'static str, shape: Shape) -> Field {
     Field {
         name,
@@ -39,27 +39,27 @@ pub(super) const fn may(name: &'static str, shape: Shape) -> Field {
 }
 
 impl Field {
-    /// Names the section of the field where it is not the one of its type.
+    /// Sets the section of the field if it differs from that of its type.
     pub(super) const fn section(mut self, section: &'static str) -> Self {
         self.section = Some(section);
         self
     }
 }
 
-/// What a field may hold. A `most` of 0 characters means that only 3.7 bounds it.
+/// The values that a field may hold. A `most` of 0 characters means that only 3.7 bounds it.
 #[derive(Debug)]
 pub(super) enum Shape {
-    /// A text that says something.
+    /// A text that must not be empty.
     Text { most: usize },
     /// A text that may be empty.
     Free { most: usize },
-    /// A text that should not be empty, by the prose alone.
+    /// A text that should not be empty, according to the prose alone.
     Said,
     /// A text of a certain form.
     Form(Form),
     /// One of these texts.
     OneOf(&'static [&'static str]),
-    /// A text that should be a URI; the schemas only annotate that.
+    /// A text that should be a URI; the schemas only annotate this.
     Uri,
     /// A whole number.
     Integer { least: u64, most: u64 },
@@ -71,17 +71,17 @@ pub(super) enum Shape {
     Object,
     /// An object with these fields only.
     Inner(&'static [Field]),
-    /// Different texts that say something.
+    /// Distinct texts, none of them empty.
     Texts { each: usize, most: usize },
-    /// Different texts of any kind.
+    /// Distinct texts of any kind.
     Words { least: usize, most: usize },
-    /// Different texts of a form.
+    /// Distinct texts of a form.
     Forms(Form, usize, usize),
-    /// Texts of a form that may come twice.
+    /// Texts of a form, repeats allowed.
     Chain(Form, usize),
-    /// Different texts out of these, at least one.
+    /// Distinct texts from this list, at least one.
     Kinds(&'static [&'static str]),
-    /// Different objects with these fields only.
+    /// Distinct objects with these fields only.
     Objects {
         each: &'static [Field],
         least: usize,
@@ -89,7 +89,7 @@ pub(super) enum Shape {
     },
 }
 
-/// Returns whether a text is a URI as far as its scheme and its characters go (RFC 3986).
+/// Returns whether a text is a URI, judged by its scheme and its characters (RFC 3986).
 fn is_uri(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, rest)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -144,7 +144,7 @@ pub(super) fn check(
     }
 }
 
-/// Checks an object that may have no other fields than these.
+/// Checks an object that may have no fields other than these.
 fn check_closed(
     map: &Map<String, Value>,
     path: &str,
@@ -165,12 +165,12 @@ fn check_closed(
     }
 }
 
-/// Checks `producer`, whose presence and kind earlier steps have seen to.
+/// Checks `producer`, whose presence and kind earlier steps have checked.
 pub(super) fn check_producer(map: &Map<String, Value>, fields: &[Field], findings: &mut Findings) {
     check_closed(map, "producer", "3.2.6", fields, findings);
 }
 
-/// Checks one value of one field.
+/// The check of one value of one field.
 struct Walk<'a> {
     path: &'a str,
     section: &'static str,
@@ -322,7 +322,7 @@ impl Walk<'_> {
                     }
                 }
                 None => match number.as_f64() {
-                    // 3.0 is a whole number in JSON, too.
+                    // In JSON, 3.0 is a whole number, too.
                     Some(float) if float.fract() != 0.0 => {
                         self.find(Rule::WrongType, Problem::NotWhole);
                     }
@@ -379,7 +379,7 @@ impl Walk<'_> {
         if values.len() > most {
             self.find(Rule::TooMany, Problem::ManyEntries { most });
         }
-        // Only as many as are allowed are compared, so that the time stays bounded.
+        // Only the allowed number of values is compared, so that the time stays bounded.
         let seen = &values[..values.len().min(MOST_COMPARED)];
         let repeated = |(at, value): (usize, &Value)| seen[..at].contains(value);
         if different && seen.iter().enumerate().any(repeated) {
@@ -422,5 +422,5 @@ impl Walk<'_> {
 /// The largest whole number that JSON may write as a number (3.8).
 pub(super) const LARGEST_BARE: u64 = 1 << 53;
 
-/// How many entries of a list are looked at one by one: the longest list that a schema allows.
+/// The most entries of a list that are checked one by one: the longest list that a schema allows.
 const MOST_COMPARED: usize = 256;

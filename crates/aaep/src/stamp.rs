@@ -2,16 +2,16 @@
 
 use jiff::Timestamp;
 
-/// How well a text keeps to 3.2.5.
+/// How well a text conforms to 3.2.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It does.
+    /// It conforms.
     Good,
-    /// It is no time of that form.
+    /// It is not a time of that form.
     NoTime,
-    /// Its fraction has another number of digits than 0, 3 or 6.
+    /// Its fraction does not have 0, 3 or 6 digits.
     Fraction,
-    /// It is a time that nobody means.
+    /// It is a time that no producer means.
     Placeholder,
 }
 
@@ -20,21 +20,22 @@ pub(super) fn read(text: &str) -> Option<Timestamp> {
     text.parse().ok()
 }
 
-/// Reads times that keep to 3.2.5, and remembers the minute of the last one: the next is nearly always in it.
+/// A reader of times that conform to 3.2.5. It remembers the minute of the last one, which the next one nearly always
+/// shares.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Minute {
-    /// As it is written, with its last colon, and when it began, in milliseconds since 1970.
+    /// The minute as written, up to its last colon, and its start in milliseconds since 1970.
     known: Option<([u8; MINUTE], i64)>,
 }
 
-/// How many bytes `YYYY-MM-DDTHH:MM:` has.
+/// The number of bytes of `YYYY-MM-DDTHH:MM:`.
 const MINUTE: usize = 17;
 
 impl Minute {
-    /// Reads a time, if it keeps to 3.2.5.
+    /// Reads a time if it conforms to 3.2.5.
     pub(super) fn read(&mut self, text: &str) -> Option<Timestamp> {
         let parts = text.as_bytes().split_first_chunk::<MINUTE>();
-        // The usual form alone: UTC, with milliseconds.
+        // Only the usual form: UTC, with milliseconds.
         let parts = parts.and_then(|(minute, rest)| Some((minute, within(rest)?)));
         if let (Some((minute, within)), Some((known, begin))) = (parts, &self.known)
             && minute == known
@@ -43,13 +44,13 @@ impl Minute {
         }
         let time = examine(text).ok()?;
         let begins = parts.map(|(minute, within)| (*minute, time.as_millisecond() - within));
-        // Of the first minute of all, one moment is none that anybody means.
+        // The very first minute contains a moment that no producer means.
         self.known = begins.filter(|(_, begin)| *begin != 0);
         Some(time)
     }
 }
 
-/// Returns the milliseconds since a minute began out of what stands behind it in the usual form, `SS.sssZ`.
+/// Returns the milliseconds since the start of the minute, from the rest of a time in the usual form, `SS.sssZ`.
 fn within(rest: &[u8]) -> Option<i64> {
     let [ten @ b'0'..=b'5', one, b'.', a, b, c, b'Z'] = rest else {
         return None;
@@ -60,7 +61,7 @@ fn within(rest: &[u8]) -> Option<i64> {
     })
 }
 
-/// Judges a text.
+/// Judges whether a text conforms to 3.2.5.
 pub(super) fn judge(text: &str) -> Verdict {
     match examine(text) {
         Ok(_) => Verdict::Good,
@@ -68,14 +69,14 @@ pub(super) fn judge(text: &str) -> Verdict {
     }
 }
 
-/// Returns the time of a text that keeps to 3.2.5, else what is wrong with it.
+/// Returns the time of a text that conforms to 3.2.5, or else what is wrong with it.
 fn examine(text: &str) -> Result<Timestamp, Verdict> {
     let digits = fraction(text).ok_or(Verdict::NoTime)?;
     let time = (plain(text, digits).or_else(|| read(text))).ok_or(Verdict::NoTime)?;
     if !matches!(digits, 0 | 3 | 6) {
         return Err(Verdict::Fraction);
     }
-    // Zero in the counts that programs keep, the first year and the last.
+    // The Unix epoch, the first years and the last.
     let year = &text[..4];
     if time == Timestamp::UNIX_EPOCH || year == "0001" || year == "0000" || year == "9999" {
         return Err(Verdict::Placeholder);
@@ -83,8 +84,8 @@ fn examine(text: &str) -> Result<Timestamp, Verdict> {
     Ok(time)
 }
 
-/// Returns the number of fraction digits of a text in the form `YYYY-MM-DDTHH:MM:SS.sssZ` or with an
-/// offset `±HH:MM`; nothing for any other form.
+/// Returns the number of fraction digits of a text in the form `YYYY-MM-DDTHH:MM:SS.sssZ` or with an offset `±HH:MM`;
+/// nothing for any other form.
 fn fraction(text: &str) -> Option<usize> {
     let (date, rest) = text.split_at_checked(19)?;
     let fits = date.bytes().zip(*b"0000-00-00T00:00:00").all(|(b, form)| {
@@ -109,8 +110,8 @@ fn fraction(text: &str) -> Option<usize> {
     (fits && zone_fits && !empty_fraction).then_some(fraction.len())
 }
 
-/// Reads the usual form, in UTC, whose signs are known to stand where they must; with no table and no grammar, because
-/// every event has one.
+/// Reads the usual form, in UTC, whose punctuation has been checked; without table or grammar, because every event has
+/// a timestamp.
 fn plain(text: &str, digits: usize) -> Option<Timestamp> {
     let bytes = text.as_bytes();
     let number = |from: usize, to: usize| {
@@ -134,7 +135,7 @@ fn plain(text: &str, digits: usize) -> Option<Timestamp> {
     if !is_day || hour > 23 || minute > 59 || second > 59 || year < 1 {
         return None;
     }
-    // The year begins with March, so that the day of a leap year is its last one.
+    // The year begins with March here, so that a leap day is its last day.
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {
@@ -150,7 +151,7 @@ fn plain(text: &str, digits: usize) -> Option<Timestamp> {
     Timestamp::from_microsecond(second * 1_000_000 + micros).ok()
 }
 
-/// How many days are between the first of March of the year 0 and the first of January 1970.
+/// The number of days from the first of March of the year 0 to the first of January 1970.
 const DAYS_TO_1970: i64 = 719_468;
 
 #[cfg(test)]

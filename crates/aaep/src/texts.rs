@@ -1,11 +1,11 @@
-//! The JSON texts of one message that is not one object: several on a line, or in an array.
+//! The JSON texts of a message that holds more than one object: several on a line, or in an array.
 //!
-//! Responsibilities: finding where each text begins and ends, one by one, so that a large message is read in
-//! steps. Not here: what a text says (`decode`), what is put right inside it (`mend`).
+//! Responsibilities: finding where each text begins and ends, one by one, so that a large message is read in steps. Not
+//! here: what a text means (`decode`), repairs inside it (`mend`).
 //!
-//! Between texts white space, a byte order mark, NUL (an end that C programs send along), the record
-//! separator of RFC 7464 and commas are passed over. The elements of an array at the top are texts of their
-//! own. What begins like no text ends the search: words around it may quote an event, and are none.
+//! Between texts, white space, a byte order mark, NUL (a terminator that C programs send along), the record separator
+//! of RFC 7464 and commas are skipped. The elements of an array at the top level are texts of their own. Anything that
+//! can't begin a text ends the search: prose may quote an event, and a quoted event is not an event.
 //!
 //! ```text
 //! {"a":1}{"b":2}      -> {"a":1} and {"b":2}
@@ -13,7 +13,7 @@
 //! {"a":1} and {"b":2} -> {"a":1} and "and {"b":2}"
 //! ```
 
-/// Walks the texts of one message.
+/// An iteration over the texts of one message.
 #[derive(Debug, Clone, Default)]
 pub struct Texts {
     at: usize,
@@ -21,7 +21,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Returns the next text of the message, which must be the same at each call.
+    /// Returns the next text of the message; every call must pass the same message.
     pub fn next<'a>(&mut self, message: &'a str) -> Option<&'a str> {
         loop {
             let rest = message.get(self.at..)?;
@@ -47,28 +47,28 @@ impl Texts {
         }
     }
 
-    /// Returns how many bytes of the message were passed.
+    /// Returns how many bytes of the message have been consumed.
     pub fn passed(&self) -> usize {
         self.at
     }
 }
 
-/// Takes what surrounds a text and is none of it off both ends.
+/// Returns a text without the separators around it.
 #[inline]
 pub fn bare(message: &str) -> &str {
     match message.as_bytes() {
-        // It is one object by itself, nearly always.
+        // Nearly always it is a single object.
         [b'{', .., b'}'] => message,
         _ => message.trim_matches(is_between),
     }
 }
 
-/// Returns whether a character may stand between two texts.
+/// Returns whether a character may occur between two texts.
 fn is_between(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n' | '\u{feff}' | '\0' | '\u{1e}')
 }
 
-/// Returns the length of the object or array at the start of a text: all of it where it is never closed.
+/// Returns the length of the object or array at the start of a text: the whole length if it is never closed.
 fn enclosed(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut in_string = false;
@@ -94,7 +94,7 @@ fn enclosed(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the length of the element at the start of a text that is neither object nor array.
+/// Returns the length of the element at the start of a text that is neither an object nor an array.
 fn element(text: &str) -> usize {
     let mut in_string = false;
     let mut escaped = false;

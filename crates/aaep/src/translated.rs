@@ -1,27 +1,27 @@
-//! Events that were translated from another protocol, and what can't be missing in them.
+//! Events that were translated from another protocol, and the fields that they may lack.
 //!
-//! Responsibilities: knowing such an event by its extension, and which fields it may leave out. Not here: who
-//! translates (`dialect`).
+//! Responsibilities: recognizing such an event by its extension, and knowing the fields that it may leave out. Not
+//! here: translating (`dialect`).
 //!
-//! AAEP wants a sentence for people, a consequence, a timeout and a default. Other protocols have none of them, and
-//! a translator that made one up would put words into somebody's mouth. So a field that is not there is not stated,
-//! which is a note and no error; everything else about such an event is judged as in any other.
+//! AAEP requires a sentence for people, a consequence, a timeout and a default. Other protocols have none of them, and
+//! a translator that invented one would put words into the agent's mouth. So a missing field counts as not stated,
+//! which is a note and not an error; everything else about such an event is judged as in any other.
 
 use serde_json::{Map, Value};
 
 use super::finding::{Findings, Rule};
 use super::problem::Problem;
 
-/// The field of the extension `hearken` that names the dialect which an event was translated from.
+/// The field of the extension `hearken` that names the dialect from which an event was translated.
 pub const TRANSLATED: &str = "translated";
 
 /// The context that declares this extension.
 pub const OWN_CONTEXT: &str = "urn:hearken:context:v1";
 
-/// The status of a call of which the other side reported nothing but the end.
+/// The status of a call for which the other side reported only its end.
 pub const NOT_STATED: &str = "not_stated";
 
-/// The fields that other protocols may not have.
+/// The fields that other protocols may lack.
 const NOT_THERE: [&str; 4] = [
     "summary_normal",
     "consequence",
@@ -29,7 +29,7 @@ const NOT_THERE: [&str; 4] = [
     "default_decision",
 ];
 
-/// Returns whether an event says that it was translated.
+/// Returns whether an event is marked as translated.
 fn is_translated(map: &Map<String, Value>) -> bool {
     map.get("extensions")
         .and_then(|extensions| extensions.get("hearken"))
@@ -37,7 +37,7 @@ fn is_translated(map: &Map<String, Value>) -> bool {
         .is_some_and(Value::is_string)
 }
 
-/// Takes what a translated event can't state for not stated.
+/// Downgrades the findings for what a translated event can't state to "not stated".
 pub(super) fn forgive(map: &Map<String, Value>, findings: &mut Findings) {
     if !is_translated(map) {
         return;

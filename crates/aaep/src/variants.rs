@@ -1,24 +1,24 @@
-//! The texts of a question in several languages, and which of them counts (11.5.1).
+//! The texts of a question in several languages, and the choice between them (11.5.1).
 //!
-//! Responsibilities: reading a field's variants, picking the person's language for a question, telling the
-//! direction of a language. Not here: which languages a person has (`config`), how a language is named (`announce`).
+//! Responsibilities: reading a field's variants, picking the person's language for a question, finding the direction of
+//! a language. Not here: which languages a person has (`config`), how a language is named (`announce`).
 //!
 //! # Mental model
-//! A question is put into the person's language once, when it comes, so that what is shown, judged and answered is
-//! one text. What it wants decides: its action, or what it asks. A text beside it that is not to be had in that
-//! language stays in its own, and says which.
+//! A question is put into the person's language once, when it arrives, so that the text that is shown, judged and
+//! answered is the same. The main text decides: the action, or the question itself. A secondary text that is not
+//! available in that language keeps its own and is marked with it.
 
 use serde_json::{Map, Value};
 
 use super::event::{AwaitingClarification, AwaitingConfirmation, Level};
 use super::language::{TextDirection, Variant, fit};
 
-/// How many variants of one field are kept: more languages than any person lists.
+/// The most variants of one field that are kept: more languages than any person lists.
 const MOST_VARIANTS: usize = 32;
-/// The tag of a language that nobody names.
+/// The tag of an undetermined language.
 pub const UNDETERMINED: &str = "und";
 
-/// Names a text of a question that can have variants.
+/// A text of a question that can have variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
     /// `action`.
@@ -32,7 +32,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Returns the name of its field.
+    /// Returns the name of the text's field.
     pub fn field(self) -> &'static str {
         match self {
             Self::Action => "action",
@@ -43,7 +43,7 @@ impl Part {
     }
 }
 
-/// Reads the tag of a variant's name behind its field: `yo`, `en_US`, `zh-Hant`.
+/// Returns the language tag that follows the field in a variant's name: `yo`, `en_US`, `zh-Hant`.
 pub(super) fn tag_of(name: &str, field: &str) -> Option<String> {
     let tag = name
         .strip_prefix(field)?
@@ -74,12 +74,12 @@ pub(super) fn variants(map: &Map<String, Value>, field: &str) -> Vec<Variant> {
 const SCRIPTS_TO_LEFT: &[&str] = &[
     "arab", "hebr", "thaa", "syrc", "nkoo", "adlm", "rohg", "aran",
 ];
-/// The languages that are written in one of them.
+/// The languages that are written in one of these scripts.
 const LANGUAGES_TO_LEFT: &[&str] = &[
     "ar", "he", "iw", "fa", "ur", "ps", "sd", "ug", "yi", "dv", "ckb",
 ];
 
-/// Tells in which direction a language is written: by its script where the tag names one.
+/// Returns the direction in which a language is written: by its script if the tag names one.
 pub fn direction_of(tag: &str) -> TextDirection {
     let mut pieces = tag.split(['-', '_']);
     let language = pieces.next().unwrap_or_default();
@@ -98,17 +98,17 @@ pub fn direction_of(tag: &str) -> TextDirection {
     }
 }
 
-/// What a person reads, best first, and what the producer would try then.
+/// The languages that a person reads, best first, and the producer's fallbacks.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
     /// The languages of the person.
     pub languages: &'a [String],
-    /// The producer's own chain.
+    /// The producer's own fallback chain.
     pub fallbacks: &'a [String],
 }
 
 impl Wanted<'_> {
-    /// Puts the best of a text's languages in its place; gives the language that it is in then.
+    /// Replaces a text by its variant in the best language; returns the language that it is in then.
     fn put(self, text: &mut String, own: Option<&str>, variants: &[Variant]) -> Option<String> {
         let found = self.languages.iter().chain(self.fallbacks).find_map(|tag| {
             let base = own.filter(|_| !text.is_empty());
@@ -117,7 +117,7 @@ impl Wanted<'_> {
             let others = others.filter_map(|(at, it)| Some((fit(tag, &it.language)?, at + 1)));
             base.into_iter().chain(others).min().map(|(_, at)| at)
         });
-        // A text that is to be had in no other way is better than none.
+        // A text in any language is better than none.
         let found = found.unwrap_or(usize::from(text.is_empty()));
         match found.checked_sub(1).and_then(|at| variants.get(at)) {
             Some(variant) => {
@@ -128,7 +128,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// Does the same for a text beside the one that decides; gives its language where that is another one.
+    /// Does the same for a secondary text; returns its language if it differs from the main one's.
     fn put_beside(
         self,
         text: &mut Option<String>,
@@ -144,7 +144,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Returns a language where it is another one than the deciding text's.
+/// Returns a language if it differs from the main text's.
 fn other(language: Option<String>, main: Option<&str>) -> Option<String> {
     match (language, main) {
         (None, None) => None,
@@ -155,7 +155,7 @@ fn other(language: Option<String>, main: Option<&str>) -> Option<String> {
 }
 
 impl AwaitingConfirmation {
-    /// Puts the question into the person's language, as far as the producer sent it; gives the language of its
+    /// Puts the question into the person's language, as far as the producer sent it; returns the language of the
     /// action.
     pub fn put_into(&mut self, own: Option<&str>, wanted: Wanted<'_>) -> Option<String> {
         let main = wanted.put(&mut self.action, own, &std::mem::take(&mut self.actions));
@@ -174,8 +174,8 @@ impl AwaitingConfirmation {
 }
 
 impl AwaitingClarification {
-    /// Puts the question into the person's language, as far as the producer sent it; gives the language of what
-    /// is asked.
+    /// Puts the question into the person's language, as far as the producer sent it; returns the language of the
+    /// question text.
     pub fn put_into(&mut self, own: Option<&str>, wanted: Wanted<'_>) -> Option<String> {
         let main = wanted.put(
             &mut self.question,

@@ -1,4 +1,4 @@
-//! What names the protocol and its version.
+//! The names of the protocol and its version.
 
 /// The version that this subscriber claims in its messages.
 pub const AAEP_VERSION: &str = "1.0.0";

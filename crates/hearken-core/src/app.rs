@@ -45,12 +45,10 @@ mod writing;
 use std::sync::Arc;
 use std::time::Duration;
 
-use smallvec::SmallVec;
-
 use crate::announce::{Announcer, Arg, Class, Deliveries, Kind, Manner, SpeechQueue};
 use crate::config::Config;
 use crate::keys::{Command, Filter};
-use crate::link::{LinkEvent, LinkId};
+use crate::link::LinkId;
 use crate::protocol::{Now, fit};
 use crate::session::{Change, Ended, Sessions, What};
 
@@ -80,9 +78,6 @@ use run::Run;
 use stopping::Stopping;
 use timers::Turn;
 use tuning::Tuning;
-
-/// The usual number of facts that arrive together.
-const TOGETHER: usize = 32;
 
 /// The whole state of a run.
 #[derive(Debug)]
@@ -192,66 +187,13 @@ impl App {
         std::mem::take(&mut self.effects)
     }
 
-    /// Turns news of a link into a fact, when it comes together with others. An event is decoded here, before the facts
-    /// ahead of it are handled: decoding several in a row costs less than decoding and handling each in turn.
-    pub fn read_ahead(&mut self, link: LinkId, event: LinkEvent) -> Input {
-        let LinkEvent::Frame(frame) = event else {
-            return Input::Link { link, event };
-        };
-        let view = self.links.get_mut(link);
-        match view.and_then(|view| view.read_ahead(&frame.text)) {
-            Some(read) => Input::Event { link, frame, read },
-            None => Input::Link {
-                link,
-                event: LinkEvent::Frame(frame),
-            },
-        }
-    }
-
-    /// Touches what these facts are about, shortly before they are handled: with thousands of sessions and outputs none
-    /// is in the cache, and waiting for many memory reads together takes less time than waiting for each when it is
-    /// needed. Changes nothing.
-    pub fn look_ahead<'a>(&self, inputs: impl Iterator<Item = &'a Input>) {
-        // One kind after the other: the less is done between two reads, the more of them overlap.
-        let mut events = SmallVec::<[_; TOGETHER]>::new();
-        for input in inputs {
-            if let Input::Event { link, read, .. } = input {
-                events.push((*link, read, self.sessions.look_at(*link, read)));
-            }
-        }
-        for (link, read, _) in &events {
-            self.announcer.look_at_output(*link, read);
-        }
-        for session in events.iter().filter_map(|(_, _, session)| *session) {
-            self.announcer.look_at_name(session);
-        }
-    }
-
-    /// Handles one of several facts that come together, and appends its effects to `wished`. Due timers and the choice
-    /// of the shown question are left to [`App::settled`], which must follow the last of them.
-    pub fn one_of_many(&mut self, input: Input, now: Now, wished: &mut Vec<Effect>) {
-        self.take(input, now);
-        wished.append(&mut self.effects);
-    }
-
-    /// Completes a batch of facts that came together: fires due timers and updates the shown question.
-    pub fn settled(&mut self, now: Now) -> Vec<Effect> {
-        self.settle(false, now);
-        std::mem::take(&mut self.effects)
-    }
-
     fn take(&mut self, input: Input, now: Now) {
         match input {
             Input::Start => self.start(now),
             Input::Link { link, event } => {
                 self.run.note_news(now.monotonic);
                 self.read_to_its_end(now);
-                self.link(link, event, None, now);
-            }
-            Input::Event { link, frame, read } => {
-                self.run.note_news(now.monotonic);
-                self.read_to_its_end(now);
-                self.link(link, LinkEvent::Frame(frame), Some(read), now);
+                self.link(link, event, now);
             }
             Input::Stroke(stroke) => self.stroke(stroke, now),
             Input::Line { text, read } => {

@@ -1,8 +1,7 @@
 //! From a key or a line to a command, by mode.
 //!
-//! Responsibilities: the terminal's bytes as strokes, the one table of keys, the reading of lines for the
-//! linear and JSON faces. Not here: what a command does, and whether a question is ready to be answered
-//! (`app`).
+//! Responsibilities: turning the terminal's bytes into strokes, the single table of keys, reading the lines of the
+//! linear and JSON faces. Not here: what a command does, and whether a question is ready to be answered (`app`).
 
 mod announcing;
 mod choosing;
@@ -31,31 +30,31 @@ pub use table::{BINDINGS, Binding, LINES, LineCommand};
 pub use typing::{Typed, Typing};
 pub use voice::Turn;
 
-/// What keys mean at the moment. Questions are named by their number, sources by their place.
+/// The current meaning of the keys. Questions are identified by number, sources by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
-    /// The usual one.
+    /// The usual mode.
     #[default]
     Watching,
-    /// Accepting this question waits for the second step; any other key leaves it open.
+    /// Accepting this question waits for its second step; any other key leaves the question open.
     Confirming(u64),
     /// An answer to this question is being typed.
     Editing(u64),
-    /// The number of a choice of this question is being typed; so far this much, 0 for nothing.
+    /// The number of a choice of this question is being typed; the value so far, 0 for none.
     Choosing(u64, usize),
-    /// Leaving the program was asked for while questions are open.
+    /// The person asked to quit while questions are open.
     Quitting,
-    /// Leaving this source was asked for while questions are open.
+    /// The person asked to leave this source while questions are open.
     Leaving(usize),
-    /// What to search the history for is being typed.
+    /// The text to search for in the history is being typed.
     Searching,
-    /// What the agent of this source is to do is being typed.
+    /// A prompt for the agent of this source is being typed.
     Prompting(usize),
     /// The help is shown.
     Help,
 }
 
-/// What the person wants.
+/// A command of the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Accept, or yes.
@@ -64,57 +63,57 @@ pub enum Command {
     Confirm(Option<u64>),
     /// Reject, or no.
     Reject(Option<u64>, Option<String>),
-    /// Reject with a reason that is still to be typed.
+    /// Reject with a reason that is yet to be typed.
     RejectBecause(Option<u64>),
     /// Answer in words or with a number; without a text, open the editor.
     Answer(Option<u64>, Option<String>),
     /// Take the choice with this number, from 1; without one, wait for digits.
     Choose(Option<u64>, Option<usize>),
-    /// One more digit of a choice.
+    /// Add a digit to the number of a choice.
     Digit(usize),
-    /// Go among the choices, or pick one.
+    /// Move among the choices, or pick one.
     Choice(ChoiceMove),
-    /// Say all that is known of a question.
+    /// Read out all that is known about a question.
     Details(Option<u64>),
     /// Go to the next open question.
     NextQuestion,
-    /// Tell an agent what to do; without a text, open the editor.
+    /// Prompt an agent; without a text, open the editor.
     Prompt(Option<String>),
-    /// Stop what an agent does; asked for twice.
+    /// Stop what an agent is doing; it must be asked for twice.
     StopTurn,
     /// The same, for the agent of the conversation with this number.
     StopConversation(usize),
     /// Read the conversations with their numbers and states.
     Conversations,
-    /// Go to the conversation with this number; without one, to nobody in particular.
+    /// Go to the conversation with this number; without one, leave the current one.
     GoTo(Option<usize>),
     /// Go to the next conversation.
     NextConversation,
-    /// Have something of an agent set otherwise: what the person calls it, where they said so.
+    /// Change a setting of an agent: the one that the person names, if they name one.
     Set(Option<String>),
-    /// Read an agent's commands, of those that begin with a text where there is one.
+    /// Read an agent's commands, or those that begin with a text.
     Commands(Option<String>),
-    /// Leave a question's or the last speaker's source.
+    /// Leave the source of a question or of the last speaker.
     Leave,
     /// Read what a started program wrote to its standard error.
     Remarks,
-    /// Read what the last call brought.
+    /// Read the output of the last call.
     Output,
     /// Read the plan.
     Plan,
     /// Fall silent.
     Stop,
-    /// Fall silent, and leave a search or looking back.
+    /// Fall silent, and leave a search or the history.
     Escape,
-    /// Say what is going on.
+    /// Report what is going on.
     Status,
-    /// Copy what is meant: the part that is read, the command that is asked about, an address, an answer.
+    /// Copy the current item: the part being read, the command being asked about, an address, an answer.
     Copy,
     /// Copy all that an agent wrote in its last turn.
     CopyAnswer,
     /// Copy the last block of code in it.
     CopyCode,
-    /// Say the last announcement again.
+    /// Repeat the last announcement.
     Repeat,
     /// Go back in the history.
     Previous,
@@ -128,63 +127,63 @@ pub enum Command {
     PageForward,
     /// Go to the beginning of the history.
     First,
-    /// Show the next part of a long announcement that is looked at.
+    /// Show the next part of the long announcement in view.
     ReadOn,
-    /// Show the part before.
+    /// Show the previous part.
     ReadBack,
-    /// Leap on (`true`) or back in all that an agent wrote.
+    /// Jump forward (`true`) or back in all that an agent wrote.
     Leap(bool),
-    /// Say the last announcements again, for faces that can't be paged through.
+    /// Repeat the last announcements, for faces without paging.
     History,
-    /// Say all that an agent wrote in its last turn.
+    /// Read out all that an agent wrote in its last turn.
     WholeTurn,
     /// Search the history; without a text, open the editor.
     Search(Option<String>),
-    /// Spell the word that was chosen, or all that is looked at; twice, by the spelling alphabet. A
-    /// text chooses the word: its number, or a part of it.
+    /// Spell the chosen word, or the whole current text; a second time, with the spelling alphabet. A text chooses the
+    /// word: its number, or a part of it.
     Spell(Option<String>),
-    /// Choose the word before, of what is looked at, and say it.
+    /// Choose the previous word of the current text, and say it.
     PreviousWord,
-    /// Choose the word after.
+    /// Choose the next word, and say it.
     NextWord,
-    /// Tell in three sentences what happened while the person was away.
+    /// Summarize in three sentences what happened while the person was away.
     Away,
-    /// Mute the agent that is looked at or spoke last, or hear it again.
+    /// Mute or unmute the agent in view, or the last speaker.
     Mute(Option<String>),
-    /// Say only what is urgent and what answers keys, or everything again.
+    /// Announce only what is urgent and what answers keys, or everything again.
     Quiet,
-    /// Let everything be said to its end, or let it be interrupted again.
+    /// Let every announcement finish, or allow interruptions again.
     DoNotInterrupt,
-    /// Hold the lines, or let them go on.
+    /// Hold back new lines, or release them.
     Hold,
-    /// Change the verbosity to the next one.
+    /// Change to the next verbosity.
     Verbosity,
-    /// Change how much is announced, to this or to the next.
+    /// Change how much is announced, to this level or to the next.
     Load(Option<Load>),
-    /// Change the language, to the one with this tag or to the person's next one.
+    /// Change the language, to the one with this tag or to the next of the person's languages.
     Language(Option<String>),
-    /// Go to the voice's next setting, and say it.
+    /// Go to the voice's next setting, and announce it.
     NextKnob,
-    /// Change one of the voice's settings, or the one that keys are about.
+    /// Change one of the voice's settings: this one, or the one selected for the keys.
     Tune(Option<Knob>, Turn),
-    /// Remember the voice's settings for later runs.
+    /// Save the voice's settings for later runs.
     Remember,
     /// Show or hide the help.
     Help,
     /// Leave the program.
     Quit,
-    /// An interrupt: leave, and don't take no for an answer the second time.
+    /// An interrupt: quit, and the second time regardless of open questions.
     Interrupt,
-    /// Edit the answer.
+    /// Edit the answer in the editor.
     Edit(Edit),
-    /// Leave the mode for the usual one.
+    /// Go back to the usual mode.
     Back,
-    /// A line that is no command; carries its cleaned beginning.
+    /// A line that is not a command, with its beginning, cleaned.
     NotUnderstood(String),
 }
 
 impl Command {
-    /// Returns whether it leads to another place, where what was read part by part is left.
+    /// Returns whether the command leads to another place, and so ends reading part by part.
     pub fn leaves_reading(&self) -> bool {
         matches!(
             self,
@@ -198,14 +197,14 @@ impl Command {
     }
 }
 
-/// How the answer in the editor changes.
+/// A change to the answer in the editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
-    /// Put in a character.
+    /// Insert a character.
     Insert(char),
-    /// Delete before the cursor.
+    /// Delete the character before the cursor.
     Backspace,
-    /// Delete under the cursor.
+    /// Delete the character under the cursor.
     Delete,
     /// Delete the word before the cursor.
     DeleteWord,
@@ -223,15 +222,15 @@ pub enum Edit {
     End,
     /// Say the whole line.
     ReadLine,
-    /// Begin a new line, in a prompt.
+    /// Begin a new line of a prompt.
     NewLine,
-    /// Complete the command that a prompt begins with.
+    /// Complete the command at the beginning of a prompt.
     Complete,
-    /// Write on in the person's own editor, in a prompt.
+    /// Continue the prompt in the person's own editor.
     Editor,
-    /// Take up the prompt before.
+    /// Bring back the previous prompt.
     Older,
-    /// Take up the prompt after, or what was being typed.
+    /// Bring back the next prompt, or the text that was being typed.
     Newer,
     /// Send the answer.
     Submit,
@@ -239,7 +238,7 @@ pub enum Edit {
 
 /// Reads a key. `None` means that the key is bound to nothing in this mode.
 ///
-/// Releases and repeats are no presses: a key that is held down never answers.
+/// Releases and repeats do not count as presses: a key that is held down never answers.
 pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
     if key.kind != KeyEventKind::Press {
         return None;
@@ -248,7 +247,7 @@ pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
     if control && key.code == KeyCode::Char('c') {
         return Some(Command::Interrupt);
     }
-    // Whoever wants it to stop need not leave first what they are in the middle of.
+    // Stopping an agent does not require leaving the current mode first.
     if control && map.find(key) == Some(Command::StopTurn) {
         return Some(Command::StopTurn);
     }
@@ -256,7 +255,7 @@ pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
         Mode::Prompting(_) => prompt(key, control).or_else(|| edit(key, control)),
         Mode::Editing(_) | Mode::Searching => edit(key, control),
         Mode::Choosing(..) => choosing::command(key, control).or_else(|| map.find(key)),
-        // Nothing is answered that the help hides: a key that does not belong to it closes it.
+        // Nothing that the help hides can be answered: a key that does not belong to the help closes it.
         Mode::Help => match map.find(key) {
             Some(
                 command @ (Command::Previous
@@ -273,7 +272,7 @@ pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
     }
 }
 
-/// Reads what is a key of its own in a prompt, which may have several lines.
+/// Reads the keys that are specific to a prompt, which may have several lines.
 fn prompt(key: KeyEvent, control: bool) -> Option<Command> {
     let edit = match key.code {
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => Edit::NewLine,
@@ -313,7 +312,7 @@ fn edit(key: KeyEvent, control: bool) -> Option<Command> {
     Some(Command::Edit(edit))
 }
 
-/// Reads a line of the linear or JSON face. An empty line is `None`: it means nothing.
+/// Reads a line of the linear or JSON face. An empty line gives `None`: it means nothing.
 pub fn line(text: &str) -> Option<Command> {
     let text = text.trim();
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -323,7 +322,7 @@ pub fn line(text: &str) -> Option<Command> {
             text.chars().filter(|c| !c.is_control()).take(40).collect(),
         ))
     };
-    // A word that takes a question's number takes nothing else: "y please" is not a yes.
+    // A word that may be followed by a question's number accepts nothing else: "y please" is not a yes.
     let numbered = |make: fn(Option<u64>) -> Command| match (rest, rest.parse::<u64>()) {
         ("", _) => Some(make(None)),
         (_, Ok(number)) => Some(make(Some(number))),
@@ -419,7 +418,7 @@ pub fn line(text: &str) -> Option<Command> {
     }
 }
 
-/// Reads a question's number and words behind it; a second number is none, it may be another question's.
+/// Reads a question's number and the words after it. A second number alone is not words: it may be another question's.
 fn numbered_text(rest: &str) -> Option<(u64, String)> {
     let (number, text) = rest.split_once(char::is_whitespace)?;
     let text = text.trim();

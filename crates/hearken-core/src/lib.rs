@@ -1,8 +1,8 @@
-//! The pure core of hearken: what agents do becomes announcements, and keys become answers.
+//! The pure core of hearken: agents' actions become announcements, and keys become answers.
 //!
-//! Responsibilities: the state of each session, announcements and their words, keys, reports over a stream, and the app that
-//! ties them together. Not here: the clock, the disk, the network, a screen or a speech engine: facts come in as
-//! [`app::Input`], and what is wanted of the world goes out as [`app::Effect`].
+//! Responsibilities: the state of each session, announcements and their words, keys, reports over a stream, and the app
+//! that ties them together. Not here: the clock, the disk, the network, a screen or a speech engine: facts come in as
+//! [`app::Input`], and requests to the world go out as [`app::Effect`].
 
 pub mod announce;
 pub mod app;
@@ -15,8 +15,8 @@ use ::aaep as protocol;
 pub use hearken_dialects as dialect;
 use hearken_link::{config, link};
 
-/// Returns how many of so many random runs are made: all of them where the environment has `HEARKEN_ALL_RUNS`, as in
-/// `.ci/deep`, else a part that takes seconds.
+/// Returns how many of the given number of random runs to make: all of them if `HEARKEN_ALL_RUNS` is set in the
+/// environment, as in `.ci/deep`, otherwise a part that takes seconds.
 #[cfg(test)]
 pub(crate) fn runs(all: u32) -> u32 {
     match std::env::var_os("HEARKEN_ALL_RUNS") {

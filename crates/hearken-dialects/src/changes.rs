@@ -20,7 +20,7 @@ const NO_FILE: &str = "/dev/null";
 /// How many unchanged lines around a difference show where it is.
 const CONTEXT: usize = 2;
 
-/// How many lines of one file's changes are kept; the rest are only counted. Nobody ever reads more.
+/// How many lines of one file's changes are kept; the rest are only counted. Nobody would read more.
 const MOST_LINES: usize = 2048;
 /// How many bytes of these lines are kept.
 const MOST_BYTES: usize = 256 * 1024;

@@ -1,9 +1,9 @@
 //! Dialects: one machine between the frames of a link and AAEP. Pure.
 //!
-//! Responsibilities: the interface of every dialect ([`Dialect`]), which takes link events and the person's replies and
-//! wishes and returns outputs ([`Out`]); decoding a text with the one decoder ([`read`]). Not here: AAEP's own rules
-//! (`protocol`), connections and their retries (`transport`), when the person is told what, and which question an
-//! answer belongs to (`app`).
+//! Responsibilities: the interface of every dialect ([`Dialect`]), which takes link events, and the person's replies
+//! and wishes, and returns outputs ([`Out`]); decoding a text with the one decoder ([`read`]). Not here: AAEP's own
+//! rules (`protocol`), connections and their retries (`transport`), what the person is told and when, and which
+//! question an answer belongs to (`app`).
 //!
 //! # Mental model
 //! A dialect is a translator at the door. Inside the house everything is AAEP: whatever an agent sends is turned into
@@ -15,8 +15,8 @@
 //! A link connects: `news(Connected)`. If the other side waits to be spoken to, the dialect emits [`Out::Send`] with
 //! its first frame and a number of its own ([`Numbers`]). A frame arrives: `news(Frame)` emits the events in it, in
 //! order. One of them asks a question, under a reply token that the dialect drew from its seed. The person answers:
-//! `reply(7, …)` emits [`Out::Send`] under the number 7. The delivery is reported back as `news(Replied { request: 7
-//! })`, and the dialect passes it on as [`Out::Settled`].
+//! `reply(7, …)` emits [`Out::Send`] under the number 7. Its delivery is reported by `news(Replied { request: 7 })`,
+//! and passed on as [`Out::Settled`].
 
 mod a2a;
 mod aaep;
@@ -70,15 +70,15 @@ pub use crate::protocol::{Texts, bare, recordable};
 /// It reads no clock and draws no random number: the time is an argument, and ids grow from the seed in its [`Start`].
 /// The same inputs give the same outputs.
 pub trait Dialect: Debug + Send {
-    /// Handles an event of the link. Nothing in a frame is lost, and nothing is reported twice.
+    /// Handles a link event. Nothing in a frame is lost, and nothing is reported twice.
     ///
     /// Every [`LinkEvent`] comes here before it reaches the app. A dialect that answers [`LinkEvent::Failed`] with
     /// [`Out::ChangeWay`] keeps the link alive, so it has not failed; with [`Out::Close`], it has failed for that
     /// reason.
     fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>);
 
-    /// Returns whether a frame already is an AAEP event, with nothing else in it for the dialect. Such a frame is
-    /// passed to this method only, skips [`Dialect::news`], and need not be copied into an output.
+    /// Returns whether a frame already is an AAEP event, with nothing else in it for the dialect. That frame then skips
+    /// [`Dialect::news`] and need not be copied into an output.
     fn passes(&mut self, _frame: &str) -> bool {
         false
     }
@@ -88,7 +88,7 @@ pub trait Dialect: Debug + Send {
         false
     }
 
-    /// Sends an answer of the person. [`Out::Settled`] with this number must follow, now or later, exactly once.
+    /// Sends an answer from the person. [`Out::Settled`] with this number must follow, now or later, exactly once.
     fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>);
 
     /// Carries out any other wish of the person to the agent.
@@ -100,7 +100,7 @@ pub trait Dialect: Debug + Send {
     /// Returns the monotonic time of the next [`Dialect::tick`].
     fn deadline(&self) -> Option<Duration>;
 
-    /// Returns the present state of the connection, for display.
+    /// Returns the present state of the connection.
     fn connection(&self) -> Connection;
 
     /// Returns the commands that the agent accepts instead of a prompt.
@@ -124,14 +124,14 @@ pub enum Out {
     /// A frame that means nothing in this dialect, or the number of consecutive frames that mean nothing for the same
     /// reason: they are counted and reported, never skipped in silence.
     Unread(NoEvent, u64),
-    /// Send this frame; its fate is reported as [`LinkEvent::Replied`] with this number.
+    /// Send this frame; the outcome is reported as [`LinkEvent::Replied`] with this number.
     Send {
         /// The app's number of a reply, or one of the dialect's own [`Numbers`].
         request: u64,
         /// The frame, without line ending or length prefix.
         frame: String,
     },
-    /// Hand this message to the handler that carries out the person's decisions instead of the source; its fate is
+    /// Hand this message to the handler that carries out the person's decisions instead of the source; the outcome is
     /// reported as [`LinkEvent::Replied`] with this number.
     Hand {
         /// The app's number of a reply.
@@ -146,7 +146,7 @@ pub enum Out {
         /// The request to make.
         call: Call,
     },
-    /// Answer an incoming request ([`LinkEvent::Request`]). If the answer is the person's, its fate is reported as
+    /// Answer an incoming request ([`LinkEvent::Request`]). If the answer is the person's, the outcome is reported as
     /// [`LinkEvent::Replied`] with their number.
     Respond {
         /// Our number of the incoming request.
@@ -168,14 +168,14 @@ pub enum Out {
     ChangeWay(Way),
     /// Give up and close the source: it can't be used, for this reason.
     Close(Fault),
-    /// The fate of an answer of the person.
+    /// The outcome of an answer from the person.
     Settled {
         /// The number of the reply.
         request: u64,
         /// Whether it was delivered, as far as that is known.
         outcome: Result<Receipt, Undelivered>,
     },
-    /// The fate of the open questions.
+    /// What became of the open questions.
     Standing(Standing),
     /// The question under this token is decided. For the only open question of a session, the session's change of state
     /// already shows that; if others are open, the session keeps its state, and only this output reports it.
@@ -205,9 +205,9 @@ pub enum Out {
 /// One step of a dialect's own state machine, for tracing, checking and counting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stepped {
-    /// The other side's name of the conversation; empty for the link itself.
+    /// The other side's name for the conversation; empty for the link itself.
     pub conversation: String,
-    /// The other side's name of the part of the conversation concerned; empty for the whole.
+    /// The other side's name for the part of the conversation concerned; empty for the whole.
     pub subject: String,
     /// The names of the machine, of the state left, and of the event.
     pub named: Named,
@@ -263,7 +263,7 @@ impl Watcher for Note<'_> {
     }
 }
 
-/// The fate of a link's open questions, if no event states it, or not as exactly.
+/// What became of a link's open questions, if no event states it, or not as exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// After a loss: the same agent that asked is back, so they can be answered.
@@ -297,7 +297,7 @@ pub struct Offered {
 /// What the person wants of an agent, apart from answering it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wish {
-    /// Be announced on other terms.
+    /// Report on other terms.
     Terms(Terms),
     /// Do this, in the person's words.
     Prompt(String),
@@ -334,7 +334,7 @@ pub struct Terms {
     pub rate: Option<i32>,
 }
 
-/// The state of the connection to the other side, for display.
+/// The state of the connection to the other side.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Connection {
     /// How it connected, as a phrase key; `None` while unknown.
@@ -390,7 +390,7 @@ pub enum Carrier {
     Socket,
     /// A program's standard input and output, one frame per line.
     Lines,
-    /// Requests of local programs, each of which waits for its answer.
+    /// Requests from local programs, each of which waits for its answer.
     Requests,
     /// A file or a pipe: nothing can be sent.
     #[default]
@@ -475,7 +475,7 @@ impl Start {
 pub enum NoEvent {
     /// It may be AAEP but can't be read; the error carries no payload.
     Broken(DecodeError),
-    /// It is something else.
+    /// It is not AAEP.
     Foreign(Foreign),
 }
 

@@ -5,14 +5,14 @@
 //!
 //! # Mental model
 //! A server is met at AAEP's own places, in AAEP's order and on AAEP's terms. If none of them works and no handshake
-//! took place, the exact address that the person gave is followed in silence: with no added path, subprotocol or
-//! handshake. Another protocol is recognised there by its first frames. A server given by its bare address, with no
-//! events there, may have them at opencode's path, or a card at A2A's: these are tried last. If nothing is there
-//! either, or it turns out to be AAEP, the source fails for the reason that AAEP's own way failed for.
+//! took place, the exact address that the person gave is followed without sending anything: no path, subprotocol or
+//! handshake is added. Another protocol is recognised there by its first frames. A server given by its bare address,
+//! with no events there, may have them at opencode's path, or a card at A2A's: these are tried last. If nothing is
+//! there either, or it turns out to be AAEP, the source fails with the fault of AAEP's own way.
 //!
 //! # Worked example
 //! `ws://127.0.0.1:9000/session` accepts a WebSocket but does not choose `aaep.v1`. AAEP asks for the manifest; the
-//! server has none. The WebSocket is opened again, without a subprotocol, and the first frame is a message of ASP.
+//! server has none. The WebSocket is opened again, without a subprotocol, and the first frame is an ASP message.
 
 use crate::link::{Address, Cause, Fault, LinkEvent, NoWebSocket, Phrase, Stream, Way, Word};
 

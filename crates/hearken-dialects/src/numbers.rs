@@ -1,6 +1,6 @@
 //! The numbers of a dialect's own requests.
 //!
-//! Responsibilities: numbers that no answer of the person can have. Not here: the ids inside frames (each dialect).
+//! Responsibilities: numbers that no answer from the person can have. Not here: the ids inside frames (each dialect).
 
 /// The first of a dialect's own numbers. The app counts the person's answers from 1, and nobody gives this many.
 const FIRST: u64 = 1 << 32;
@@ -30,7 +30,7 @@ impl Numbers {
         number
     }
 
-    /// Returns whether a number is a dialect's own; otherwise it belongs to an answer of the person.
+    /// Returns whether a number is a dialect's own; otherwise it belongs to an answer from the person.
     pub fn is_own(number: u64) -> bool {
         number >= FIRST
     }

@@ -75,7 +75,7 @@ impl Id {
         serde_json::from_str::<Value>(&self.0).is_ok_and(|own| own == *other)
     }
 
-    /// Returns it as one of our own numbers.
+    /// Parses it as one of our own ids.
     fn number(&self) -> Option<u64> {
         self.0.parse().ok()
     }
@@ -166,9 +166,9 @@ impl Refused {
 /// The kind of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
-    /// A message of JSON-RPC.
+    /// A JSON-RPC message.
     Rpc(Message),
-    /// Another object.
+    /// An object other than a JSON-RPC message.
     Object,
     /// Anything but an object.
     Other,

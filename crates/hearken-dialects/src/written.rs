@@ -30,7 +30,7 @@ const LONGEST_TOOL: usize = 256;
 /// The longest duration that AAEP allows, in milliseconds: a day.
 const LONGEST_MS: u64 = 86_400_000;
 
-/// The status, in a translated event, of a call of which only its end is known.
+/// The status, in a translated event, of a call known only to have ended.
 pub const NOT_STATED: &str = crate::protocol::NOT_STATED;
 
 /// The agent that events are written for.
@@ -96,7 +96,7 @@ impl Writer {
         &self.agent.name
     }
 
-    /// Begins a session, given the other side's names of it and of its conversation.
+    /// Begins a session, given the other side's names for it and its conversation.
     pub fn session(&mut self, name: &str, thread: &str) -> Session {
         Session {
             // The same name may be reused after its session is over.
@@ -253,7 +253,7 @@ pub fn long(text: &str) -> String {
     cut(text, LONGEST_TEXT)
 }
 
-/// Returns a duration only if AAEP allows it.
+/// Returns a duration if AAEP allows it; otherwise `None`.
 pub fn duration(ms: Option<u64>) -> Option<u64> {
     ms.filter(|ms| *ms <= LONGEST_MS)
 }

@@ -1,8 +1,8 @@
 //! The person's settings: read from a TOML file, with a default for each.
 //!
-//! Responsibilities: the shape, the defaults and the errors of the settings. Not here: command-line
-//! flags (`cli` lays them over a [`Config`]) and where the file lies (`runtime` reads it).
-//! `assets/config.toml` is the annotated default; a test holds it equal to [`Config::default`].
+//! Responsibilities: the shape, the defaults and the errors of the settings. Not here: command-line flags (`cli`
+//! applies them to a [`Config`]) and where the file is (`runtime` reads it). `assets/config.toml` is the annotated
+//! default; a test checks that it equals [`Config::default`].
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub use run::RunConfig;
 pub use signs::{AnswersChoice, EchoChoice, NotificationChoice, ThemeChoice, TimesChoice};
 pub use source::{SourceAnnounce, SourceConfig};
 
-/// How much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
+/// How much of an event is put into words; it selects a summary and never filters (AAEP 2.2.8).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, ValueEnum,
 )]
@@ -62,7 +62,7 @@ pub enum Load {
     High,
 }
 
-/// Which face is shown.
+/// The face that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum FaceChoice {
@@ -77,7 +77,7 @@ pub enum FaceChoice {
     Json,
 }
 
-/// Whether a screen reader is at work, which decides the usual face and voice.
+/// Whether a screen reader is running, which decides the default face and voice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum ReaderChoice {
@@ -90,18 +90,18 @@ pub enum ReaderChoice {
     No,
 }
 
-/// Which voice is used.
+/// The voice that is used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum VoiceChoice {
-    /// The first one that is there.
+    /// The first one available.
     #[default]
     Auto,
     /// speech-dispatcher over its socket.
     SpeechDispatcher,
     /// The platform's own speech.
     System,
-    /// NVDA, by its controller client: the file of that library.
+    /// NVDA, through its controller client: the path of that library.
     Nvda(String),
     /// A program that speaks its argument or its standard input.
     Command(String),
@@ -116,24 +116,24 @@ impl TryFrom<String> for VoiceChoice {
     }
 }
 
-/// Says by what of a call a setting was set.
+/// The part of a command line that made a setting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SetBy {
-    /// A flag, as it is written.
+    /// A flag, as written.
     Flag(String),
     /// An environment variable.
     Variable(String),
-    /// Something of it.
+    /// Another part of the command line.
     Call,
 }
 
-/// Why a word names no voice.
+/// Why a word does not name a voice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoVoice {
-    /// `command:` without a program behind it.
+    /// `command:` without a program after it.
     #[error("command: without a program")]
     NoProgram,
-    /// `nvda` without a whole path behind it.
+    /// `nvda` without an absolute path after it.
     #[error("nvda: without the whole path of a library")]
     NoLibrary,
     /// No voice has this name.
@@ -155,7 +155,7 @@ impl std::str::FromStr for VoiceChoice {
                     Ok(Self::Command(command.to_owned()))
                 }
                 Some(("command", _)) => Err(NoVoice::NoProgram),
-                // The system would look for another in folders where anybody may have put it.
+                // The system would otherwise search folders where anyone may have put such a file.
                 Some(("nvda", library)) if Path::new(library).is_absolute() => {
                     Ok(Self::Nvda(library.to_owned()))
                 }
@@ -183,7 +183,7 @@ impl From<VoiceChoice> for String {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// What is said.
+    /// What is announced.
     pub announce: AnnounceConfig,
     /// How it sounds.
     pub voice: VoiceConfig,
@@ -193,56 +193,55 @@ pub struct Config {
     pub questions: QuestionConfig,
     /// How sources are reached.
     pub links: LinkConfig,
-    /// How agents that are started from here are dealt with.
+    /// How agents started from here are handled.
     pub run: RunConfig,
-    /// Which keys stand for what, where that is not as usual.
+    /// The keys that differ from the defaults.
     pub keys: KeysConfig,
-    /// How one or two switches reach everything.
+    /// How one or two switches can reach everything.
     pub scanning: ScanConfig,
     /// What is asked of producers before they send anything.
     pub handshake: HandshakeConfig,
-    /// How words are to be said: each word as it would be spoken, and what is spoken for it.
+    /// How words are pronounced: each word as written, and what is spoken instead.
     pub pronunciation: BTreeMap<String, String>,
     /// The rules by which confirmations are decided without asking; usually none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<PolicyRule>,
-    /// Answers by rule, of a file that the call names; they are no settings.
+    /// Answers by rule, from a file named on the command line; they are not settings.
     #[serde(skip)]
     pub answers: Vec<AnswerRule>,
-    /// The sources that are followed by name, or all of them when none is named.
+    /// The sources that can be followed by name, or all together if none is named.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub source: Vec<SourceConfig>,
 }
 
-/// Settings of what is said and when.
+/// Settings for what is announced and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnnounceConfig {
-    /// Which summary is picked.
+    /// The summary that is selected.
     pub verbosity: Verbosity,
     /// How much reaches the person.
     pub load: Load,
     /// The person's languages, best first (BCP 47).
     pub languages: Vec<String>,
-    /// When an agent's text is said.
+    /// When an agent's text is announced.
     pub answers: AnswersChoice,
     /// Whether long backlogs of streamed text are folded into a spoken count.
     pub fold: bool,
-    /// How many seconds of estimated speech may wait before the middle of an output is folded.
+    /// How many seconds of estimated speech may queue up before the middle of an output is folded.
     pub fold_after_seconds: u64,
-    /// How long a stream may pause in mid-sentence before a clause is said, in milliseconds.
+    /// How long a stream may pause in mid-sentence before a clause is spoken, in milliseconds.
     pub pause_ms: u64,
-    /// Whether text that an agent marks as not to be said on its own (`coalesce_hint: none`) is cut at
-    /// sentence ends all the same, instead of waiting for a hint or the end.
+    /// Whether text that an agent marks as not to be announced on its own (`coalesce_hint: none`) is cut at sentence
+    /// ends all the same, instead of waiting for a hint or the end.
     pub relax_none: bool,
     /// Whether only what is urgent and what answers a key is spoken; the rest is shown.
     pub quiet: bool,
-    /// Whether what is being said is said to its end, whatever comes; an urgent thing waits for that
-    /// at most two seconds.
+    /// Whether speech in progress always finishes; an urgent announcement waits for it at most two seconds.
     pub do_not_interrupt: bool,
-    /// Whether a silent agent that works is heard to be working, after 3 seconds and then every 5.
+    /// Whether a heartbeat is heard while a silent agent works, after 3 seconds and then every 5.
     pub heartbeat: bool,
-    /// The agents, by id or name, of which only what is urgent is spoken.
+    /// The agents, by id or name, whose announcements are spoken only if urgent.
     pub muted: Vec<String>,
 }
 
@@ -269,7 +268,7 @@ impl Default for AnnounceConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VoiceConfig {
-    /// Which engine.
+    /// The speech engine.
     pub engine: VoiceChoice,
     /// Speech rate from -100 to 100; absent leaves the engine's own setting alone.
     pub rate: Option<i32>,
@@ -277,23 +276,23 @@ pub struct VoiceConfig {
     pub pitch: Option<i32>,
     /// Volume from -100 to 100; absent leaves the engine's own setting alone.
     pub volume: Option<i32>,
-    /// Which of the engine's voices, by its name; absent leaves the engine's own.
+    /// The name of one of the engine's voices; absent leaves the engine's own.
     pub voice: Option<String>,
-    /// Which punctuation marks are named; absent leaves the engine's own setting alone.
+    /// The punctuation marks that are named; absent leaves the engine's own setting alone.
     pub punctuation: Option<Punctuation>,
-    /// How far the program's own words are above the usual pitch, from -100 to 100; 0 is no mark.
+    /// How far the program's own words are above the usual pitch, from -100 to 100; 0 marks nothing.
     pub own_pitch: i32,
-    /// How long what is being said may go on when the program leaves, in milliseconds.
+    /// How long speech in progress may continue when the program quits, in milliseconds.
     pub linger_ms: u64,
-    /// How the words of single agents sound, by the agent's id or name.
+    /// The sound of single agents' words, by the agent's id or name.
     pub agents: BTreeMap<String, Delivery>,
-    /// Which short sounds come before words.
+    /// The short sounds that precede words.
     pub cues: CueConfig,
-    /// How words in single languages sound, by the language's tag.
+    /// The sound of words in single languages, by the language's tag.
     pub languages: BTreeMap<String, Delivery>,
 }
 
-/// Settings of the short sounds before the program's own words; a word stands for each that is off.
+/// Settings of the short sounds before the program's own words; a word replaces each that is off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CueConfig {
@@ -303,7 +302,7 @@ pub struct CueConfig {
     pub error: bool,
     /// Before the end of a session that went well.
     pub done: bool,
-    /// In the place of the word that a silent agent works.
+    /// In place of the word that a silent agent works.
     pub tick: bool,
     /// Before the news that a source is lost.
     pub lost: bool,
@@ -325,7 +324,7 @@ impl Default for CueConfig {
 }
 
 impl VoiceConfig {
-    /// Takes over what a delivery says, and keeps the rest.
+    /// Applies what a delivery sets, and keeps the rest.
     pub fn take(&mut self, delivery: &Delivery) {
         let laid = self.delivery().under(delivery);
         self.rate = laid.rate;
@@ -335,7 +334,7 @@ impl VoiceConfig {
         self.punctuation = laid.punctuation;
     }
 
-    /// Returns how everything sounds that nothing else is said of.
+    /// Returns the default delivery, for everything without one of its own.
     pub fn delivery(&self) -> Delivery {
         Delivery {
             rate: self.rate,
@@ -365,25 +364,25 @@ impl Default for VoiceConfig {
     }
 }
 
-/// Settings of the screen and of signals beside speech.
+/// Settings of the screen and of signals other than speech.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScreenConfig {
-    /// Which face.
+    /// The face.
     pub face: FaceChoice,
-    /// Whether a screen reader is at work: then the usual face is the linear one, without a voice.
+    /// Whether a screen reader is running: the default face is then the linear one, without a voice.
     pub reader: ReaderChoice,
     /// The width of linear lines in columns; 0 leaves wrapping to the terminal.
     pub width: u16,
     /// Whether an unanswered question rings the bell.
     pub bell: bool,
-    /// How the pane is coloured; `NO_COLOR` makes it plain whatever is set.
+    /// The colours of the pane; `NO_COLOR` makes it plain whatever is set.
     pub theme: ThemeChoice,
-    /// When plain lines and the transcript carry the time.
+    /// When plain lines and the transcript show the time.
     pub times: TimesChoice,
     /// How an unanswered question asks the terminal for a desktop notification.
     pub notifications: NotificationChoice,
-    /// Whether the terminal's title tells of unanswered questions.
+    /// Whether the terminal's title reports unanswered questions.
     pub title: bool,
     /// Whether the linear face marks turns for the terminal (OSC 133), which can then jump to them.
     pub marks: bool,
@@ -409,17 +408,17 @@ impl Default for ScreenConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct QuestionConfig {
-    /// How long no key may have been pressed before a shown question can be answered, in milliseconds.
+    /// How long the keyboard must have been silent before a shown question can be answered, in milliseconds.
     pub arm_ms: u64,
-    /// How long a question waits to be said before it can be answered unsaid, in seconds.
+    /// How long a question may wait to be spoken before it can be answered without that, in seconds.
     pub say_first_seconds: u64,
-    /// How long the second step of accepting is waited for, in seconds (5 to 3600).
+    /// How long accepting waits for its second step, in seconds (5 to 3600).
     pub confirm_seconds: u64,
     /// The same key within this time is ignored, in milliseconds (0 to 1000).
     pub bounce_ms: u64,
-    /// What is said of an answer while it is being typed.
+    /// What is spoken of an answer while it is being typed.
     pub echo: EchoChoice,
-    /// How long a key must be held before it counts, in milliseconds, 0 for not at all (0 to 5000).
+    /// How long a key must be held before it counts, in milliseconds; 0 turns this off (0 to 5000).
     pub slow_ms: u64,
     /// The name in `decided_by`; empty means `user:local`.
     pub user: String,
@@ -439,15 +438,15 @@ impl Default for QuestionConfig {
     }
 }
 
-/// Why a settings file can't be used; a person is told in their language (`Phrases::settings_fault`).
+/// Why a settings file can't be used; a person reads it in their language (`Phrases::settings_fault`).
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The text is not valid TOML or holds an unknown or ill-typed setting.
+    /// The text is not valid TOML or contains an unknown or ill-typed setting.
     #[error("line {line}: {misfit:?}")]
     Toml {
         /// The line of the fault, from 1.
         line: usize,
-        /// What does not fit there.
+        /// What is wrong there.
         misfit: Misfit,
     },
     /// A value is outside its range.
@@ -455,7 +454,7 @@ pub enum ConfigError {
     Range {
         /// The setting's dotted name.
         name: &'static str,
-        /// What would be right.
+        /// The values that would be valid.
         takes: Takes,
     },
     /// A source of the settings can't be used.
@@ -469,10 +468,10 @@ pub enum ConfigError {
     Policy(PolicyFault),
 }
 
-/// Reads what the person wrote, whatever it is to be.
+/// Reads what the person wrote, as any type.
 ///
 /// # Errors
-/// [`ConfigError::Toml`], with the line and what does not fit there.
+/// [`ConfigError::Toml`], with the line and what is wrong there.
 pub fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ConfigError> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start.min(text.len()));
@@ -488,7 +487,7 @@ pub fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ConfigError
 }
 
 impl Config {
-    /// Reads settings from TOML text; what is not named keeps its default.
+    /// Reads settings from TOML text; a setting that is not named keeps its default.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         let config: Config = read(text)?;
         config.check()?;

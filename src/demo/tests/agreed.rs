@@ -114,7 +114,8 @@ async fn a_budget_is_kept_but_for_what_is_urgent_and_can_be_changed() {
     let consent = agreed(&running, terms).await;
     let mut slow = stream(&running, &consent).await;
     running.producer().start("email").unwrap();
-    // The question comes at once, although most of the seven events before it wait for their second.
+    // The question comes immediately, although most of the seven events before it wait for their
+    // second.
     let before = slow.until("awaiting.confirmation").await;
     assert!(before.len() < 8, "{before:?}");
     let change = json!({"type": "subscription.renegotiate", "subscription_id": consent["subscription_id"],
@@ -147,7 +148,7 @@ async fn the_last_to_leave_takes_the_defaults_along() {
     let path = "/aaep/v1/replies";
     let (status, ..) = request(running.addr(), "POST", path, &close.to_string()).await;
     assert_eq!(status, 204);
-    // Nothing more comes to who left (5.8.2); who is still there hears how it went on.
+    // A subscriber that left gets nothing more (5.8.2); the remaining one learns how it went on.
     assert_eq!(events.next().await, None);
     others.until("session.completed").await;
     assert_eq!(running.producer().agreed(), 1);

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use crate::demo::{Running, Settings, serve};
 
-/// Waits for something that must happen, but not for ever.
+/// Waits for something that must happen, with a time limit.
 pub(super) async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), future)
         .await
@@ -36,7 +36,7 @@ impl Sent {
     }
 }
 
-/// Reads an event stream. HTTP/1.0 has no chunks: what comes is the body, until the end.
+/// A reader of an event stream. HTTP/1.0 has no chunks: the body is everything up to the end.
 pub(super) struct Stream {
     reader: BufReader<TcpStream>,
     pub(super) status: u16,
@@ -71,7 +71,7 @@ impl Stream {
         Self::open_at(addr, path, None).await.greet().await
     }
 
-    /// Comes back to a stream at another path after an event, and reads its greeting.
+    /// Returns to a stream at another path after an event, and reads its greeting.
     pub(super) async fn resumed_at(addr: SocketAddr, path: &str, last: &str) -> Self {
         Self::open_at(addr, path, Some(last)).await.greet().await
     }
@@ -88,12 +88,12 @@ impl Stream {
         stream
     }
 
-    /// Reads the lines up to an empty one; none at the end of the stream.
+    /// Reads the lines up to an empty one; `None` at the end of the stream.
     async fn block(&mut self) -> Option<Vec<String>> {
         let mut lines = Vec::new();
         loop {
             let mut line = String::new();
-            // A connection that is broken off ends like one that is closed.
+            // A broken connection ends like a closed one.
             let read = within(self.reader.read_line(&mut line)).await.unwrap_or(0);
             if read == 0 {
                 return None;
@@ -105,7 +105,7 @@ impl Stream {
         }
     }
 
-    /// Reads the next event; none at the end of the stream.
+    /// Reads the next event; `None` at the end of the stream.
     pub(super) async fn next(&mut self) -> Option<Sent> {
         loop {
             let block = self.block().await?;
@@ -132,7 +132,7 @@ impl Stream {
         self.next().await.expect("the stream goes on").json()
     }
 
-    /// Reads until an event of a type, and returns all of them.
+    /// Reads up to an event of a type, and returns all of them.
     pub(super) async fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut events = Vec::new();
         loop {
@@ -145,7 +145,7 @@ impl Stream {
         }
     }
 
-    /// Reads what is left.
+    /// Reads the rest.
     pub(super) async fn rest(&mut self) -> Vec<Value> {
         let mut events = Vec::new();
         while let Some(sent) = self.next().await {
@@ -155,7 +155,7 @@ impl Stream {
     }
 }
 
-/// Sends one request and reads the answer: status, head in small letters, body.
+/// Sends one request and reads the answer: status, lower-cased head, body.
 pub(super) async fn request(
     addr: SocketAddr,
     method: &str,
@@ -183,13 +183,13 @@ pub(super) async fn post(addr: SocketAddr, path: &str, body: &Value) -> (u16, Va
     (status, serde_json::from_str(&body).unwrap())
 }
 
-/// Makes a reply to a question; its decision was made at the moment of the question.
+/// Builds a reply to a question; its decision was made at the time of the question.
 pub(super) fn decision(question: &Value, decision: &str) -> Value {
     json!({"type": "confirmation.reply", "reply_token": question["reply_token"], "decision": decision,
            "subscription_id": "sub_test", "timestamp": question["timestamp"], "decided_by": "user:test"})
 }
 
-/// Makes an answer to a clarification.
+/// Builds an answer to a clarification.
 pub(super) fn response(question: &Value, response: Value) -> Value {
     json!({"type": "clarification.reply", "reply_token": question["reply_token"], "response": response,
            "subscription_id": "sub_test", "timestamp": question["timestamp"], "decided_by": "user:test"})

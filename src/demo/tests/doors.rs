@@ -154,7 +154,7 @@ async fn a_unix_socket_takes_either_framing_and_goes_with_its_server() {
     within(lines.read_line(&mut line)).await.unwrap();
     assert!(line.contains("subscription.accepted"), "{line}");
     assert_eq!(running.producer().agreed(), 2);
-    // An end without a word ends the subscription too (5.8).
+    // An end without a farewell ends the subscription too (5.8).
     drop(lines);
     within(running.producer().until_subscribers_are(1)).await;
     assert_eq!(running.producer().agreed(), 1);

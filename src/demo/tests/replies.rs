@@ -1,4 +1,4 @@
-//! What becomes of replies, good and bad.
+//! The outcomes of replies, good and bad.
 
 use serde_json::{Value, json};
 
@@ -193,7 +193,7 @@ async fn a_modified_action_counts_as_a_rejection() {
 
 #[tokio::test]
 async fn a_decision_after_the_timeout_is_late_even_if_the_question_still_stands() {
-    // The clock stands still, so the producer's own timer is the only thing that could end it.
+    // The clock stands still, so only the producer's own timer could end the question.
     let running = server(Settings {
         pace: Pace::Stepped,
         timeouts: Timeouts::AsWritten,

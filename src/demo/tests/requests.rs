@@ -1,4 +1,4 @@
-//! The routes beside events and replies.
+//! The routes other than events and replies.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

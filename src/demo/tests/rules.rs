@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// Lists what a session's events do wrong; `accepted` holds the tokens that were accepted.
+/// Returns what is wrong with a session's events; `accepted` contains the tokens that were accepted.
 pub(super) fn faults(events: &[Value], accepted: &BTreeSet<String>) -> Vec<String> {
     let mut rules = Rules {
         accepted: accepted.clone(),
@@ -27,10 +27,10 @@ struct Rules {
     ids: BTreeSet<String>,
     state: String,
     changed: bool,
-    /// Running tools: their call id and name.
+    /// The running tools: their call id and name.
     tools: BTreeMap<String, String>,
     calls: BTreeSet<String>,
-    /// Outputs: characters sent, and whether complete.
+    /// The outputs: characters sent, and whether complete.
     outputs: BTreeMap<String, (u64, bool)>,
     /// The token of the question whose end must come next.
     asked: Option<String>,
@@ -365,7 +365,8 @@ impl Rules {
             }
             "awaiting.clarification" => {
                 self.question(event);
-                // A clarification's end allows the tool that follows (it is no consent to an act).
+                // A clarification's end allows the tool that follows (although it is no consent to
+                // an act).
                 self.asked = None;
                 self.refused = false;
             }

@@ -23,8 +23,8 @@ enum Person {
     Types(&'static str),
 }
 
-/// Plays a scenario against a person; returns all events in the order in which they came, and the
-/// tokens that were accepted.
+/// Plays a scenario against a person; returns all events in order of arrival, and the tokens that
+/// were accepted.
 async fn play(running: &Running, name: &str, person: Person) -> (Vec<Value>, BTreeSet<String>) {
     let mut stream = Stream::greeted(running.addr(), None).await;
     let session = running.producer().start(name).unwrap();
@@ -51,7 +51,7 @@ async fn play(running: &Running, name: &str, person: Person) -> (Vec<Value>, BTr
                     (_, Some("numeric")) => json!(4),
                     (_, Some("freetext")) => json!("a walk"),
                     (Person::Chooses(number), _) => event["choices"][number]["value"].clone(),
-                    // Words of one's own go only where they are taken beside the choices.
+                    // Free text is only sent if it is accepted in addition to the choices.
                     (Person::Types(text), _)
                         if event["accepted_response_kinds"].as_array().unwrap().len() > 1 =>
                     {
@@ -279,7 +279,7 @@ async fn the_tour_takes_less_than_a_minute_to_happen_and_to_hear() {
         .filter_map(Value::as_str)
         .map(|text| text.split_whitespace().count())
         .sum();
-    // 170 words a minute is a slow voice; the rest is left for the program's own words.
+    // 170 words a minute is a slow voice; the rest of the time is left for the program's own words.
     assert!(heard < 160, "{heard} words");
     running.stop().await;
 }

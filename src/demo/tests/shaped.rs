@@ -1,5 +1,5 @@
-//! Streams in the shape of their terms, on the wire: questions only for who can answer, text that grows
-//! together while the budget makes it wait.
+//! Streams shaped by their terms, on the wire: questions only for subscribers that can answer, text
+//! that merges while the budget makes it wait.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ async fn who_can_not_answer_is_not_asked_and_the_default_happens_at_once() {
         }
         let mut events = stream(&running, &consent).await;
         running.producer().start(scenario).unwrap();
-        // Nobody answers and no time runs out here: only the default can bring it to its end.
+        // There is no answer and no timeout here: only the default can end it.
         let all = events.until("session.completed").await;
         assert!(
             !kinds(&all).iter().any(|kind| kind.starts_with("awaiting.")),
@@ -56,7 +56,7 @@ async fn who_can_not_answer_is_not_asked_and_the_default_happens_at_once() {
             .find(|event| event["from_state"] == "awaiting_input");
         let words = words.unwrap()["summary_normal"].as_str().unwrap();
         assert!(words.starts_with("No answer came."), "{words}");
-        // What was not asked leaves no hole in the numbers.
+        // A question that was not asked leaves no gap in the numbers.
         assert_eq!(numbers(&all), (0..all.len() as u64).collect::<Vec<_>>());
         assert_eq!(running.producer().open_questions(), 0);
         running.stop().await;
@@ -111,7 +111,7 @@ async fn who_can_not_answer_any_more_lets_the_default_happen() {
     running.stop().await;
 }
 
-/// Reads the chunks among events: where each begins, its text, its hint, whether it is the last.
+/// Returns the chunks among events: position, text, hint, and whether it is the last.
 fn chunks(events: &[Value]) -> Vec<(u64, &str, Option<&str>, bool)> {
     let chunks = events.iter().filter(|event| event["chunk"].is_string());
     chunks
@@ -158,7 +158,7 @@ async fn text_that_waits_grows_together_at_its_right_place_and_loses_nothing() {
                 every.len()
             );
         }
-        // Each begins where the one before ended, in characters; a last one ends its output.
+        // Each begins where the previous one ended, in characters; a last one ends its output.
         let mut at = 0;
         for (position, chunk, hint, complete) in &joined {
             assert_eq!(*position, at, "{joined:?}");
@@ -170,7 +170,7 @@ async fn text_that_waits_grows_together_at_its_right_place_and_loses_nothing() {
             assert_eq!(*complete, *hint == Some("completion"), "{joined:?}");
         }
         assert_eq!(at, 0, "the last output is complete");
-        // What is cut where the subscriber wants it never hides such a place in its middle.
+        // Text that is cut where the subscriber wants it never hides such a place in its middle.
         let sentence_cut = |hint: &Option<&str>| matches!(hint, Some("sentence" | "completion"));
         let ends: Vec<usize> = every
             .iter()
@@ -187,7 +187,7 @@ async fn text_that_waits_grows_together_at_its_right_place_and_loses_nothing() {
                 assert!(!ends.iter().any(|end| within.contains(end)), "{chunk:?}");
             }
         }
-        // The numbers are whole, whatever came in which order.
+        // The numbers have no gaps, whatever the order of arrival.
         let mut numbers = numbers(&slow);
         numbers.sort_unstable();
         assert_eq!(numbers, (0..slow.len() as u64).collect::<Vec<_>>());

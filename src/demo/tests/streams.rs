@@ -75,7 +75,7 @@ async fn who_reads_too_slowly_loses_what_is_old_and_it_is_counted() {
     let running = server(Settings::stepped(12)).await;
     let producer = running.producer();
     let mut stream = Stream::greeted(running.addr(), None).await;
-    // Nothing else runs until the first wait, so the connection takes nothing out meanwhile.
+    // Nothing else runs until the first wait, so the connection removes nothing meanwhile.
     for number in 0..1_500 {
         producer.inject(&number.to_string());
     }
@@ -168,8 +168,8 @@ async fn an_agent_is_held_exactly_where_a_test_wants_it() {
     running.stop().await;
 }
 
-/// Opens an event stream over HTTP/1.1, whose end tells whether it came in good order, and waits until
-/// it is one of `count` subscribers.
+/// Opens an event stream over HTTP/1.1, whose end shows whether it was orderly, and waits until it is
+/// one of `count` subscribers.
 async fn raw(running: &Running, count: usize) -> (TcpStream, Vec<u8>) {
     let mut tcp = TcpStream::connect(running.addr()).await.unwrap();
     tcp.write_all(b"GET /events HTTP/1.1\r\nHost: demo\r\n\r\n")
@@ -219,7 +219,7 @@ async fn a_crash_ends_everything_without_a_word() {
     producer.start("question").unwrap();
     within(producer.until_asked(1)).await;
     drop(running);
-    // A reset is as good an end as any here.
+    // Here, a reset is as good an end as any.
     let _ = within(tcp.read_to_end(&mut bytes)).await;
     let text = String::from_utf8_lossy(&bytes);
     assert!(!text.contains("session.cancelled"), "{text}");

@@ -1,4 +1,4 @@
-//! No key is offered that does nothing now.
+//! No key is offered that currently does nothing.
 
 use super::*;
 

@@ -1,10 +1,10 @@
-//! Whoever has not seen all of a question answers nothing: whatever keys are pressed, however fast, and whatever
-//! sizes the screen has meanwhile.
+//! A person who has not seen all of a question can't answer it: whatever keys are pressed, however fast, and
+//! however the screen's size changes meanwhile.
 
 use super::*;
 use crate::app::Showing;
 
-/// Draws numbers that are the same in every run.
+/// A generator of random numbers that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -17,7 +17,7 @@ impl Dice {
     }
 }
 
-/// Somebody before a screen, and what they have seen on it.
+/// A person at a screen, and what they have seen on it.
 struct Reader {
     app: App,
     now: Now,
@@ -31,7 +31,7 @@ impl Reader {
         self.app.update(Input::Deadline, self.now);
     }
 
-    /// Draws, and notes what can be read then.
+    /// Draws, and notes what can then be read.
     fn look(&mut self) {
         let (width, height) = self.size;
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
@@ -62,7 +62,7 @@ impl Reader {
         press(&mut self.app, KeyCode::Char(key), self.now);
     }
 
-    /// Presses the key that begins to accept, and gives whether it counts.
+    /// Presses the key that begins to accept, and returns whether it counts.
     fn accepts(&mut self) -> bool {
         self.wait(1000);
         self.press('y');
@@ -115,7 +115,7 @@ fn nobody_accepts_what_they_have_not_seen_to_its_end() {
                     }
                     1 => reader.wait(dice.throw(4000)),
                     2 => reader.press('t'),
-                    // So fast that no frame comes between two of them.
+                    // So fast that no frame is drawn between two of them.
                     3 | 4 => reader.press('d'),
                     _ => {
                         reader.press('d');
@@ -143,12 +143,12 @@ fn nobody_accepts_what_they_have_not_seen_to_its_end() {
     assert!(accepted > 20 && refused > 40, "{accepted} {refused}");
 }
 
-/// Two sizes may have as many pages, cut elsewhere; and so may a question and its details.
+/// Two sizes may have equally many pages, divided differently; and so may a question and its details.
 #[test]
 fn pages_of_two_cuts_do_not_add_up() {
     let (mut accepted, mut refused) = (0, 0);
     for width in 40..52 {
-        // The first page on one screen, and the others on one that is wider.
+        // The first page on one screen, and the others on a wider one.
         let mut reader = reader(45, (40, 10));
         reader.resize((width, 11));
         for _ in 0..4 {
@@ -163,7 +163,7 @@ fn pages_of_two_cuts_do_not_add_up() {
         }
     }
     for skipped in 2..8 {
-        // The first page, and then those of the details behind so many that no frame came between.
+        // The first page, and then those of the details after so many keys that no frame was drawn between.
         let mut reader = reader(30, (40, 10));
         (0..skipped).for_each(|_| reader.press('d'));
         for _ in 0..3 {
@@ -180,7 +180,7 @@ fn pages_of_two_cuts_do_not_add_up() {
     assert!(accepted > 0 && refused > 20, "{accepted} {refused}");
 }
 
-/// Where something was hidden in a question, its details say so too: they count as all of it.
+/// If something in a question was hidden, its details say so too: they count as all of it.
 #[test]
 fn details_say_what_is_in_doubt() {
     let (mut app, now) = app();

@@ -1,4 +1,4 @@
-//! The fields of the chapters, typed from them by hand.
+//! The fields of the chapters, typed by hand from their text.
 
 use super::*;
 

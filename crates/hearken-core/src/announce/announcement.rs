@@ -1,4 +1,4 @@
-//! One thing that is worth telling, ready for every face and for the voice.
+//! One announcement, ready for every face and for the voice.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::session::{PromptId, SessionKey};
 use crate::announce::words::segment::{Mark, Segment, join, join_shown, join_spoken};
 use crate::announce::words::tongue::Tongue;
 
-/// How urgent an announcement is; the order is the order in which waiting speech leaves.
+/// How urgent an announcement is; the variants are in the order in which queued speech is spoken.
 ///
 /// The classes are P0 to P4 of the project's announcing rules (`docs/speech.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// P0: questions and their warnings, dangers, errored sessions, handoffs, anything critical.
+    /// P0: questions and their warnings, dangers, failed sessions, handoffs, anything critical.
     Alert,
     /// P1: the answer to a key press.
     Response,
-    /// P2: starts and ends, tool results, resolved questions, links lost and back.
+    /// P2: starts and ends, tool results, resolved questions, links lost and restored.
     Outcome,
     /// P3: a tool's start, a state change.
     Activity,
@@ -30,7 +30,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Lists every class, most urgent first.
+    /// All classes, most urgent first.
     pub const ALL: [Class; 5] = [
         Class::Alert,
         Class::Response,
@@ -40,74 +40,74 @@ impl Class {
     ];
 }
 
-/// Names what an announcement is about; the names are a contract of the JSON face.
+/// What an announcement is about; the serialized names are part of the JSON face's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A session began, or was joined.
+    /// A session began or was joined.
     SessionStarted,
-    /// A session ended well.
+    /// A session completed successfully.
     SessionCompleted,
-    /// A session ended by an error.
+    /// A session ended with an error.
     SessionErrored,
     /// A session was cancelled.
     SessionCancelled,
     /// An agent entered another state.
     State,
-    /// Progress.
+    /// A report of progress.
     Progress,
     /// A tool is about to be called.
     ToolInvoked,
     /// A tool returned.
     ToolCompleted,
-    /// Streamed text.
+    /// A piece of streamed text.
     Output,
-    /// A question for consent, and what becomes of it.
+    /// A question that asks for consent, and news of it.
     Confirmation,
-    /// A question for information, and what becomes of it.
+    /// A question that asks for information, and news of it.
     Clarification,
-    /// Somebody else is asked to take over.
+    /// A request for someone else to take over.
     Handoff,
     /// An event of an unknown type.
     Unknown,
-    /// News of a link or a voice.
+    /// News of a link or of a voice.
     Connection,
-    /// The answer to the person's key or line.
+    /// The answer to the person's key press or line.
     Reply,
-    /// A danger.
+    /// A danger that an agent reports.
     Danger,
-    /// A broken rule of the protocol.
+    /// A violation of the protocol.
     Anomaly,
-    /// What the program says about itself.
+    /// Something the program says about itself.
     Hint,
-    /// An agent works and has nothing to tell: a voice plays it as a tick, or says it in a word.
+    /// A sign that an agent works but reports nothing: played as a tick or spoken as a word.
     Heartbeat,
 }
 
-/// Whether an announcement is spoken.
+/// Whether an announcement is spoken, shown and kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Aloud {
-    /// It is, in its class.
+    /// Spoken, in its class.
     Yes,
-    /// It is shown in every face and kept, and not spoken: old news, or a broken rule that costs nothing.
+    /// Shown in every face and kept, but not spoken: old news, or a harmless violation of the protocol.
     Shown,
-    /// It is kept, and shown where a person looks around (the pane, JSON); it is left out of what is heard or
-    /// read in the order of time, speech and lines: the person is quiet, muted its agent or wants less.
+    /// Kept, and shown where the person browses (the pane, JSON), but left out of speech and lines, which run in order
+    /// of time: the person is in quiet mode, muted this agent, or wants to hear less.
     Seen,
-    /// It is kept, and told to programs (JSON); people are told the same in other words.
+    /// Kept, and reported to programs (JSON); people get the same fact in other words.
     Echo,
-    /// It is kept in the history only.
+    /// Kept in the history only.
     Kept,
-    /// It is spoken, and neither shown nor kept: by the time one could look back, it means nothing.
+    /// Spoken, but neither shown nor kept: by the time anyone looked back, it would mean nothing.
     Heard,
 }
 
-/// Which question an announcement is about, and in what way.
+/// The question that an announcement is about, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum About {
-    /// It asks the question: it carries the action, and hearing it arms the keys.
+    /// Asks the question: the announcement contains the action, and hearing it arms the keys.
     Asks(PromptId),
-    /// It is about the question.
+    /// Only concerns the question.
     Tells(PromptId),
 }
 
@@ -120,36 +120,36 @@ impl About {
     }
 }
 
-/// Whether an outcome is a failure: those are said before the successes that wait with them.
+/// Whether an outcome is a failure; waiting failures are spoken before waiting successes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Weight {
-    /// It is none.
+    /// Not a failure.
     #[default]
     Plain,
     /// Something did not work.
     Failure,
 }
 
-/// Names a short sound of the program's own, which no agent can make.
+/// A short sound of the program's own, which no agent can produce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cue {
     /// A question waits for an answer.
     Question,
-    /// Something went wrong.
+    /// Something failed.
     Error,
-    /// A session ended well.
+    /// A session completed successfully.
     Done,
-    /// A silent agent works.
+    /// An agent works silently.
     Tick,
-    /// A source is lost.
+    /// A source was lost.
     Lost,
-    /// A source is back.
+    /// A source was restored.
     Back,
 }
 
 impl Cue {
-    /// Returns whether it is wanted.
+    /// Returns whether the settings enable this cue.
     pub fn is_on(self, cues: &CueConfig) -> bool {
         match self {
             Self::Question => cues.question,
@@ -161,7 +161,7 @@ impl Cue {
         }
     }
 
-    /// Lists every cue.
+    /// All cues.
     pub const ALL: [Self; 6] = [
         Self::Question,
         Self::Error,
@@ -172,22 +172,22 @@ impl Cue {
     ];
 }
 
-/// What an event tells beside its words.
+/// What an event reports in addition to its words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
-    /// The facts, a sentence each.
+    /// The facts, one sentence each.
     pub words: Vec<Segment>,
-    /// The address among them, cleaned.
+    /// The address among the facts, cleaned.
     pub address: Option<String>,
-    /// What belongs to it and is read on demand, where there is anything.
+    /// The attached material that is read on demand, if any.
     pub(super) attached: Option<Arc<Attached>>,
-    /// A piece of an agent's text as it was written, where its lines and the white space before them say more than
-    /// its words: it is read and copied by them.
+    /// A piece of an agent's text as written, if its line breaks and leading white space carry meaning of their own; it
+    /// is then read and copied line by line.
     pub written: Option<String>,
 }
 
 impl Facts {
-    /// What most announcements have beside their words.
+    /// The empty facts, which most announcements share.
     const NONE: Self = Self {
         words: Vec::new(),
         address: None,
@@ -195,24 +195,24 @@ impl Facts {
         written: None,
     };
 
-    /// Returns what belongs to it and is read on demand.
+    /// Returns the attached material that is read on demand.
     pub fn attached(&self) -> &Attached {
         self.attached
             .as_deref()
             .unwrap_or_else(|| Attached::nothing())
     }
 
-    /// Returns whether they are no more than words and an address, as others may have them, too.
+    /// Returns whether these facts consist of words and an address only, so that several announcements can share them.
     pub(super) fn are_usual(&self) -> bool {
         self.written.is_none() && self.attached.is_none()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no facts.
     pub(super) fn are_none(&self) -> bool {
         self.are_usual() && self.words.is_empty() && self.address.is_none()
     }
 
-    /// Estimates the memory that they take, in bytes.
+    /// Estimates the memory use, in bytes.
     pub(super) fn size(&self) -> usize {
         let words = self.words.iter().map(Segment::size).sum::<usize>();
         let written = self.written.as_ref().map_or(0, String::len);
@@ -221,55 +221,55 @@ impl Facts {
     }
 }
 
-/// Names what merges an announcement with others of its session.
+/// What an announcement is merged by with others of its session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Topic {
-    /// The state that the agent is in.
+    /// The agent's state.
     State,
-    /// How far it is.
+    /// The agent's progress.
     Progress,
-    /// A call of a tool, by its id.
+    /// One tool call, by its id.
     Call(ToolCallId),
-    /// The calls of a tool that have no ids, by the tool's name.
+    /// All calls of one tool that have no ids, by the tool's name.
     Tool(Arc<str>),
-    /// An output, which need not have an id.
+    /// An output, whose id may be missing.
     Output(Option<OutputId>),
 }
 
 impl Topic {
-    /// Names a call of a tool.
+    /// Returns the topic of a tool call.
     pub(super) fn call(tool: &str, id: Option<&ToolCallId>) -> Self {
         id.map_or_else(|| Self::Tool(tool.into()), |id| Self::Call(id.clone()))
     }
 }
 
-/// Names the tool that an announcement is about, as its agent does.
+/// The tool that an announcement is about, as its agent names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
-    /// Its name.
+    /// The tool's name.
     pub name: String,
-    /// How the call ended, in the protocol's word; absent as long as it runs, and where nothing says it.
+    /// How the call ended, in the protocol's word; `None` while it runs, or if the agent does not report it.
     pub status: Option<String>,
 }
 
 impl Tool {
-    /// Estimates the memory that it takes, in bytes.
+    /// Estimates the memory use, in bytes.
     fn size(&self) -> usize {
         std::mem::size_of::<Self>() + self.name.len() + self.status.as_ref().map_or(0, String::len)
     }
 }
 
-/// Numbers an announcement within a run.
+/// The number of an announcement within a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct AnnouncementId(pub u64);
 
-/// One thing that is worth telling.
+/// One announcement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Announcement {
-    /// Its number.
+    /// The announcement's number.
     pub id: AnnouncementId,
-    /// When it was made.
+    /// When it was created.
     pub at: Now,
     /// How urgent it is.
     pub class: Class,
@@ -277,56 +277,56 @@ pub struct Announcement {
     pub kind: Kind,
     /// Whether it is spoken.
     pub aloud: Aloud,
-    /// Whose session, if any.
+    /// The session that it belongs to, if any.
     pub key: Option<SessionKey>,
-    /// The agent's name for a person, if an agent is concerned.
+    /// The display name of the agent that it concerns, if any.
     pub agent: Option<Arc<str>>,
-    /// The name of the source that it is about, where no session is concerned.
+    /// The name of the source that it is about, if it concerns no session.
     pub source: Option<Arc<str>>,
-    /// Which tool is called or returned, if any.
+    /// The tool that was called or that returned, if any.
     pub tool: Option<Arc<Tool>>,
-    /// Which question, if any.
+    /// The question that it is about, if any.
     pub about: Option<About>,
-    /// What merges it with others of its kind.
+    /// What it is merged by with others of its kind.
     pub topic: Option<Topic>,
-    /// Whether it tells of a failure.
+    /// Whether it reports a failure.
     pub weight: Weight,
-    /// The short sound that comes before its words, where a voice has it.
+    /// The short sound before its words, if the voice can play it.
     pub cue: Option<Cue>,
-    /// In which language the program's own words in it are.
+    /// The language of the program's own words in it.
     pub tongue: Arc<Tongue>,
-    /// In which direction its source says that its words run; absent where it says nothing.
+    /// The text direction that its source declares; `None` if it declares none.
     pub direction: Option<TextDirection>,
     /// The words, by speaker and language.
     pub segments: Vec<Segment>,
-    /// What is known beside them, where there is anything; told in detail, they are among them.
+    /// The facts that go with the words, if any; in detailed mode the segments already include them.
     pub facts: Option<Arc<Facts>>,
 }
 
 impl Announcement {
-    /// Returns what is known beside its words.
+    /// Returns the facts that go with the words.
     pub fn facts(&self) -> &Facts {
         static NONE: Facts = Facts::NONE;
         self.facts.as_deref().unwrap_or(&NONE)
     }
 
-    /// Returns the words of the source, on one line.
+    /// Returns the words as the source wrote them, on one line.
     pub fn text(&self) -> String {
         join(&self.segments)
     }
 
-    /// Returns the words as they are shown: without Markdown's marks, on one line but for code, whose
-    /// lines are kept. Empty for what is structure only, such as the line under a table's headers.
+    /// Returns the words as shown: without Markdown marks and on one line, except that code keeps its lines.
+    /// Empty for pure structure, such as the line under a table's headers.
     pub fn shown(&self) -> String {
         join_shown(&self.segments)
     }
 
-    /// Returns the words as they are spoken, on one line.
+    /// Returns the words as spoken, on one line.
     pub fn spoken(&self) -> String {
         join_spoken(&self.segments)
     }
 
-    /// Returns the words that a voice is given: none where it is shown or kept and not spoken.
+    /// Returns the words that the voice receives; empty if the announcement is not spoken.
     pub fn said(&self) -> String {
         match self.aloud {
             Aloud::Yes | Aloud::Heard => self.spoken(),
@@ -334,9 +334,9 @@ impl Announcement {
         }
     }
 
-    /// Returns whether all words are the agent's: then every face puts its name before them.
+    /// Returns whether all shown words are the agent's; every face then puts the agent's name before them.
     pub fn is_agents_text(&self) -> bool {
-        // A speaker's name is heard only; it is no part of what is shown.
+        // A speaker's name is only heard; it is not part of what is shown.
         let mut shown = self
             .segments
             .iter()
@@ -345,19 +345,19 @@ impl Announcement {
         shown.peek().is_some() && shown.all(|segment| segment.mark == Mark::Agent)
     }
 
-    /// Returns the language of the first words that have one.
+    /// Returns the language of the first words that declare one.
     pub fn language(&self) -> Option<&str> {
         self.segments
             .iter()
             .find_map(|segment| segment.language.as_deref())
     }
 
-    /// Returns the language of the first words that have one, else that of the program's own words.
+    /// Returns the language of the first words that declare one, or else that of the program's own words.
     pub fn written_in(&self) -> &str {
         self.language().unwrap_or(&self.tongue.language)
     }
 
-    /// Estimates the memory that it takes, in bytes.
+    /// Estimates the memory use, in bytes.
     pub fn size(&self) -> usize {
         let words: usize = self.segments.iter().map(Segment::size).sum();
         let source = self.source.as_ref().map_or(0, |name| name.len());

@@ -1,22 +1,22 @@
-//! What hearken itself finds of an action: what its commands and paths can do, and what of it nobody knows.
+//! What hearken itself finds out about an action: what its commands and paths can do, and what remains unknown.
 //!
 //! Responsibilities: which data of a question is judged, and collecting the findings. Not here: reading a command
 //! (`hearken_shell`), the words (`announcer`), what follows from a finding (`app`).
 //!
 //! # Mental model
-//! A question is judged by what it asks to the letter, never by how its agent describes it. Every command in it is read, every
-//! path is judged from the folder in which the agent works, and whatever was not read is collected, too.
+//! A question is judged by exactly what it asks, never by how its agent describes it. Every command in it is read,
+//! every path is judged from the agent's working folder, and whatever could not be read is collected too.
 //!
 //! # Worked example
-//! `rm -rf build && curl https://x.example` deletes build and everything in it, and contacts x.example. With an input that
-//! the words of the question leave out, it is also not known.
+//! `rm -rf build && curl https://x.example` deletes build and everything in it, and contacts x.example. If it has an
+//! input that the words of the question leave out, that input is listed as unknown.
 
 use hearken_shell::{Act, Finding, Part, Place, Reading, Touch, read, touches};
 
 use crate::announce::text::normalise::unmasked;
 use crate::protocol::{AwaitingConfirmation, Deed};
 
-/// What a command is called among the context of a question.
+/// The names of a command in the context of a question.
 const COMMANDS: [&str; 7] = [
     "command",
     "cmd",
@@ -26,7 +26,7 @@ const COMMANDS: [&str; 7] = [
     "script",
     "bash",
 ];
-/// What the folder is called.
+/// The names of a folder.
 const FOLDERS: [&str; 5] = [
     "cwd",
     "workdir",
@@ -34,7 +34,7 @@ const FOLDERS: [&str; 5] = [
     "working_dir",
     "directory",
 ];
-/// What a path is called.
+/// The names of a path.
 const PATHS: [&str; 8] = [
     "path",
     "file_path",
@@ -46,20 +46,20 @@ const PATHS: [&str; 8] = [
     "target",
 ];
 
-/// What was found of a question.
+/// What was found about a question.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
-    /// What it can do, gravest first.
+    /// What its action can do, gravest first.
     pub findings: Vec<Finding>,
     /// The parts of its commands.
     pub parts: Vec<Part>,
-    /// What of it is not known, as it is written; empty where all of it was read.
+    /// What remains unknown, as it is written; empty if all of it was read.
     pub unknown: Vec<String>,
 }
 
 impl Found {
-    /// Returns whether all of it was read, and nothing was found but, where `project` allows that, that it runs the project's
-    /// own code.
+    /// Returns whether everything was read and nothing was found, except, if `project` allows it, that the project's
+    /// own code is run.
     pub fn is_cleared(&self, project: bool) -> bool {
         let allowed = |finding: &Finding| project && finding.act == Act::Project;
         self.unknown.is_empty() && self.findings.iter().all(allowed)
@@ -92,7 +92,7 @@ impl Found {
     }
 }
 
-/// Judges what a question asks, in the folder in which its agent works, where that is known.
+/// Judges what a question asks, from the folder in which its agent works, if that is known.
 pub fn found(deed: &Deed, folder: Option<&str>) -> Found {
     let place = Place {
         folder: folder.or(deed.folder.as_deref()).map(str::to_owned),
@@ -102,7 +102,7 @@ pub fn found(deed: &Deed, folder: Option<&str>) -> Found {
     for command in &deed.commands {
         found.add(read(command, &place));
         if let Some(plain) = unmasked(command) {
-            // What it looks like is what a person would take it for.
+            // A person would take it for what it looks like.
             found.add(read(&plain, &place));
             found.unknown.push(command.clone());
         }
@@ -132,8 +132,8 @@ pub fn found(deed: &Deed, folder: Option<&str>) -> Found {
     found
 }
 
-/// Reads what an AAEP producer's question does from its context, which names inputs as it likes; `None` where it names neither
-/// a command nor a folder.
+/// Derives what an AAEP producer's question does from its context, whose input names are not standardised; `None` if it
+/// contains neither a command nor a folder.
 pub fn deed_of(asked: &AwaitingConfirmation) -> Option<Deed> {
     let named = |names: &'static [&'static str]| {
         let all = asked.extra_context.iter();
@@ -154,7 +154,7 @@ pub fn deed_of(asked: &AwaitingConfirmation) -> Option<Deed> {
     (!deed.commands.is_empty() || deed.folder.is_some()).then_some(deed)
 }
 
-/// Returns the names of the context that the words of a question leave out.
+/// Returns the names of the context entries that the words of a question leave out.
 pub fn unsaid(asked: &AwaitingConfirmation) -> Vec<String> {
     let is_said = |value: &str| {
         let value = value.trim();

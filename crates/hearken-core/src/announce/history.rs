@@ -1,4 +1,4 @@
-//! Everything that was told, said or not, within a bound.
+//! Every announcement, spoken or not, within a bound.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,21 +7,22 @@ use crate::announce::announcement::{Announcement, AnnouncementId};
 
 /// How many announcements are kept: a long working day of a talkative agent.
 const MOST_ENTRIES: usize = 20_000;
-/// How many bytes of words are kept.
+/// How many bytes of memory they may take.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// Keeps announcements for looking back; the oldest leave, counted.
+/// Keeps announcements for looking back; the oldest are removed and counted.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     entries: VecDeque<Arc<Announcement>>,
-    /// How much memory each takes; looking at one that leaves, hours old, costs more than all else that is done with it.
+    /// The size of each entry; measuring one on removal, hours later, would cost more than everything else done with
+    /// it.
     sizes: VecDeque<usize>,
     bytes: usize,
     left: u64,
 }
 
 impl History {
-    /// Keeps one more.
+    /// Adds an announcement.
     pub fn push(&mut self, announcement: Arc<Announcement>) {
         let size = announcement.size();
         self.bytes += size;
@@ -36,12 +37,12 @@ impl History {
         }
     }
 
-    /// Returns all, oldest first.
+    /// Returns all announcements, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Announcement>> + ExactSizeIterator {
         self.entries.iter()
     }
 
-    /// Finds one by its number.
+    /// Returns an announcement by its number.
     pub fn get(&self, id: AnnouncementId) -> Option<&Arc<Announcement>> {
         let at = self
             .entries
@@ -50,12 +51,12 @@ impl History {
         self.entries.get(at)
     }
 
-    /// Returns the last one.
+    /// Returns the newest announcement.
     pub fn last(&self) -> Option<&Arc<Announcement>> {
         self.entries.back()
     }
 
-    /// Returns the nearest one before a number.
+    /// Returns the nearest announcement before a number.
     pub fn before(&self, id: AnnouncementId) -> Option<&Arc<Announcement>> {
         let at = self
             .entries
@@ -63,7 +64,7 @@ impl History {
         at.checked_sub(1).and_then(|at| self.entries.get(at))
     }
 
-    /// Returns the nearest one after a number.
+    /// Returns the nearest announcement after a number.
     pub fn after(&self, id: AnnouncementId) -> Option<&Arc<Announcement>> {
         let at = self
             .entries
@@ -71,7 +72,7 @@ impl History {
         self.entries.get(at)
     }
 
-    /// Returns how many are kept.
+    /// Returns how many announcements are kept.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -81,7 +82,7 @@ impl History {
         self.entries.is_empty()
     }
 
-    /// Counts those that left because of the bound.
+    /// Returns how many announcements were removed because of the bound.
     pub fn left(&self) -> u64 {
         self.left
     }

@@ -1,10 +1,10 @@
-//! What is worth saying, when, and in which words. Pure: time comes in as an argument.
+//! What is worth saying, when, and in which words. Pure: time is an argument.
 //!
-//! Responsibilities: announcements out of changes, sentences out of streamed text, spoken words out
-//! of written ones, the order of speech, the history. Not here: screens and engines.
+//! Responsibilities: turning changes into announcements, streamed text into sentences and written words into
+//! spoken ones; the order of speech; the history. Not here: screens and engines.
 //!
-//! Mental model: `announcer` makes [`Announcement`]s, every face shows them, [`History`] keeps them,
-//! and [`SpeechQueue`] gives those that are said aloud to the voice, one utterance at a time.
+//! Mental model: `announcer` creates [`Announcement`]s, every face shows them, [`History`] keeps them,
+//! and [`SpeechQueue`] passes those that are spoken to the voice, one utterance at a time.
 
 mod announcement;
 mod announcer;

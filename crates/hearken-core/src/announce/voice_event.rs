@@ -4,42 +4,42 @@ use crate::config::{Delivery, Knob};
 
 use super::{Reason, UtteranceId};
 
-/// Reports what an engine did.
+/// An event of a speech engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VoiceEvent {
-    /// A voice is there and takes utterances.
+    /// A voice is available and accepts utterances.
     Ready {
         /// The engine's name as a person knows it: "speech-dispatcher", "command espeak-ng".
         engine: Reason,
     },
-    /// What of the voice can be changed while it is in use, and how it is without that.
+    /// What can be changed about the voice while it is in use, and how it is without any change.
     Adjustable {
         /// What can be changed.
         knobs: Vec<Knob>,
-        /// The engine's own settings, as far as they can be known.
+        /// The engine's own settings, as far as they are known.
         usual: Delivery,
     },
-    /// Whether the short sounds are heard, once the first was tried and whenever that changes.
+    /// Whether the short sounds can be heard; sent after the first attempt and whenever it changes.
     Cues {
-        /// They are; else words take their place.
+        /// Whether they can; if not, words replace them.
         heard: bool,
     },
     /// The first sound of an utterance.
     Begun(UtteranceId),
-    /// An utterance was said to its end, or had nothing in it that could be said.
+    /// An utterance was spoken to its end, or contained nothing to speak.
     Ended(UtteranceId),
-    /// An utterance was cut short or never said.
+    /// An utterance was cut short or never spoken.
     Cut(UtteranceId),
-    /// Something about the voice that the person should know, told once; speech goes on.
+    /// Something about the voice that the person should know, announced once; speech continues.
     Notice {
-        /// What.
+        /// The message.
         text: Reason,
     },
-    /// The voice failed while in use; it is tried again with backoff, and told once.
+    /// The voice failed while in use; it is tried again with backoff, and the failure is announced once.
     ///
-    /// Utterances may still be handed over: they are cut at once, or used to try the engine again.
+    /// Utterances may still be handed over: they are cut immediately, or used to try the engine again.
     Lost {
-        /// Why.
+        /// The reason for the failure.
         reason: Reason,
     },
     /// The voice is back after [`VoiceEvent::Lost`].
@@ -47,9 +47,9 @@ pub enum VoiceEvent {
         /// The engine's name.
         engine: Reason,
     },
-    /// There is no voice, and none is tried again.
+    /// There is no voice, and none will be tried again.
     None {
-        /// Why.
+        /// The reason for that.
         reason: Reason,
     },
 }

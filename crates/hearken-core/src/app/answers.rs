@@ -3,17 +3,17 @@
 //! Responsibilities: what the area contains, and until when. Not here: the answers themselves, drawing the area
 //! (`pane`).
 //!
-//! # Mental model The transcript holds what agents did. Hearken's answer to a key is shown beside it until the next
-//! key, or until something urgent comes. News replace it only once there was time to read it, and never while a
-//! question is shown: then they wait behind the question anyway. Time alone removes nothing, because people read at
-//! different speeds.
+//! # Mental model
+//! The transcript holds what agents did. Hearken's answer to a key is shown beside it until the next key, or until
+//! something urgent comes. News replaces it only once there was time to read it, and never while a question is shown:
+//! then it waits behind the question anyway. Time alone removes nothing, because people read at different speeds.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{Aloud, Announcement, Class, Kind};
 
-/// How long news leave an answer on screen: as long as an answer that waits to be spoken is worth speaking.
+/// How long news leaves an answer on screen: as long as an answer that waits to be spoken is worth speaking.
 const READ_IN: Duration = Duration::from_secs(10);
 /// How many answers one key may have: the outcome of a decision, and every retry of it.
 const MOST: usize = 8;

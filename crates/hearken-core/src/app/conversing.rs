@@ -85,7 +85,7 @@ impl App {
         };
         let (several, prompted) = (links(several), links(prompted));
         let heard_on = |link: &LinkId| self.sessions.iter().any(|it| it.key.link == *link);
-        // As long as no agent was heard there, the first prompt goes to whichever agent takes it.
+        // As long as no agent has been heard there, the first prompt goes to whichever agent takes it.
         let unheard = several.iter().filter(|link| !heard_on(link));
         let mut all: Vec<Conversation> = prompted
             .iter()

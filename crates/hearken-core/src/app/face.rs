@@ -9,7 +9,7 @@ use super::setup::LineSource;
 pub(super) struct Face {
     manner: Manner,
     lines: Option<LineSource>,
-    /// The name, and the reason for the choice below it, as phrase keys.
+    /// The name of the face; like `why`, the reason for the choice, a phrase key.
     name: &'static str,
     why: &'static str,
     /// Whether the terminal accepts text for its clipboard.

@@ -1,22 +1,24 @@
 //! Announcements that wait: for a line that is being typed, for the person to release the lines, or for a second step.
 //!
-//! # Mental model New lines scroll a braille display or a magnifier away from its place. So nothing is written while a
-//! line is open; and `p` holds back everything but the answers to the person's own lines. What waits is written in
-//! order, as soon as possible. A question that is not written yet can't be answered by a line: the person could not
-//! have read it.
+//! # Mental model
+//! New lines scroll a braille display or a magnifier away from its place. So nothing is written while a line is open;
+//! and `p` holds back everything but the answers to the person's own lines. What waits is written in order, as soon as
+//! possible. A question that is not written yet can't be answered by a line: the person could not have read it.
 //!
-//! Urgent news are not spoken into a line either, in any face: the person would miss the news or lose the word that
+//! Urgent news is not spoken into a line either, in any face: the person would miss the news or lose the word that
 //! they are typing. If the line stays open for two more seconds, one notice says that something waits. The fate of a
 //! question that was asked before is announced immediately: the line may be its answer.
 //!
 //! Likewise, the question that is being decided is finished before another one is asked: while the second step of one
 //! is open, another one rings, is announced in a word, and is asked afterwards.
 //!
-//! # Worked example The person types `n`; a question comes and rings; they type `2` and Enter. The question is written,
-//! then the answer to `n 2`, which was begun earlier and so is not for the new question.
+//! # Worked example
+//! The person types `n`; a question comes and rings; they type `2` and Enter. The question is written, then the answer
+//! to `n 2`, which was begun earlier and so is not for the new question.
 //!
-//! # Tuning by symptom Lines seem to be missing: they were held for very long; beyond [`MOST`] the oldest are in the
-//! history only, which is announced.
+//! # Tuning by symptom
+//! Lines seem to be missing: they were held for very long; beyond [`MOST`] the oldest are in the history only, which is
+//! announced.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -28,7 +30,7 @@ use crate::session::PromptId;
 /// How many announcements can wait: more than a person reads in one go; the history has all of them.
 const MOST: usize = 1000;
 
-/// How long urgent news wait for the end of a line before a notice announces them.
+/// How long urgent news waits for the end of a line before a notice announces it.
 const UNTOLD: Duration = Duration::from_secs(2);
 
 /// How long another question waits for the second step of the one that is being decided: enough time to hear it and

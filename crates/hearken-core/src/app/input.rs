@@ -6,8 +6,7 @@ use std::time::Duration;
 use crate::announce::VoiceEvent;
 use crate::announce::{Announcement, Reason};
 use crate::keys::Stroke;
-use crate::link::{Frame, LinkEvent, LinkId};
-use crate::protocol::Decoded;
+use crate::link::{LinkEvent, LinkId};
 
 use super::questions::shown::Showing;
 
@@ -22,15 +21,6 @@ pub enum Input {
         link: LinkId,
         /// What happened.
         event: LinkEvent,
-    },
-    /// A frame of a link with its decoded event, as [`App::read_ahead`](super::App::read_ahead) returns it.
-    Event {
-        /// Which link.
-        link: LinkId,
-        /// The frame.
-        frame: Frame,
-        /// The event decoded from it.
-        read: Box<Decoded>,
     },
     /// Something was read from the keyboard.
     Stroke(Stroke),

@@ -95,7 +95,7 @@ impl App {
         }
     }
 
-    /// Announces it if a prompt is a command that its agent does not offer.
+    /// Warns the person if a prompt is a command that its agent does not offer.
     pub(super) fn check_command(&mut self, link: LinkId, text: &str, now: Now) {
         let called = text.strip_prefix('/').map(|rest| {
             let end = rest.find(char::is_whitespace).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! What the program is told at its start.
+//! Everything that the app needs at its start.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,106 +26,106 @@ pub enum LineSource {
 /// When the program ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Until {
-    /// When no source remains.
+    /// When no source is left.
     NoSource,
-    /// When every session that was seen has ended and all is said.
+    /// When every session that was seen has ended and everything is spoken.
     Ended,
-    /// When nothing happened for so long.
+    /// When nothing has happened for this long.
     Idle(Duration),
-    /// Never: a face that stays open to look back.
+    /// Only when asked: a face that stays open for looking back.
     Asked,
 }
 
-/// Whether hearken speaks by itself.
+/// Whether hearken itself speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VoiceWish {
     /// A voice is to be looked for.
     Speak,
     /// The person wants none.
     Silent,
-    /// A screen reader reads these lines aloud; two voices at once are worse than none.
+    /// A screen reader reads the lines aloud; two voices together are worse than none.
     LeaveToReader,
 }
 
-/// What the program is told at its start.
+/// Everything that the app needs at its start.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The settings.
     pub config: Config,
-    /// Which keys stand for what.
+    /// The key assignments.
     pub keymap: Keymap,
-    /// The keys of scanning, where it is on.
+    /// The keys of scanning, if it is on.
     pub scan: Option<Scan>,
     /// The words.
     pub phrases: Arc<Phrases>,
     /// How the person answers.
     pub manner: Manner,
-    /// Where lines come from; `None` with keys, or when there is nobody to type.
+    /// Where lines come from; `None` with keys, or if no person can type.
     pub lines: Option<LineSource>,
     /// The face and why it was chosen, as phrase keys: `start.face.…`, `start.why.…`.
     pub face: (&'static str, &'static str),
-    /// Whether the terminal takes what is to be copied.
+    /// Whether the terminal accepts text for its clipboard.
     pub copies: bool,
     /// Whether a voice is wanted at all.
     pub voice: VoiceWish,
     /// When to end by itself.
     pub until: Until,
-    /// The keys by which signed manifests are believed.
+    /// The keys that signed manifests are checked against.
     pub keys: KeyRing,
-    /// The first random number; ids come from it.
+    /// The seed of the random numbers that ids are made from.
     pub seed: u64,
-    /// Whether somebody keeps what comes and goes: a recording, or who checks it ([`crate::app::Effect::Keep`]).
+    /// Whether messages are kept: for a recording, or for an observer that checks them ([`crate::app::Effect::Keep`]).
     pub keeps: bool,
     /// The sources, in the order of the command line.
     pub sources: Vec<SourceSetup>,
 }
 
-/// Describes one source at the start.
+/// One source at the start.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SourceSetup {
     /// Its name for a person.
     pub name: String,
-    /// Its name where its frames are at the very address that the person gave, and not where AAEP has them; absent
-    /// where that is the same.
+    /// Its name in case its frames are at exactly the address that the person gave, and not where AAEP has them; `None`
+    /// if the two are the same.
     pub as_given: Option<String>,
     /// Whether answers can be sent to it.
     pub answerable: bool,
     /// What carries its messages.
     pub carrier: Carrier,
-    /// The path of the address that the person gave; empty for what is no server on the network.
+    /// The path of the address that the person gave; empty if the source is no server on the network.
     pub path: String,
-    /// The scheme, the host and the port of that address, as one text; empty likewise.
+    /// The scheme, the host and the port of that address, as one text; empty in the same case.
     pub origin: String,
     /// Which dialect it speaks.
     pub dialect: Dialect,
-    /// Who speaks for the person to it, where its answers are signed.
+    /// The identity that signs the person's answers to it, if they are signed.
     pub identity: Option<Identity>,
-    /// Whether somebody else carries the person's decisions out, who has an address of their own.
+    /// Whether a separate handler, with an address of its own, carries out the person's decisions.
     pub handler: bool,
-    /// The one conversation of the source that the person wants, where they name one.
+    /// The single conversation of the source that the person wants, if they named one.
     pub conversation: Option<String>,
     /// Whether the person wants no handshake with it.
     pub plain: bool,
-    /// The folder in which its agent works, where one is started here; else empty.
+    /// The folder in which its agent works, if one is started here; empty otherwise.
     pub folder: String,
-    /// What its agent is to do at once, where the person said so at the start.
+    /// The first prompt for its agent, if the person gave one at the start.
     pub prompt: Option<String>,
-    /// The path of its server that takes what its agent is to do, where the person named one.
+    /// The path of its server that accepts prompts, if the person named one.
     pub prompts_at: Option<String>,
-    /// Which conversation of before its agent is to go on with.
+    /// The earlier conversation that its agent is to continue.
     pub earlier: Earlier,
-    /// What a recording tells beside its events; absent for everything that is none.
+    /// What a recording contains besides its events; `None` for a source that is no recording.
     pub recording: Option<Recording>,
     /// Whether it is a program that is started for this.
     pub program: bool,
-    /// How its agents are announced, where that is not as for all.
+    /// How its agents are announced, as far as that differs from the general settings.
     pub announce: SourceAnnounce,
-    /// What is asked of it, where that is not as for all.
+    /// What is asked of it, if that differs from the general settings.
     pub handshake: Option<HandshakeConfig>,
 }
 
 impl SourceSetup {
-    /// Calls it by a name that the person chose, wherever its frames are.
+    /// Gives it a name that the person chose, wherever its frames are.
     #[must_use]
     pub fn called(self, name: String) -> Self {
         Self {
@@ -136,12 +136,11 @@ impl SourceSetup {
     }
 }
 
-/// What a recording tells beside its events.
+/// What a recording contains besides its events.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recording {
-    /// When it was made, where that is known.
+    /// When it was made, if known.
     pub made: Option<Timestamp>,
-    /// The answers that went out while it was made and when, by the number of the question's event,
-    /// from 1.
+    /// The answers that were sent while it was made, and when, by the number of the question's event, from 1.
     pub answers: BTreeMap<u64, (Answer, Timestamp)>,
 }

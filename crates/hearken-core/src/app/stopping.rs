@@ -1,15 +1,15 @@
-//! The two steps of stopping what an agent does.
+//! The two steps of stopping an agent's work.
 //!
-//! Responsibilities: whether a step is the second one. Not here: which agent, and what is said (`prompting`).
+//! Responsibilities: whether a step is the second one. Not here: which agent, and the announcements (`prompting`).
 
 use std::time::Duration;
 
 use super::conversations::Conversation;
 
-/// The second step counts only this long after the first: a key that bounces, or is held, is no decision.
+/// The second step counts only this long after the first: a key that bounces or is held down is no decision.
 const APART: Duration = Duration::from_millis(150);
 
-/// How long the second step is waited for; a later one is a first step.
+/// How long the second step counts; a later one is a first step again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The first step of a stop.
@@ -17,12 +17,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Stopping(Option<(Conversation, Duration)>);
 
 impl Stopping {
-    /// Takes a step by a key; tells whether it is the second one.
+    /// Makes a step by a key; returns whether it is the second one.
     pub(super) fn key(&mut self, whose: &Conversation, at: Duration) -> bool {
         self.step(whose, at, APART)
     }
 
-    /// Takes a step by a line, which can't bounce.
+    /// Makes a step by a line, which can't bounce.
     pub(super) fn line(&mut self, whose: &Conversation, at: Duration) -> bool {
         self.step(whose, at, Duration::ZERO)
     }

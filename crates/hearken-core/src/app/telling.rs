@@ -1,7 +1,7 @@
-//! Saying something in the program's own name, and handing what is said to the faces and the voice.
+//! Announcements in the program's own name, and handing announcements to the faces and the voice.
 //!
-//! Responsibilities: the one way by which anything is told. Not here: the words (`announce`), what waits for
-//! a line (`holding`).
+//! Responsibilities: the only way by which anything is announced. Not here: the words (`announce`), what waits for a
+//! line (`holding`).
 
 use std::sync::Arc;
 
@@ -12,13 +12,14 @@ use crate::session::{Prompt, Question};
 use super::{App, Effect};
 
 impl App {
-    /// Says something in the program's own name.
+    /// Announces something in the program's own name.
     pub(super) fn say(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>, now: Now) {
         let announcement = self.announcer.say(class, kind, key, args, now);
         self.emit(announcement, now);
     }
 
-    /// Says in the program's own name what only whoever wants it in detail hears; others find it by looking.
+    /// Announces in the program's own name a detail that only people with detailed verbosity hear; others find it in
+    /// the history.
     pub(super) fn say_in_detail(
         &mut self,
         class: Class,
@@ -36,7 +37,7 @@ impl App {
         self.say(Class::Response, Kind::Reply, key, args, now);
     }
 
-    /// Words a reason of another room.
+    /// Returns the words for a reason from another room.
     pub(super) fn because(&self, reason: &Reason) -> Arg {
         Arg::Own(self.announcer.phrases().because(reason))
     }
@@ -80,7 +81,7 @@ impl App {
         }
     }
 
-    /// Tells something about a question in the program's own name.
+    /// Announces something about a question in the program's own name.
     pub(super) fn tell_about(
         &mut self,
         class: Class,
@@ -96,7 +97,7 @@ impl App {
         self.tell_of(class, prompt, key, (segments, Aloud::Yes), now);
     }
 
-    /// Says something about a question in the program's own name, in short for people.
+    /// Announces something about a question in the program's own name, with a short form for people.
     pub(super) fn tell_about_in_short(
         &mut self,
         class: Class,
@@ -117,7 +118,7 @@ impl App {
         words: (Vec<Segment>, Aloud),
         now: Now,
     ) {
-        // What an answer brings is told as such; what happens to a question, as a question.
+        // The outcome of an answer is a reply; what happens to a question is about the question.
         let kind = if key.starts_with("reply.") {
             Kind::Reply
         } else {

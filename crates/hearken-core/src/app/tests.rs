@@ -58,16 +58,16 @@ mod unsettled;
 mod voice;
 mod waiting;
 
-/// Drives an [`App`] on a clock of its own and keeps what came out.
+/// Drives an [`App`] on a clock of its own and keeps its output.
 struct Stage {
     app: App,
     now: Now,
     count: u64,
     lines: Vec<String>,
-    /// Those of them that are read in the order of time.
+    /// The lines that are read in the order of time.
     read: Vec<String>,
     sent: Vec<(u64, Value)>,
-    /// The same, by the source that it went to.
+    /// The same, by the source that it was sent to.
     frames: Vec<(LinkId, Value)>,
     sounds: Vec<Sound>,
     remembered: Vec<Delivery>,
@@ -80,7 +80,7 @@ struct Stage {
     notices: Vec<Notice>,
     withdrawn: Vec<Noticed>,
     farewells: Vec<String>,
-    /// Whether nothing that is to be written is written.
+    /// Whether the output is blocked, so that nothing is written.
     blocked: bool,
 }
 
@@ -104,7 +104,7 @@ const PIPE: Options = Options {
     until: Until::NoSource,
 };
 
-/// Returns the words, which are read once: tens of thousands of stages are made.
+/// Returns the English phrases, which are read only once: tens of thousands of stages are created.
 fn english() -> Arc<Phrases> {
     static ENGLISH: std::sync::OnceLock<Arc<Phrases>> = std::sync::OnceLock::new();
     Arc::clone(ENGLISH.get_or_init(|| Arc::new(Phrases::english().unwrap())))
@@ -117,12 +117,12 @@ impl Stage {
         stage
     }
 
-    /// Two answerable sources, the first one connected for two seconds, under certain settings.
+    /// Creates a stage with two answerable sources, the first one connected for two seconds, under these settings.
     fn with(options: Options, config: Config) -> Self {
         Self::knowing(KeyRing::default(), options, config)
     }
 
-    /// The same, by somebody who has keys of agents.
+    /// Does the same for a person who has keys of agents.
     fn knowing(keys: KeyRing, options: Options, config: Config) -> Self {
         let source = |name: &str| SourceSetup {
             name: name.into(),
@@ -149,7 +149,7 @@ impl Stage {
         Self::worded(english(), keys, config, options, sources)
     }
 
-    /// One answerable source, with the words of a language.
+    /// Creates a stage with one answerable source, in the words of a language.
     fn speaking(language: &str, options: Options, config: Config) -> Self {
         let phrases = Arc::new(Phrases::for_languages(&[language.to_owned()]).unwrap());
         let source = SourceSetup {
@@ -215,7 +215,7 @@ impl Stage {
         stage
     }
 
-    /// Feeds a fact, and what a face makes of it at once: it writes the lines, or a frame with the question.
+    /// Feeds a fact, and what a face immediately makes of it: it writes the lines, or a frame with the question.
     fn input(&mut self, input: Input) {
         let at = self.now.monotonic;
         let mut facts = VecDeque::from([input]);
@@ -244,7 +244,7 @@ impl Stage {
         }
     }
 
-    /// Feeds a fact, and gives what is to be written.
+    /// Feeds a fact, and returns what is to be written.
     fn feed(&mut self, input: Input) -> Vec<Arc<Announcement>> {
         let mut shown = Vec::new();
         for effect in self.app.update(input, self.now) {
@@ -407,7 +407,7 @@ impl Stage {
             .and_then(|(_, body)| body["decision"].as_str())
     }
 
-    /// Says what is in the engine to its end, as long as there is something.
+    /// Lets the engine finish everything, as long as there is something to say.
     fn speak_all(&mut self) {
         let mut at = 0;
         while at < self.spoken.len() {
@@ -473,8 +473,8 @@ fn a_question_is_asked_in_full_and_answered_by_a_key() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(runs(2000)))]
-    /// Whatever is pressed: an accept goes out only after the documented keys, at most once, and with
-    /// the right token; and the documented keys accept afterwards, exactly once.
+    /// Whatever is pressed: an accept is sent only after the documented keys, at most once, and with the right token;
+    /// and the documented keys accept afterwards, exactly once.
     #[test]
     fn random_keys_never_accept_by_accident(
         before in prop::collection::vec(("[a-wyz0-9?]", 0u64..700), 0..8),

@@ -1,18 +1,18 @@
-//! The table of everything that time alone brings, in its order.
+//! The table of everything that the passing of time triggers, in order.
 //!
-//! Responsibilities: which timers there are, with which facts and in which turn each is fired. Not here: when
-//! each is due and what it does then (`firing`).
+//! Responsibilities: which timers exist, with which facts and in which turn each is fired. Not here: when each is due
+//! and what it then does (`firing`).
 //!
 //! # Mental model
-//! Time passes with every fact, so whatever is due is fired with the next one, in the order of the table;
-//! a fact of its own ([`super::Input::Deadline`]) comes only where none else would. Some are stepped with every
-//! fact, because more than time moves them on: speech goes on when something was said to its end, a second
-//! step is over by the wall clock, too.
+//! Time passes with every fact, so whatever is due is fired with the next one, in the order of the table; a separate
+//! fact ([`super::Input::Deadline`]) comes only if no other does. Some timers are fired with every fact, because more
+//! than time moves them on: speech goes on when an utterance has ended, and a second step can also lapse by the wall
+//! clock.
 
-/// Makes the timers and the lists of them of one text, so that none can be missing in one.
+/// Generates the timers and the lists of them from one text, so that no list can miss one.
 macro_rules! timers {
     (First { $($(#[$doc:meta])* $name:ident,)* } Last { $($(#[$last_doc:meta])* $last:ident,)* }) => {
-        /// Names what time alone brings, in the order in which it comes.
+        /// What the passing of time triggers, in the order in which it is fired.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub(super) enum Timer {
             $($(#[$doc])* $name,)*
@@ -20,12 +20,12 @@ macro_rules! timers {
         }
 
         impl Timer {
-            /// All of them.
+            /// All timers.
             pub(super) const ALL: &[Self] = &[$(Self::$name,)* $(Self::$last,)*];
         }
 
         impl Turn {
-            /// Returns the timers that are fired in it.
+            /// Returns the timers that are fired in this turn.
             pub(super) fn timers(self) -> &'static [Timer] {
                 match self {
                     Self::First => &[$(Timer::$name,)*],
@@ -40,61 +40,61 @@ timers! {
     First {
         /// The next step of a frame that is read in steps.
         Frame,
-        /// A question's time, a call that nobody was asked about, events before their turn.
+        /// The time limit of a question, a call that was never asked about, events that arrived before their turn.
         Sessions,
-        /// A text that streams and has not gone on.
+        /// A streamed text that has paused.
         Stream,
         /// A new attempt to send an answer.
         Retry,
-        /// The second step of an answer, which is given up.
+        /// The second step of an answer, which lapses.
         SecondStep,
-        /// The next step of scanning, by itself.
+        /// The next automatic step of scanning.
         Scan,
         /// The notice that something urgent waits for a line.
         Line,
-        /// The bell, again, for a question that nobody answers.
+        /// The repeated bell for an unanswered question.
         Alarm,
-        /// A link that came back, and has held.
+        /// A link that came back, and has stayed up.
         Steady,
-        /// A link whose start lasts long.
+        /// A link whose start takes long.
         Start,
         /// What the dialect of a link waits for.
         Dialect,
-        /// What was typed ahead of a question, which is thrown away once more.
+        /// Input typed ahead of a question, which is discarded a second time.
         Flush,
     }
     Last {
         /// The sign of life of an agent that works in silence.
         Beat,
-        /// Speech that waits for a pause, or no longer.
+        /// Speech that waits for a pause, or that expires.
         Speech,
-        /// The end of the run: by itself, or of waiting for the last answers.
+        /// The end of the run, or of the wait for the last answers.
         End,
     }
 }
 
-/// Says with which facts a timer is fired.
+/// The facts that a timer is fired with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fired {
     /// With the first one after it is due.
     Due,
-    /// With every one: it looks for itself what is to be done.
+    /// With every one: it finds out itself what there is to do.
     Always,
-    /// Only where nothing else has come: a key goes before it.
+    /// Only if nothing else has come: a key takes precedence.
     Alone,
 }
 
-/// Says in which turn a timer is fired.
+/// The turn in which a timer is fired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     /// Before the shown question is chosen.
     First,
-    /// When everything that can change has changed.
+    /// After everything that can change has changed.
     Last,
 }
 
 impl Timer {
-    /// Returns with which facts it is fired.
+    /// Returns the facts that it is fired with.
     pub(super) fn fired(self) -> Fired {
         match self {
             Self::Frame => Fired::Alone,

@@ -1,23 +1,23 @@
 //! Phrases of other rooms and faults of links, in the person's words.
 //!
-//! Responsibilities: wording what a room without words wants said, with everything that stands in it. Not here: saying
-//! it (`links`, `doctor`).
+//! Responsibilities: putting into words what a room without words wants announced, with all its arguments. Not here:
+//! announcing it (`links`, `doctor`).
 
 use crate::announce::{Arg, Phrases, Reason};
 use crate::link::{Detail, Fault, Phrase, Word};
 
-/// Words a phrase.
+/// Returns a phrase in words.
 pub fn told(phrases: &Phrases, phrase: &Phrase) -> String {
     phrases.text(phrase.key, &args_of(phrases, phrase))
 }
 
-/// Words several, one behind the other.
+/// Returns several phrases in words, separated by semicolons.
 pub(super) fn all_told(phrases: &Phrases, all: &[Phrase]) -> String {
     let words: Vec<String> = all.iter().map(|one| told(phrases, one)).collect();
     words.join("; ")
 }
 
-/// Words what stands in a phrase.
+/// Returns the arguments of a phrase in words.
 pub(super) fn args_of(phrases: &Phrases, phrase: &Phrase) -> Vec<(&'static str, Arg)> {
     let arg = |(name, word): &(&'static str, Word)| (*name, arg_of(phrases, word));
     phrase.args.iter().map(arg).collect()
@@ -38,7 +38,7 @@ fn arg_of(phrases: &Phrases, word: &Word) -> Arg {
     }
 }
 
-/// Words a reason.
+/// Returns a reason in words.
 fn caused(phrases: &Phrases, key: &str, details: Vec<(&'static str, Detail)>) -> String {
     let args: Vec<(&str, Arg)> = details
         .into_iter()
@@ -54,14 +54,14 @@ fn caused(phrases: &Phrases, key: &str, details: Vec<(&'static str, Detail)>) ->
     phrases.text(key, &args)
 }
 
-/// Words a number that has words of its own where it is a usual one.
+/// Returns a number in words, with a phrase of its own for well-known numbers.
 fn numbered(phrases: &Phrases, key: &str, number: i64) -> String {
     let exact = format!("{key}.{number}");
     let key = if phrases.has(&exact) { &exact } else { key };
     phrases.text(key, &[("number", Arg::own(number))])
 }
 
-/// Words a fault.
+/// Returns a fault in words.
 pub(super) fn fault_told(phrases: &Phrases, fault: &Fault) -> String {
     match fault {
         Fault::Refused => phrases.text("fault.refused", &[]),

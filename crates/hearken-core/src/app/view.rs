@@ -1,4 +1,4 @@
-//! What the faces may read. They never change anything.
+//! What the faces may read. None of it changes anything.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl App {
         &self.sessions
     }
 
-    /// Returns everything that was told.
+    /// Returns everything that was announced.
     pub fn history(&self) -> &History {
         self.announcer.history()
     }
@@ -42,7 +42,7 @@ impl App {
         self.announcer.phrases()
     }
 
-    /// Returns which keys stand for what.
+    /// Returns the key assignments.
     pub fn keymap(&self) -> &Keymap {
         self.hands.keymap()
     }
@@ -57,12 +57,12 @@ impl App {
         self.announcer.verbosity()
     }
 
-    /// Returns what keys mean at the moment.
+    /// Returns the mode that keys are interpreted in.
     pub fn mode(&self) -> Mode {
         self.doing.mode()
     }
 
-    /// Returns how many rows of the help are scrolled over; the pane stops at its last row.
+    /// Returns how many rows the help is scrolled down; the pane stops at its last row.
     pub fn help_scroll(&self) -> usize {
         match self.doing {
             Doing::Helping { scroll } => scroll,
@@ -77,17 +77,17 @@ impl App {
         }
     }
 
-    /// Returns what answers the last key, oldest first: it has a place of its own in the pane.
+    /// Returns the answers to the last key, oldest first: the pane shows them in an area of their own.
     pub fn answers(&self) -> &[Arc<Announcement>] {
         self.answers.told()
     }
 
-    /// Returns whether an older announcement is looked at, so that the newest may be out of sight.
+    /// Returns whether an older announcement is under review, so that the newest may be out of sight.
     pub fn is_looking_back(&self) -> bool {
         self.review.at().is_some()
     }
 
-    /// Counts what was told after the announcement that is looked back at, answers to keys aside.
+    /// Returns how many announcements came after the one under review, not counting answers to keys.
     pub fn newer(&self) -> usize {
         let Some(review) = self.review.at() else {
             return 0;
@@ -101,13 +101,13 @@ impl App {
             .count()
     }
 
-    /// Returns what is being typed and where its cursor is, in characters.
+    /// Returns the text that is being typed, and the position of its cursor in characters.
     pub fn editor(&self) -> (&str, usize) {
         let line = self.doing.line();
         line.map_or(("", 0), |line| (line.value(), line.cursor()))
     }
 
-    /// Returns the phrase that says what is being typed.
+    /// Returns the phrase that describes what is being typed.
     pub fn editor_label(&self) -> &'static str {
         match self.mode() {
             Mode::Searching => "editor.search",
@@ -138,7 +138,7 @@ impl App {
         self.sessions.prompt(id)
     }
 
-    /// Returns the name by which a person tells the asker of a question from all others.
+    /// Returns the name by which a person tells the asking agent from all others.
     pub fn agent_of(&self, prompt: &Prompt) -> String {
         let (key, agent) = (&prompt.key, &prompt.agent);
         (self.announcer.agent_name(key, agent, &self.sessions)).to_string()
@@ -151,22 +151,22 @@ impl App {
             .map(|at| at.saturating_sub(now))
     }
 
-    /// Returns the place in the history that is being looked at.
+    /// Returns the announcement under review.
     pub fn review(&self) -> Option<AnnouncementId> {
         self.review.at()
     }
 
-    /// Returns which part of a long announcement is looked at; the pane begins anew after the last.
+    /// Returns the part on display of a long announcement; the pane starts again after the last.
     pub fn review_page(&self) -> isize {
         self.review.page()
     }
 
-    /// Returns whether only what is urgent is said.
+    /// Returns whether only urgent speech is spoken.
     pub fn is_quiet(&self) -> bool {
         self.announcer.settings().quiet
     }
 
-    /// Returns whether nothing that is being said is interrupted.
+    /// Returns whether all speech may finish.
     pub fn is_polite(&self) -> bool {
         self.queue.is_polite()
     }
@@ -181,7 +181,7 @@ impl App {
         self.announcer.settings().load
     }
 
-    /// Names the agents at work that are muted.
+    /// Returns the names of the muted agents at work.
     pub fn muted(&self) -> Vec<String> {
         let mut names: Vec<String> = self
             .sessions
@@ -200,7 +200,7 @@ impl App {
         names
     }
 
-    /// Words the answer that waits for its second step.
+    /// Returns the answer that waits for its second step, in words.
     pub fn waits_to_be_confirmed(&self) -> Option<String> {
         let Doing::Confirming(step) = &self.doing else {
             return None;
@@ -209,7 +209,7 @@ impl App {
         Some(self.announcer.answer_words(prompt, step.answer()))
     }
 
-    /// Returns what is known of the voice.
+    /// Returns the state of the voice.
     pub fn voice_state(&self) -> &VoiceState {
         self.tuning.voice()
     }
@@ -219,13 +219,13 @@ impl App {
         (self.face.name(), self.face.why())
     }
 
-    /// Returns the label of an announcement in words: what it is, and whose when there are several.
+    /// Returns the label of an announcement in words: its kind, and its agent if there are several.
     pub fn label(&self, told: &Announcement) -> String {
         let (key, agent) = self.label_of(told);
         self.label_words(key, agent.map(|agent| &**agent))
     }
 
-    /// Returns what such a label is made of: a phrase, and a name that stands in it.
+    /// Returns the parts of such a label: a phrase, and the name in it.
     pub fn label_of<'a>(&self, told: &'a Announcement) -> (&'static str, Option<&'a Arc<str>>) {
         let several = self.sessions.several();
         let agent = told.agent.as_ref();
@@ -234,19 +234,19 @@ impl App {
         (label_key(told), agent)
     }
 
-    /// Makes a label of them.
+    /// Returns the label made of these parts.
     pub fn label_words(&self, key: &str, agent: Option<&str>) -> String {
         let phrases = self.phrases();
         let agent = agent.map(|agent| phrases.name_of(agent).into_owned());
         phrases.text(key, &[("agent", Arg::Own(agent.unwrap_or_default()))])
     }
 
-    /// Returns the label of an announcement without anybody's name, for lines that go on.
+    /// Returns the label of an announcement without a name, for continuation lines.
     pub fn label_without_name(&self, told: &Announcement) -> String {
         self.label_words(label_key(told), None)
     }
 
-    /// Words what is known of the voice.
+    /// Returns the state of the voice in words.
     pub fn voice_words(&self) -> String {
         let phrases = self.phrases();
         match self.tuning.voice() {
@@ -262,7 +262,7 @@ impl App {
         }
     }
 
-    /// Words a state for the status: in plain words where it is one of the protocol's.
+    /// Returns a state in words for the status: in plain words if the protocol defines it.
     fn state_words(&self, state: &str) -> Arg {
         let key = match state {
             "idle" => "status.state.idle",
@@ -277,14 +277,14 @@ impl App {
         Arg::Own(self.phrases().text(key, &[]))
     }
 
-    /// Returns whether an answer to a question was given here, so that nobody waits for the person.
+    /// Returns whether a question was answered from here, so that the person is no longer waited for.
     fn is_answered(&self, id: PromptId) -> bool {
         self.sessions
             .prompt(id)
             .is_some_and(|prompt| prompt.answer().is_some())
     }
 
-    /// Words one session in a line: who, phase, state, tools with their time, progress.
+    /// Returns one session as a line: agent, phase, state, tools with their time, progress.
     pub fn session_words(&self, session: &Session, now: Duration) -> String {
         let phrases = self.phrases();
         let (waiting, running): (Vec<&ToolCall>, Vec<&ToolCall>) = session
@@ -325,14 +325,14 @@ impl App {
         self.words_of_session(session, tools, percent.unwrap_or_default())
     }
 
-    /// Words one session without what changes by the second: who, phase and state.
+    /// Returns one session without what changes every second: agent, phase and state.
     pub fn session_head(&self, session: &Session) -> String {
         self.words_of_session(session, String::new(), String::new())
     }
 
     fn words_of_session(&self, session: &Session, tools: String, percent: String) -> String {
         let phrases = self.phrases();
-        // Who waits does not work; on a narrow row the wait would be what is cut off.
+        // A waiting agent does not work; on a narrow row the wait would be cut off.
         let waits = session.state.as_deref() == Some("awaiting_input");
         let phase = match session.phase {
             Phase::Running if waits => "status.state.awaiting_input",

@@ -1,7 +1,7 @@
 //! The words that translators put into events, from the phrase files.
 //!
-//! Responsibilities: every built-in language of a phrase, at each verbosity. Not here: which phrase is said (each dialect),
-//! what the program says in its own name (`announce`).
+//! Responsibilities: every built-in language of a phrase, at each verbosity. Not here: the choice of the phrase (each
+//! dialect), what the program says in its own name (`announce`).
 
 use std::sync::OnceLock;
 
@@ -9,16 +9,16 @@ use crate::announce::{Arg, BUILT_IN, Phrases, join};
 use crate::config::Verbosity;
 use crate::dialect::{Said, Wording};
 
-/// Words phrases in every language that is built in.
+/// Phrases in all built-in languages.
 #[derive(Debug, Clone)]
 pub struct EveryLanguage {
     languages: Vec<String>,
-    /// The phrase files, read when the first translator has something to say: most runs have none.
+    /// The phrase files, read when the first translator needs them: most runs never do.
     read: OnceLock<Vec<Phrases>>,
 }
 
 impl EveryLanguage {
-    /// Words what is in one language only in the one that suits the person best.
+    /// Creates it with the person's languages: the best of them is used where only one language is possible.
     pub fn best_for(languages: &[String]) -> Self {
         Self {
             languages: languages.to_vec(),
@@ -30,7 +30,7 @@ impl EveryLanguage {
         self.read.get_or_init(|| {
             let own = Phrases::for_languages(&self.languages).ok();
             let own = own.as_ref().map_or("en", Phrases::language);
-            // A test reads every file, so none is left out here.
+            // A test reads every file, so none is missing here.
             let files = BUILT_IN.iter();
             let mut read: Vec<Phrases> = files
                 .filter_map(|file| Phrases::built_in(file).ok())

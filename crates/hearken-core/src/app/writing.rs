@@ -1,4 +1,4 @@
-//! Writing what is told, now or as soon as it may be, and saying what waited for a line.
+//! Writing announcements, now or as soon as possible, and speaking what waited for a line.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use crate::session::{Prompt, PromptId};
 
 use super::{App, Effect};
 
-/// A question with less time than this is asked whatever else is being decided.
+/// A question with less time left than this is asked whatever else is being decided.
 const SHORT: Duration = Duration::from_secs(60);
 
 impl App {
-    /// Shows an announcement, now or when the lines go on.
+    /// Shows an announcement, now or when lines may be written again.
     pub(super) fn put(&mut self, told: Arc<Announcement>) {
         let lines = self.face.manner() == Manner::Lines;
         if self.holding.waits(&told) || (lines && self.waits_for_decision(&told)) {
@@ -49,8 +49,8 @@ impl App {
             }
     }
 
-    /// Returns whether something asks a question, or tells of one that is not asked yet, while another one is being
-    /// decided. What has little time left waits for nothing.
+    /// Returns whether an announcement asks a question, or is about one that is not asked yet, while another one is
+    /// being decided. A question with little time left waits for nothing.
     pub(super) fn waits_for_decision(&self, told: &Announcement) -> bool {
         let Some(deciding) = self.holding.deciding() else {
             return false;
@@ -77,7 +77,7 @@ impl App {
         }
     }
 
-    /// Tells that something urgent waits for the line, or says it where the line is done.
+    /// Announces that something urgent waits for the line, or speaks what waited once the line is done.
     pub(super) fn tick_line(&mut self, now: Now) {
         let step = self.doing.second_step();
         let step = step.map(|step| (step.prompt(), step.since()));
@@ -108,13 +108,13 @@ impl App {
         };
         let class = Class::Response;
         let told = self.announcer.say(class, Kind::Hint, key, &[], now);
-        // It is written into the line's own place, which is begun anew below it.
+        // It takes the line's own row, and the line starts again below it.
         self.effects.push(Effect::Show(Arc::clone(&told)));
         let wishes = self.queue.push(told, now.monotonic);
         self.wish(wishes);
     }
 
-    /// Returns what waited as it is true now: a question with the time that is left, or nothing where it is over.
+    /// Returns what waited in its current form: a question with the time that is left, or `None` if it is over.
     fn fresh(&self, told: Arc<Announcement>, now: Now) -> Option<Arc<Announcement>> {
         let Some(About::Asks(id)) = told.about else {
             return Some(told);
@@ -126,20 +126,20 @@ impl App {
         }))
     }
 
-    /// A line was begun: nothing is written until it is done or let go.
+    /// Handles the beginning of a line: nothing is written until it is done or abandoned.
     pub(super) fn line_begun(&mut self, now: Now) {
         self.review.note_hand(now.monotonic);
         self.holding.begin_line();
     }
 
-    /// The line is done or let go.
+    /// Handles the end of a line, done or abandoned.
     pub(super) fn line_over(&mut self, now: Now) {
         if self.holding.end_line() {
             self.write_waiting(now);
         }
     }
 
-    /// Holds the lines, or lets them go on.
+    /// Holds the lines, or releases them.
     pub(super) fn hold(&mut self, now: Now) {
         if self.face.is_json() {
             self.respond("hold.never", &[], now);
@@ -176,7 +176,7 @@ impl App {
         self.write_waiting(now);
     }
 
-    /// Returns whether a question is announced and not written yet.
+    /// Returns whether a question is announced but not written yet.
     pub(super) fn is_unwritten(&self, prompt: &Prompt) -> bool {
         self.holding.is_unwritten(prompt.id)
     }

@@ -1,4 +1,4 @@
-//! The answers that went out while a recording was made, each in its turn among the events.
+//! The answers that were sent while a recording was made, each in its turn among the events.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use crate::protocol::Answer;
 use crate::session::{Change, PromptId, What};
 
-/// The answers of a recording: by the line of their question, until that line comes; then by
-/// the question, until their own time comes.
+/// The answers of a recording: keyed by the line of their question until that line is read, then by
+/// the question until they are due.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     by_line: BTreeMap<u64, (Answer, Timestamp)>,
@@ -23,7 +23,7 @@ impl Answers {
         }
     }
 
-    /// Takes what a line brought: an answer to its question waits for its time.
+    /// Notes the changes of a line: an answer to a question opened there now waits until it is due.
     pub(super) fn note(&mut self, line: u64, changes: &[Change]) {
         for change in changes {
             if let What::PromptOpened(id) = change.what
@@ -34,7 +34,8 @@ impl Answers {
         }
     }
 
-    /// Returns the answers that went out before an event was stamped; all of them where it is not.
+    /// Returns the answers that were sent before the timestamp of an event; all of them if there is
+    /// no timestamp.
     pub(super) fn before(
         &mut self,
         stamp: Option<Timestamp>,

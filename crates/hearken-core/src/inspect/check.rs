@@ -1,7 +1,7 @@
-//! The check of a stream: every line by itself, and the order of what the lines say.
+//! The check of a stream: every line by itself, and the order of what the lines report.
 //!
-//! Responsibilities: handing each line to the rooms that know the rules, and putting what they find
-//! into items and sums. Not here: the rules, the words of a report (`report`).
+//! Responsibilities: passing each line to the modules that know the rules, and collecting their findings as items and
+//! totals. Not here: the rules, the words of a report (`report`).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,34 +23,28 @@ use super::rules::{Fact, StreamRule};
 use super::safe;
 use super::translated::Translator;
 
-/// How many sessions are listed; the rest is counted, so that an endless stream needs no endless memory.
+/// The most sessions that are listed; the rest are counted, so that an endless stream does not need endless memory.
 const MOST_SESSIONS: usize = 1000;
 
-/// How often the sessions are told of the time between two events; a waiting call or question needs
-/// a handful.
+/// How often the clock of the sessions is advanced between two events; a waiting call or question needs a handful of
+/// ticks.
 const MOST_TICKS: usize = 64;
 
-/// How many events that stand together are read before the first of them is taken: what reads stays in the processor's
-/// nearest memory, and sessions that are far away come from there together.
-const TOGETHER: usize = 32;
-/// How many bytes they may have before they are taken.
-const TOGETHER_BYTES: usize = 64 * 1024;
-
-/// The only link: a file has one.
+/// The only link: a file counts as one.
 const LINK: LinkId = LinkId(0);
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// No errors; with `strict` no warnings either.
     Good,
-    /// At least one.
+    /// At least one error, or with `strict` a warning.
     Bad,
-    /// There was no event at all.
+    /// The stream had no event at all.
     Unusable,
 }
 
-/// Says of which event changes are: its type, its session, and the place of that one's report.
+/// The event that changes belong to: its type, its session, and the index of that session's report.
 #[derive(Debug, Clone, Copy)]
 struct Of<'a> {
     event: &'a str,
@@ -58,14 +52,11 @@ struct Of<'a> {
     index: Option<usize>,
 }
 
-/// Checks a stream, line by line.
+/// The checker of a stream, line by line.
 #[derive(Debug, Default)]
 pub struct Checker {
     gatherer: Gatherer,
     recent: Recent,
-    /// What is read and not taken yet, by its lines.
-    ahead: Vec<(u64, Box<Decoded>)>,
-    ahead_bytes: usize,
     sessions: Sessions,
     pub(super) clock: Clock,
     pub(super) translator: Translator,
@@ -77,16 +68,15 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Makes a checker for one stream.
+    /// Creates a checker for one stream.
     pub fn new() -> Self {
         let mut checker = Self::default();
-        // A recording: nothing in it can be answered, and nothing in it is old news.
+        // A recording: nothing in it can be answered, and nothing in it is outdated.
         checker.sessions.add_link(LINK, false);
         checker
     }
 
-    /// Makes a checker for a recording, of which it is known which answers went out and when, by the
-    /// line of their question.
+    /// Creates a checker for a recording whose answers are known: what was sent and when, by the line of its question.
     pub fn of_recording(answers: BTreeMap<u64, (Answer, Timestamp)>) -> Self {
         let mut checker = Self::new();
         checker.answers = Answers::new(answers);
@@ -103,35 +93,21 @@ impl Checker {
         }
     }
 
-    /// Takes the next line, without its end, and gives what is wrong with it.
+    /// Checks the next line, without its end, and returns what is wrong with it.
     pub fn line(&mut self, text: &str) -> Vec<Item> {
-        let mut found = self.one_of_many(text);
-        self.take_ahead();
-        found.append(&mut self.found);
-        found
-    }
-
-    /// Takes the next line of many that are there, and gives what was found by now: what is wrong with it may come with
-    /// one of the next, or at the end.
-    pub fn one_of_many(&mut self, text: &str) -> Vec<Item> {
         self.summary.lines += 1;
         let text = if self.summary.lines == 1 {
             text.strip_prefix('\u{feff}').unwrap_or(text)
         } else {
             text
         };
-        // Nearly every line is an event with nothing wrong in it, by itself and in AAEP whatever stands around it.
+        // Nearly every line is an event that is right by itself, and AAEP whatever surrounds it.
         if self.gatherer.begins()
             && let Some(decoded) = self.recent.decode_at_once(text)
         {
-            self.ahead.push((self.summary.lines, decoded));
-            self.ahead_bytes += text.len();
-            if self.ahead.len() >= TOGETHER || self.ahead_bytes >= TOGETHER_BYTES {
-                self.take_ahead();
-            }
+            self.event(self.summary.lines, decoded);
             return std::mem::take(&mut self.found);
         }
-        self.take_ahead();
         // Programs write text between their messages, and its indentation may mean something.
         if self.translator.is_at_work() && self.gatherer.passes(text) {
             self.translated(&Gathered {
@@ -146,40 +122,23 @@ impl Checker {
         std::mem::take(&mut self.found)
     }
 
-    /// Takes what was read ahead.
-    fn take_ahead(&mut self) {
-        let mut ahead = std::mem::take(&mut self.ahead);
-        for (_, decoded) in &ahead {
-            self.sessions.look_at(LINK, decoded);
-        }
-        for (line, decoded) in ahead.drain(..) {
-            self.event(line, decoded);
-        }
-        // Its memory is used again.
-        self.ahead = ahead;
-        self.ahead_bytes = 0;
-    }
-
-    /// Takes the news that the next line can't be read as it is.
+    /// Records that the next line can't be read as it is.
     pub fn unreadable(&mut self, rule: StreamRule) -> Vec<Item> {
-        self.take_ahead();
         self.summary.lines += 1;
         let line = self.summary.lines;
         self.stream(line, Fact::Rule(rule), String::new());
         std::mem::take(&mut self.found)
     }
 
-    /// Takes the news that bytes of the next line were replaced because they are no UTF-8.
+    /// Records that bytes of the next line were replaced because they are not UTF-8.
     pub fn replaced(&mut self) -> Vec<Item> {
-        self.take_ahead();
         let line = self.summary.lines + 1;
         self.stream(line, Fact::Rule(StreamRule::NotUtf8), String::new());
         std::mem::take(&mut self.found)
     }
 
-    /// Ends the stream, and gives what is still open and the sum.
+    /// Ends the stream, and returns what is still open and the summary.
     pub fn finish(mut self) -> (Vec<Item>, Summary) {
-        self.take_ahead();
         if let Some(cut) = self.gatherer.end() {
             self.text(&cut);
         }
@@ -259,8 +218,8 @@ impl Checker {
         let duplicates = self.sessions.dropped().duplicates;
         let changes = self.sessions.apply(LINK, decoded, now);
         self.answers.note(line, &changes);
-        // What it had taken where nothing came of the event. Of a session that is not known yet, it may be the first that is
-        // in the stream.
+        // The session's event count before an event that changed nothing. A session that is not known yet is left out:
+        // the event may be its first one in the stream.
         let had_taken = (before.filter(|_| changes.is_empty())).map(|(taken, _)| taken);
         let of = Of {
             event: &event,
@@ -287,12 +246,12 @@ impl Checker {
         }
     }
 
-    /// Counts what a session has taken.
+    /// Returns how many events a session has applied.
     fn taken(&self, key: &SessionKey) -> Option<u64> {
         self.sessions.get(key).map(|session| session.events)
     }
 
-    /// Returns the place of a session's report, which is made where there is none.
+    /// Returns the index of a session's report, which is created if it is missing.
     fn report(
         &mut self,
         line: u64,
@@ -304,7 +263,7 @@ impl Checker {
         let index = match self.known.get(key) {
             Some(index) => *index,
             None if self.known.len() >= MOST_SESSIONS => {
-                // Whether it was counted before is not known any more; a start says that it was not.
+                // Whether it was counted before is no longer known; a start means that it was not.
                 if since.is_none() {
                     self.summary.more_sessions += 1;
                 }
@@ -351,7 +310,7 @@ impl Checker {
         };
         let (place, severity, rule, section, field, told) = match change.what {
             What::Anomaly(anomaly) => {
-                // Its findings were told one by one.
+                // Its findings were reported one by one.
                 if anomaly.kind == AnomalyKind::Invalid {
                     return;
                 }
@@ -368,7 +327,7 @@ impl Checker {
             }
             What::Danger(danger) => {
                 let (place, severity) = match danger {
-                    // Where a part is not in the stream, nobody is accused by what is missing.
+                    // Where part of the stream is missing, the missing part is no ground for an accusation.
                     Danger::PerhapsUnasked { .. } | Danger::PerhapsUnaskedLost { .. } => {
                         (FoundIn::Order, Severity::Warning)
                     }
@@ -440,8 +399,8 @@ impl Checker {
         self.push(index, item);
     }
 
-    /// Returns whether an irreversible call has no question before it. The person is in danger only if
-    /// none comes after it either (`Danger::Unasked`), and where a part of the stream is missing it may be in there.
+    /// Returns whether an irreversible call has no question before it. The person is in danger only if no question
+    /// follows either (`Danger::Unasked`); if part of the stream is missing, the question may be in that part.
     fn is_before_asking(&self, key: &SessionKey, event: &ToolInvoked) -> bool {
         let asked = |call: &ToolCall| match call.consent {
             Consent::NotNeeded
@@ -560,7 +519,7 @@ impl Summary {
     }
 }
 
-/// Returns what an item says of a rule about a session's order.
+/// Returns the parts of an item for a rule about a session's order.
 fn of_rule(
     rule: StreamRule,
     field: String,
@@ -575,7 +534,7 @@ fn of_rule(
     )
 }
 
-/// Returns a type as a report names it: core types without their prefix.
+/// Returns a type as a report shows it: core types without their prefix.
 pub(super) fn short_type(name: &str) -> String {
     safe::name(name.strip_prefix("aaep:agent.").unwrap_or(name))
 }

@@ -1,4 +1,4 @@
-//! The time of a stream by its own timestamps.
+//! The time of a stream, from its own timestamps.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use crate::protocol::Now;
 
-/// Counts from the first timestamp on and never goes back, so that a file gives the same report
-/// whenever it is read. An event without a timestamp happens when the one before it did.
+/// A clock that counts from the first timestamp and never goes back, so that a file gives the same
+/// report whenever it is read. An event without a timestamp happens when the one before it did.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Clock {
     first: Option<Timestamp>,
@@ -15,7 +15,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Takes an event's timestamp and gives the time.
+    /// Advances the clock to an event's timestamp and returns the time.
     pub(super) fn at(&mut self, stamp: Option<Timestamp>) -> Now {
         if let Some(stamp) = stamp {
             let first = *self.first.get_or_insert(stamp);
@@ -34,7 +34,7 @@ impl Clock {
         .after(self.elapsed)
     }
 
-    /// Returns a moment by its distance from the first.
+    /// Returns the moment at a distance from the first timestamp.
     pub(super) fn moment(&self, elapsed: Duration) -> Now {
         Self {
             first: self.first,

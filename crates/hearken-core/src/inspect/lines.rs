@@ -1,15 +1,14 @@
-//! Lines into whole JSON texts: one a line, or pretty-printed over several (3.8 allows both).
+//! From lines to whole JSON texts: one per line, or pretty-printed over several (3.8 allows both).
 //!
 //! Responsibilities: gathering the lines of one text, within a bound. Not here: reading it (`dialect`).
 //!
-//! A line that is whole stands for itself. One that opens more than it closes is kept with the lines
-//! after it until everything is closed. A line cut off in the middle looks the same; so a line that is a whole
-//! event by itself ends the wait, and what was kept is judged as it is. Several texts on a line, or in a list, are
-//! parted.
+//! A complete line stands for itself. A line that opens more than it closes is kept together with the lines after it
+//! until everything is closed. A line cut off in the middle looks the same; so a line that is a whole event by itself
+//! ends the wait, and what was kept is judged as it is. Several texts on a line, or in a list, are split up.
 
 use crate::dialect::{self, Texts};
 
-/// How many bytes are gathered for one text: four times the largest event that 3.7 recommends.
+/// The most bytes that are gathered for one text: four times the largest event that 3.7 recommends.
 const MOST_BYTES: usize = 256 * 1024;
 
 /// One JSON text and where it begins.
@@ -21,7 +20,7 @@ pub struct Gathered {
     pub text: String,
 }
 
-/// One of the texts that stand together.
+/// One of several texts that came together.
 pub(super) struct Part {
     pub(super) gathered: Gathered,
     /// Whether it is an element of a list.
@@ -29,7 +28,7 @@ pub(super) struct Part {
 }
 
 impl Gathered {
-    /// Returns the texts in this one: itself where it can be read, or holds no other.
+    /// Returns the texts in this one: itself, if it can be read or contains no other.
     pub(super) fn parts(&self) -> Vec<Part> {
         let whole = dialect::bare(&self.text);
         let part = |text: &str| Part {
@@ -50,7 +49,7 @@ impl Gathered {
             }
             let is_another =
                 parts.len() > 1 || parts.iter().any(|part| part.gathered.text != whole);
-            // Where nothing in it can be read, it is judged as the one thing that it is.
+            // If nothing in it can be read, it is judged as a single text.
             let readable = |part: &Part| dialect::read(&part.gathered.text).is_ok();
             if is_another && parts.iter().any(readable) {
                 return parts;
@@ -70,14 +69,14 @@ pub(super) struct Gatherer {
 }
 
 impl Gatherer {
-    /// Takes a line and gives the texts that are now whole, or given up.
+    /// Adds a line and returns the texts that are now complete or given up.
     pub(super) fn take(&mut self, line: u64, text: &str) -> Vec<Gathered> {
         let mut whole = Vec::new();
         if text.trim().is_empty() {
             return whole;
         }
         if let Some((mut open, mut depth)) = self.open.take() {
-            // In a list an event ends nothing: its elements are found however it goes on.
+            // In a list an event ends nothing: its elements are found anyway.
             let an_event = || {
                 let in_list = open.text.starts_with('[');
                 !in_list && text.trim_start().starts_with('{') && dialect::read(text).is_ok()
@@ -110,23 +109,23 @@ impl Gatherer {
         whole
     }
 
-    /// Returns whether a line begins a text.
+    /// Returns whether the next line begins a text.
     pub(super) fn begins(&self) -> bool {
         self.open.is_none()
     }
 
-    /// Returns whether a line can be no part of a JSON text: it begins none, and none is open.
+    /// Returns whether a line can't be part of a JSON text: it begins none, and none is open.
     pub(super) fn passes(&self, text: &str) -> bool {
         self.open.is_none() && !dialect::bare(text).starts_with(['{', '['])
     }
 
-    /// Returns what was not closed when the stream ended.
+    /// Returns the text that was not closed when the stream ended.
     pub(super) fn end(&mut self) -> Option<Gathered> {
         self.open.take().map(|(open, _)| open)
     }
 }
 
-/// Counts what is open in a JSON text.
+/// The open objects and lists of a JSON text.
 #[derive(Debug, Clone, Copy, Default)]
 struct Depth {
     open: u64,
@@ -153,7 +152,7 @@ impl Depth {
                 }
             }
         }
-        // A text can't go over the end of a line: then the line was cut.
+        // A string can't continue past the end of a line: the line was cut.
         self.escaped = false;
     }
 

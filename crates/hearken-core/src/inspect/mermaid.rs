@@ -1,4 +1,4 @@
-//! A trace as Mermaid state diagrams, one a session, in Markdown.
+//! A trace as Mermaid state diagrams, one per session, in Markdown.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::steps::{Kept, Lane, SessionTrace, verdict};
 use super::wording::Wording;
 
-/// Writes every session as a diagram of its own.
+/// Returns every session as a diagram of its own.
 pub(super) fn write(sessions: &[SessionTrace], notes: &[String], wording: &dyn Wording) -> String {
     let mut out = String::new();
     // Writing into a string can't fail.
@@ -26,7 +26,7 @@ pub(super) fn write(sessions: &[SessionTrace], notes: &[String], wording: &dyn W
     out
 }
 
-/// Writes one session: each machine is a state with states inside.
+/// Returns the diagram of one session: each machine is a state with states inside.
 fn diagram(trace: &SessionTrace) -> String {
     let mut lanes: Vec<(&Lane, Vec<&Kept>)> = Vec::new();
     let mut places: BTreeMap<&Lane, usize> = BTreeMap::new();
@@ -80,7 +80,8 @@ fn diagram(trace: &SessionTrace) -> String {
     out
 }
 
-/// Makes a text that means nothing to Mermaid or Markdown: what could is replaced by a low line.
+/// Returns a text that means nothing to Mermaid or Markdown: characters that could are replaced by
+/// an underscore.
 fn label(text: &str) -> String {
     let text: String = text
         .chars()

@@ -1,14 +1,13 @@
-//! Tools that look at a stream: is it valid, and what happened in which order. Pure.
+//! Tools that inspect a stream: is it valid, and what happened in which order. Pure.
 //!
-//! Responsibilities: a report over the lines of a stream ([`Checker`]), the trace of its state
-//! machines ([`Tracer`]), both as text and JSON. Not here: where the lines come from and go to
-//! (`runtime`), the rules themselves (`protocol`, `session`), the words ([`Wording`], given by who
-//! knows the person's language).
+//! Responsibilities: a report over the lines of a stream ([`Checker`]), the trace of its state machines ([`Tracer`]),
+//! both as text and JSON. Not here: where the lines come from and go to (`runtime`), the rules themselves (`protocol`,
+//! `session`), the words ([`Wording`], implemented by a caller that knows the person's language).
 //!
-//! Mental model: lines go in one by one, what is wrong with them comes out at once, and the sum at the
-//! end. The time is the events' own, so that the same file always gives the same report. Nothing of
-//! what a person wrote or an agent said is in a report: only names of fields, tools, states, agents and
-//! sessions, each shortened and without anything that is not seen.
+//! Mental model: lines go in one by one; what is wrong with them comes out immediately, and the summary at the end.
+//! Time comes from the events themselves, so that the same file always gives the same report. A report contains nothing
+//! that a person wrote or an agent said, only names of fields, tools, states, agents and sessions, each shortened and
+//! without invisible characters.
 
 mod answers;
 mod check;

@@ -1,6 +1,6 @@
-//! The same finding many times, told once with its number.
+//! Repeated findings, each reported once with its count.
 //!
-//! Responsibilities: which findings are the same, how often and where the last one is. Not here: the words of one
+//! Responsibilities: which findings are the same, how often they occur and where the last one is. Not here: their words
 //! (`report`).
 
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ use super::report::{FoundIn, Item, Told};
 use super::rules::Fact;
 use super::wording::Wording;
 
-/// How many kinds of findings are told apart; names from the wire make any number of them, and what is beyond
-/// is told one by one.
+/// The most kinds of findings that are distinguished; names from the wire can produce any number of kinds, and those
+/// beyond the bound are reported one by one.
 const MOST_KINDS: usize = 4096;
 
-/// What makes two findings the same.
+/// The properties that two findings must share to be the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Kind {
     place: FoundIn,
@@ -23,24 +23,24 @@ struct Kind {
     section: &'static str,
     event: Option<String>,
     field: String,
-    /// What is said, as far as the rule leaves it open.
+    /// The details that the rule leaves open.
     told: String,
     session: Option<String>,
 }
 
-/// A finding with how often it came.
+/// A finding and how often it occurred.
 #[derive(Debug, Clone)]
 pub struct Repeated {
-    /// The first of them.
+    /// The first occurrence.
     pub item: Item,
-    /// How often it came.
+    /// The number of occurrences.
     pub times: u64,
-    /// The line of the last one.
+    /// The line of the last occurrence.
     pub last: u64,
 }
 
 impl Repeated {
-    /// Writes it as one line, with how often it came where that was more than once.
+    /// Returns it as one line, with the count if it is more than one.
     pub fn to_text(&self, wording: &dyn Wording) -> String {
         let times = if self.times > 1 {
             let args = [
@@ -55,7 +55,7 @@ impl Repeated {
     }
 }
 
-/// Collects findings, each kind once.
+/// A collection of findings, each kind once.
 #[derive(Debug, Clone, Default)]
 pub struct Repeats {
     kinds: HashMap<Kind, usize>,
@@ -63,11 +63,10 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Takes a finding, and tells whether it is the first of its kind. One that can't be told apart any more
-    /// comes back, to be told by itself.
+    /// Adds a finding, and returns whether it is the first of its kind.
     ///
     /// # Errors
-    /// Gives a finding back that is beyond the bound.
+    /// Returns a finding beyond the bound to the caller, to be reported by itself.
     pub fn take(&mut self, item: Item) -> Result<bool, Box<Item>> {
         let kind = kind_of(&item);
         if let Some(known) = self.kinds.get(&kind).and_then(|at| self.list.get_mut(*at)) {
@@ -87,14 +86,14 @@ impl Repeats {
         Ok(true)
     }
 
-    /// Returns all of them, in the order in which the first of each came.
+    /// Returns all of them, in the order of their first occurrences.
     pub fn into_list(self) -> Vec<Repeated> {
         self.list
     }
 }
 
-/// Returns what a finding shares with its like. A danger, and an error of one session's order, is an event of its
-/// own however often it comes, so its line tells it from the others.
+/// Returns the kind of a finding. A danger, or an error in one session's order, is an event of its own however often it
+/// occurs, so its line is part of its kind.
 fn kind_of(item: &Item) -> Kind {
     let told = match &item.told {
         Told::Problem(problem) => format!("{problem:?}"),

@@ -1,6 +1,7 @@
-//! What a report says, as plain lines and as JSON lines.
+//! The contents of a report, as plain lines and as JSON lines.
 //!
-//! Responsibilities: which facts stand in it, in which order. Not here: their words (`wording`).
+//! Responsibilities: which facts it contains, and in which order. Not here: their words
+//! (`wording`).
 
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ pub enum FoundIn {
     Event,
     /// In the order of a session's events.
     Order,
-    /// In what endangers the person.
+    /// In something that endangers the person.
     Danger,
     /// At the end of the stream.
     End,
@@ -40,10 +41,10 @@ impl FoundIn {
     }
 }
 
-/// Reports one departure. Every name in it is safe to show.
+/// One departure. Every name in it is safe to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// The number of the line, from 1; at the end of the stream, of the last line.
+    /// The line number, from 1; at the end of the stream, that of the last line.
     pub line: u64,
     /// Where it was found.
     pub place: FoundIn,
@@ -53,11 +54,11 @@ pub struct Item {
     pub rule: &'static str,
     /// The section of AAEP.
     pub section: &'static str,
-    /// The event's type, where there is one.
+    /// The event's type, if there is an event.
     pub event: Option<String>,
-    /// The agent, where one is known.
+    /// The agent, if one is known.
     pub agent: Option<String>,
-    /// The session, where one is known.
+    /// The session, if one is known.
     pub session: Option<String>,
     /// The field, tool or state that it concerns; may be empty.
     pub field: String,
@@ -68,18 +69,18 @@ pub struct Item {
 /// What is wrong, as data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
-    /// A field of an event.
+    /// A fault in a field of an event.
     Problem(Problem),
-    /// The order of a session's events.
+    /// A fault in the order of a session's events.
     Order(AnomalyKind),
-    /// What endangers the person.
+    /// A danger to the person.
     Danger(Danger),
-    /// A line, or the end of the stream.
+    /// A fault in a line, or something open at the end of the stream.
     Stream(Fact),
 }
 
 impl Item {
-    /// Words what is wrong.
+    /// Returns what is wrong, in words.
     pub fn problem(&self, wording: &dyn Wording) -> String {
         match &self.told {
             Told::Problem(problem) => wording.problem(&self.field, problem),
@@ -89,7 +90,7 @@ impl Item {
         }
     }
 
-    /// Writes it as one JSON object.
+    /// Returns it as one JSON object.
     pub fn to_json(&self, wording: &dyn Wording) -> String {
         json!({
             "kind": "finding",
@@ -107,7 +108,7 @@ impl Item {
         .to_string()
     }
 
-    /// Writes it as one line.
+    /// Returns it as one line.
     pub fn to_text(&self, wording: &dyn Wording) -> String {
         self.in_words(String::new(), wording)
     }
@@ -118,7 +119,7 @@ impl Item {
             FoundIn::Line | FoundIn::Event | FoundIn::Order | FoundIn::End => self.severity.name(),
         };
         let grade = wording.text(&format!("check.grade.{grade}"), &[]);
-        // The end speaks of a session, and no line shows which.
+        // The end of the stream is about a session, and no line shows which.
         let (key, session) = match (self.place, self.session.as_deref()) {
             (FoundIn::End, session) => ("check.end", session.unwrap_or_default()),
             (FoundIn::Line | FoundIn::Event | FoundIn::Order | FoundIn::Danger, _) => {
@@ -141,7 +142,7 @@ impl Item {
     }
 }
 
-/// Takes the stop from a sentence that goes on.
+/// Returns a sentence without its full stop, for one that goes on.
 fn sentence(text: String) -> String {
     text.strip_suffix('.').map_or(text.clone(), str::to_owned)
 }
@@ -153,7 +154,7 @@ fn named(session: &str, wording: &dyn Wording) -> String {
     }
 }
 
-/// Counts departures by how bad they are.
+/// The number of departures by severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Errors, dangers included.
@@ -200,12 +201,12 @@ impl Counts {
     }
 }
 
-/// Sums up one session of one agent. Every name in it is safe to show.
+/// The summary of one session of one agent. Every name in it is safe to show.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionReport {
     /// The agent's id.
     pub agent: String,
-    /// The agent's name for a person.
+    /// The agent's display name.
     pub label: String,
     /// The session's id; may be empty.
     pub session: String,
@@ -215,21 +216,21 @@ pub struct SessionReport {
     pub last_line: u64,
     /// The time between them.
     pub time: Duration,
-    /// How many events it had.
+    /// The number of its events.
     pub events: u64,
-    /// How it ended; absent where no end was seen.
+    /// How it ended; absent if no end was seen.
     pub ending: Option<Ending>,
-    /// How many tools were invoked.
+    /// The number of tool calls.
     pub tools: u64,
-    /// How many questions were asked.
+    /// The number of questions.
     pub questions: u64,
-    /// How many chunks of text came.
+    /// The number of text chunks.
     pub chunks: u64,
     /// The tools that have not returned.
     pub open_tools: Vec<String>,
-    /// How many questions are not decided.
+    /// The number of undecided questions.
     pub open_questions: u64,
-    /// How many outputs have no last chunk.
+    /// The number of outputs without a last chunk.
     pub open_outputs: u64,
     /// What is wrong with it.
     pub counts: Counts,
@@ -272,7 +273,7 @@ impl SessionReport {
 }
 
 impl SessionReport {
-    /// Writes it as one line.
+    /// Returns it as one line.
     fn to_text(&self, wording: &dyn Wording) -> String {
         let ended = match self.ending {
             Some(Ending::Completed) => "completed",
@@ -318,29 +319,29 @@ pub struct RuleCount {
     pub severity: Severity,
     /// The section.
     pub section: &'static str,
-    /// How often.
+    /// The number of breaches.
     pub times: u64,
 }
 
-/// Sums up a stream.
+/// The summary of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// How many lines it had.
+    /// The number of lines.
     pub lines: u64,
-    /// How many of them were events.
+    /// The number of events.
     pub events: u64,
     /// The sessions, in the order of their first events.
     pub sessions: Vec<SessionReport>,
-    /// How many more sessions there were than are listed.
+    /// The number of sessions that are not listed.
     pub more_sessions: u64,
     /// How often each rule was broken.
     pub rules: Vec<RuleCount>,
-    /// What is wrong in all.
+    /// All departures together.
     pub counts: Counts,
 }
 
 impl Summary {
-    /// Writes it as JSON objects, one a line, each line ended.
+    /// Returns it as JSON objects, one per line, each line terminated.
     pub fn to_json(&self, strict: bool) -> String {
         let mut out = String::new();
         for session in &self.sessions {
@@ -372,7 +373,7 @@ impl Summary {
         out
     }
 
-    /// Writes it as plain lines, each line ended.
+    /// Returns it as plain lines, each line terminated.
     pub fn to_text(&self, strict: bool, wording: &dyn Wording) -> String {
         let mut lines: Vec<String> = self
             .sessions
@@ -407,7 +408,7 @@ impl Summary {
         lines.join("\n") + "\n"
     }
 
-    /// Returns the result's name in JSON and in the phrases.
+    /// Returns the name of the result in JSON and in the phrases.
     fn result(&self, strict: bool) -> (&'static str, &'static str) {
         match (self.events, self.counts.errors, self.counts.warnings) {
             (0, _, _) => ("no event", "no_event"),

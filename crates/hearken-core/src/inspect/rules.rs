@@ -1,38 +1,38 @@
-//! The rules about lines and about the end of a stream; what one event or an order of events breaks has its names in
-//! `protocol` and `session`.
+//! The rules about lines and about the end of a stream; the rules that one event or an order of events breaks are named
+//! in `protocol` and `session`.
 
 use crate::dialect::Foreign;
 use crate::protocol::{Kind, Severity};
 
 use super::wording::Wording;
 
-/// Makes the list, each with its name, section, severity and meaning.
+/// Builds the list of rules, each with its name, section, severity and meaning.
 macro_rules! rules {
     ($($case:ident = $name:literal, $section:literal, $severity:ident, $about:literal);+ $(;)?) => {
-        /// Names what is wrong with a line, or open at the end of a stream.
+        /// What is wrong with a line, or open at the end of a stream.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum StreamRule { $(#[doc = $about] $case),+ }
 
         impl StreamRule {
-            /// Lists every rule.
+            /// Every rule.
             pub const ALL: &'static [Self] = &[$(Self::$case),+];
 
-            /// Returns the rule's name for reports, in words joined by `_`.
+            /// Returns the rule's name for reports, its words joined by `_`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$case => $name),+ }
             }
 
-            /// Returns the section of AAEP that it stands in.
+            /// Returns the section of AAEP that defines it.
             pub fn section(self) -> &'static str {
                 match self { $(Self::$case => $section),+ }
             }
 
-            /// Grades it.
+            /// Returns how bad a breach of the rule is.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$case => Severity::$severity),+ }
             }
 
-            /// Says in a sentence what it is.
+            /// Returns a sentence that describes it.
             pub fn about(self) -> &'static str {
                 match self { $(Self::$case => $about),+ }
             }
@@ -63,28 +63,28 @@ rules! {
 /// What is wrong with a line, or open at the end of a stream, as data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fact {
-    /// A rule that says all by itself.
+    /// A rule without further data.
     Rule(StreamRule),
-    /// A line holds so many texts.
+    /// A line contains this many texts.
     Several(u64),
-    /// A line is no JSON from a column on.
+    /// A line stops being JSON at a column.
     NotJson {
         /// The column, from 1.
         column: usize,
-        /// Whether it is JSON as far as it goes and ends too early.
+        /// Whether it is valid JSON as far as it goes but ends too early.
         cut: bool,
     },
-    /// A line is of another protocol, or no protocol's.
+    /// A line belongs to another protocol, or to none.
     Foreign(Foreign),
-    /// A line is JSON of this kind and no object.
+    /// A line is JSON of this kind, but not an object.
     NoObject(KindName),
 }
 
-/// A kind of JSON value by its name.
+/// The name of a kind of JSON value.
 pub type KindName = &'static str;
 
 impl Fact {
-    /// Makes the fact that a line is a JSON value and no object.
+    /// Returns the fact that a line is a JSON value but not an object.
     pub(super) fn no_object(kind: Kind) -> Self {
         Self::NoObject(kind.name())
     }
@@ -99,7 +99,7 @@ impl Fact {
         }
     }
 
-    /// Words it; the name is safe to show.
+    /// Returns it in words; the name is safe to show.
     pub(super) fn words(&self, name: &str, wording: &dyn Wording) -> String {
         let text = |key: &str, args: &[(&str, String)]| wording.text(key, args);
         match self {

@@ -1,12 +1,12 @@
 //! Names from the wire as a report may show them.
 
-/// How many characters of a name are shown: more than any real one.
+/// The most characters of a name that are shown: more than any real one has.
 const LONGEST: usize = 80;
 
-/// Makes a name safe for a terminal: short, on one line, and without anything that is not seen or
-/// turns the direction of what follows. What is left out stands there as its number.
+/// Returns a name that is safe for a terminal: short, on one line, and without characters that are
+/// invisible or change the direction of what follows. An omitted character is shown by its number.
 pub(super) fn name(text: &str) -> String {
-    // As nearly every name is.
+    // This fits nearly every name.
     if text.len() <= LONGEST && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.to_owned();
     }
@@ -25,7 +25,7 @@ pub(super) fn name(text: &str) -> String {
     out
 }
 
-/// Returns whether a character is a control, a format character or a filler that shows nothing.
+/// Returns whether a character is a control, a format character or an invisible filler.
 fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(

@@ -1,6 +1,6 @@
 //! The steps of a session's machines, as a trace keeps them.
 //!
-//! Responsibilities: their data, and how each is judged. Not here: watching the machines (`trace`), writing it down
+//! Responsibilities: their data, and how each is judged. Not here: watching the machines (`trace`), writing the steps
 //! (`trace`, `mermaid`).
 
 use std::collections::BTreeMap;
@@ -11,24 +11,24 @@ use jiff::Timestamp;
 use crate::protocol::Machine;
 use crate::session::AgentState;
 
-/// One step that was made or refused. Every name in it is safe to show.
+/// One step that was taken or refused. Every name in it is safe to show.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Kept {
-    /// The line of the event that made it.
+    /// The line of the event that caused it.
     pub(super) line: u64,
     /// The time since the session's first step.
     pub(super) since: Duration,
     /// The time of day.
     pub(super) wall: Timestamp,
-    /// Which machine of the session.
+    /// The machine of the session.
     pub(super) lane: Lane,
     /// The state that was left.
     pub(super) from: String,
     /// What happened.
     pub(super) event: &'static str,
-    /// The state that it is in then: the same where the step was refused.
+    /// The state afterwards: the same one if the step was refused.
     pub(super) to: String,
-    /// Whether the table does not have the step.
+    /// Whether the step is missing in the table.
     pub(super) refused: bool,
     /// How often the machine then stepped in place.
     pub(super) repeats: u64,
@@ -36,12 +36,12 @@ pub(super) struct Kept {
     pub(super) until: Duration,
 }
 
-/// Names one machine of a session.
+/// One machine of a session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lane {
     /// The machine's name.
     pub(super) machine: &'static str,
-    /// What it belongs to; empty where the session has only one.
+    /// What it belongs to; empty if the session has only one such machine.
     pub(super) subject: String,
 }
 
@@ -60,10 +60,10 @@ impl Lane {
 pub(super) struct SessionTrace {
     pub(super) agent: String,
     pub(super) session: String,
-    /// When its first step was made.
+    /// The time of its first step.
     pub(super) begin: Duration,
     pub(super) steps: Vec<Kept>,
-    /// Where the last step of each machine is.
+    /// The index of the last step of each machine.
     pub(super) last: BTreeMap<Lane, usize>,
 }
 

@@ -15,7 +15,7 @@ mod repeats;
 mod several;
 mod traced;
 
-/// Writes streams: each event gets its envelope, and a second passes.
+/// A builder of streams: each event gets its envelope, and a second passes.
 #[derive(Default)]
 struct Stream {
     lines: Vec<String>,
@@ -55,36 +55,20 @@ impl Stream {
     }
 }
 
-/// Checks a stream line by line; the same is found where its lines come together.
+/// Checks a stream line by line.
 fn check(text: &str) -> (Vec<Item>, Summary) {
-    let taken_by = |take: fn(&mut Checker, &str) -> Vec<Item>| {
-        let mut checker = Checker::new();
-        let mut items = Vec::new();
-        for line in text.split('\n') {
-            items.extend(take(&mut checker, line));
-        }
-        let (last, summary) = checker.finish();
-        items.extend(last);
-        (items, summary)
-    };
-    let found = taken_by(Checker::line);
-    assert_eq!(taken_by(Checker::one_of_many), found);
-    found
+    let mut checker = Checker::new();
+    let mut items = Vec::new();
+    for line in text.split('\n') {
+        items.extend(checker.line(line));
+    }
+    let (last, summary) = checker.finish();
+    items.extend(last);
+    (items, summary)
 }
 
 #[test]
-fn what_is_found_in_a_line_is_told_with_it_unless_many_come() {
-    let mut stream = Stream::default();
-    stream.on(
-        "state.changed",
-        json!({"from_state": "idle", "to_state": "nowhere"}),
-    );
-    let line = &stream.lines[0];
-    assert!(!Checker::new().line(line).is_empty());
-    let mut checker = Checker::new();
-    assert!(checker.one_of_many(line).is_empty());
-    // Nothing is found behind what is read ahead before that.
-    assert_eq!(names(&checker.replaced())[0].0, 1);
+fn the_corpus_is_read() {
     for text in [
         include_str!("../../../../tests/corpus/events.jsonl"),
         include_str!("../../../../tests/corpus/odd.jsonl"),
@@ -254,7 +238,7 @@ fn a_danger_is_an_error_and_is_called_one() {
 
 #[test]
 fn time_is_the_streams_own() {
-    // Two seconds without a question are a danger, at the line by which they have passed.
+    // Two seconds without a question are a danger, reported at the line by which they have passed.
     let mut stream = Stream::default();
     stream
         .on("session.started", json!({}))

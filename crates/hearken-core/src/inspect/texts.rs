@@ -1,6 +1,7 @@
-//! The check of a line before its events are put into their order: what texts it holds, and which are events.
+//! The check of a line before its events are put into their order: which texts it contains, and which of them are
+//! events.
 //!
-//! Responsibilities: parting several texts on a line; the items about what is no event. Not here: the events
+//! Responsibilities: splitting several texts on a line; the items about texts that are not events. Not here: the events
 //! and their order (`check`), gathering lines (`lines`).
 
 use crate::dialect::{self, NoEvent, Out};
@@ -11,7 +12,7 @@ use super::lines::Gathered;
 use super::rules::{Fact, StreamRule};
 use super::{safe, translated};
 
-/// How the types of the handshake's messages and of replies begin (chapters 5 and 6).
+/// The beginnings of the types of handshake messages and replies (chapters 5 and 6).
 const MESSAGES: [&str; 3] = ["subscription.", "confirmation.reply", "clarification.reply"];
 
 impl Checker {
@@ -47,7 +48,7 @@ impl Checker {
         }
     }
 
-    /// Reads a text of another protocol by its translator.
+    /// Reads a text of another protocol with its translator.
     pub(super) fn translated(&mut self, gathered: &Gathered) {
         let now = self.clock.at(translated::stamp(&gathered.text));
         let clock = self.clock.clone();
@@ -60,7 +61,7 @@ impl Checker {
                         self.event(gathered.line, decoded);
                     }
                 }
-                // One text is looked at here.
+                // This checks one text at a time.
                 Out::Unread(NoEvent::Broken(error), _) => self.no_event(gathered, &error),
                 Out::Unread(NoEvent::Foreign(what), _) => {
                     self.stream(gathered.line, Fact::Foreign(what), String::new());

@@ -1,10 +1,10 @@
 //! The trace of a stream: every step of every state machine, with its time (appendix A.10).
 //!
-//! Responsibilities: watching the machines, and writing what they did session by session as text,
-//! JSON or, in `mermaid`, as diagrams. Not here: the machines (`session`).
+//! Responsibilities: watching the machines, and writing what they did session by session as text, JSON or, in
+//! `mermaid`, as diagrams. Not here: the machines (`session`).
 //!
-//! A step that leads back to its own state (one more event, one more chunk) is counted on the step
-//! before it, so that a trace is as long as what happened and not as what was said.
+//! A step that leads back to its own state (one more event, one more chunk) is counted on the step before it, so that
+//! the length of a trace depends on what happened and not on how much was said.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -24,37 +24,37 @@ use super::translated::{self, Translator};
 use super::wording::Wording;
 use super::{mermaid, safe};
 
-/// How many steps are kept; the rest is counted and told.
+/// The most steps that are kept; the rest are counted and reported.
 const MOST_STEPS: usize = 50_000;
-/// How many sessions are traced; the rest is counted and told.
+/// The most sessions that are traced; the rest are counted and reported.
 const MOST_SESSIONS: usize = 1000;
-/// How often the sessions are told of the time between two events.
+/// How often the clock of the sessions is advanced between two events.
 const MOST_TICKS: usize = 64;
 
-/// How many events' lines are remembered: twice as many as may wait for others.
+/// The number of events whose lines are remembered: twice as many as may wait for others.
 const MOST_LINES: usize = 128;
 
-/// Under which name the machines of another protocol stand, whose conversations are no one agent's.
+/// The agent name for the machines of another protocol, whose conversations belong to no single agent.
 const OTHER: &str = "the other protocol";
 
 const LINK: LinkId = LinkId(0);
 
-/// Names a way to write a trace.
+/// The format of a written trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Plain lines.
     Text,
-    /// Markdown with one Mermaid diagram a session.
+    /// Markdown with one Mermaid diagram per session.
     Mermaid,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Collects the steps.
+/// The collected steps.
 #[derive(Debug, Clone, Default)]
 struct Log {
     line: u64,
-    /// On which lines the last events with a number stood: some are applied later than they came.
+    /// The lines of the last numbered events: some events are applied later than they arrive.
     stood: VecDeque<((SessionKey, u64), u64)>,
     known: BTreeMap<SessionKey, usize>,
     sessions: Vec<SessionTrace>,
@@ -81,14 +81,14 @@ impl Log {
                 .and_then(|at| trace.steps.get_mut(*at))
             && !last.refused
         {
-            // That the session ends changes nothing for what is complete.
+            // The end of the session changes nothing for a machine that is complete.
             if step.named.event != "session ends" {
                 last.repeats += 1;
                 last.until = since;
             }
             return;
         }
-        // The state goes by the producer's own name for it.
+        // The state is shown under the producer's own name for it.
         let from = match (
             &name,
             trace.last.get(&lane).and_then(|at| trace.steps.get(*at)),
@@ -100,7 +100,7 @@ impl Log {
             self.more_steps += 1;
             return;
         }
-        // A producer may enter any state; only the typical flow does not know the way.
+        // A producer may enter any state; it is only the typical flow that lacks the step.
         let entered = name.unwrap_or_else(|| to.unwrap_or(step.named.from).to_owned());
         trace.last.insert(lane.clone(), trace.steps.len());
         trace.steps.push(Kept {
@@ -155,7 +155,7 @@ impl Log {
         self.steps += 1;
     }
 
-    /// Notes on which line an event stands.
+    /// Notes the line of an event.
     fn stands(&mut self, line: u64, envelope: &Envelope) {
         self.line = line;
         let Some(number) = envelope.sequence_number else {
@@ -172,7 +172,7 @@ impl Log {
         self.stood.push_back(((key, number), line));
     }
 
-    /// Returns the line of the event by which a step came; of a step that time brings, the last line.
+    /// Returns the line of the event that caused a step; for a step caused by time, the last line.
     fn line_of(&self, step: &Step<'_>) -> u64 {
         let of = |number: u64| {
             let same =
@@ -214,7 +214,7 @@ impl Log {
     }
 }
 
-/// Returns the machine that a step belongs to, and for the agent's state the producer's name of it.
+/// Returns the machine that a step belongs to and, for the agent's state, the producer's name for it.
 fn lane_of(step: &Step<'_>) -> (Lane, Option<String>) {
     let (subject, name) = match step.subject {
         Subject::Session => (String::new(), None),
@@ -250,7 +250,7 @@ impl Observer for Log {
     }
 }
 
-/// Traces a stream, line by line.
+/// The tracer of a stream, line by line.
 #[derive(Debug, Default)]
 pub struct Tracer {
     gatherer: Gatherer,
@@ -265,15 +265,14 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Makes a tracer for one stream.
+    /// Creates a tracer for one stream.
     pub fn new() -> Self {
         let mut tracer = Self::default();
         tracer.sessions.add_link(LINK, false);
         tracer
     }
 
-    /// Makes a tracer for a recording, of which it is known which answers went out and when, by the
-    /// line of their question.
+    /// Creates a tracer for a recording whose answers are known: what was sent and when, by the line of its question.
     pub fn of_recording(answers: BTreeMap<u64, (Answer, Timestamp)>) -> Self {
         let mut tracer = Self::new();
         tracer.answers = Answers::new(answers);
@@ -282,14 +281,14 @@ impl Tracer {
 
     fn answer(&mut self, before: Option<Timestamp>) {
         for (id, answer, at) in self.answers.before(before) {
-            // At the end the answer's own clock may be far from the events'.
+            // At the end, the answer's own clock may be far from the events' clock.
             let now = self.clock.at(before.and(Some(at)));
             self.sessions
                 .answered_before(id, answer, now, &mut self.log);
         }
     }
 
-    /// Takes the next line, without its end.
+    /// Traces the next line, without its line end.
     pub fn line(&mut self, text: &str) {
         self.lines += 1;
         if self.translator.is_at_work() && self.gatherer.passes(text) {
@@ -303,7 +302,7 @@ impl Tracer {
         }
     }
 
-    /// Takes the news that the next line can't be read.
+    /// Records that the next line can't be read.
     pub fn unreadable(&mut self) {
         self.lines += 1;
         self.unread += 1;
@@ -325,7 +324,7 @@ impl Tracer {
         }
     }
 
-    /// Reads a text of another protocol by its translator, and notes the steps of that protocol's own machines.
+    /// Reads a text of another protocol with its translator, and notes the steps of that protocol's own machines.
     fn translated(&mut self, gathered: &Gathered) {
         let now = self.clock.at(translated::stamp(&gathered.text));
         let clock = self.clock.clone();
@@ -379,7 +378,7 @@ impl Tracer {
         self.answers.note(line, &changes);
     }
 
-    /// Ends the stream and writes the trace; nothing where there was no event.
+    /// Ends the stream and returns the trace; nothing if there was no event.
     pub fn finish(mut self, format: Format, wording: &dyn Wording) -> Option<String> {
         if let Some(cut) = self.gatherer.end() {
             self.text(&cut);
@@ -469,7 +468,7 @@ fn step_text(step: &Kept, wording: &dyn Wording) -> String {
     let key = match verdict(step) {
         "illegal" => "trace.illegal",
         "unusual" => "trace.unusual",
-        // Its events are the states that it enters.
+        // Its events are named after the states that they enter.
         _ if step.lane.machine == AgentState::NAME => "trace.state",
         _ => "trace.step",
     };

@@ -1,22 +1,23 @@
-//! Captures in other protocols: read by their own translators, and then like any other.
+//! Captures in other protocols: read by their own translators, and then treated like any other.
 //!
-//! Responsibilities: recognising such a capture by its first text that is surely of another protocol, and keeping its
-//! translator. Not here: what comes of the events (`check`, `trace`), what each protocol says (`dialect`).
+//! Responsibilities: recognizing such a capture by the first text that certainly belongs to another protocol, and
+//! keeping its translator. Not here: what follows from the events (`check`, `trace`), what each protocol means
+//! (`dialect`).
 
 use jiff::Timestamp;
 
 use crate::dialect::{self, Dialect, Kind, Out, Start};
 use crate::protocol::{Now, object};
 
-/// How often a translator is told of the time between two texts; a waiting session needs a handful.
+/// How often a translator's clock is advanced between two texts; a waiting session needs a handful of ticks.
 const MOST_TICKS: usize = 64;
 
-/// Keeps the translator of a capture that needs one.
+/// The translator of a capture, if it needs one.
 #[derive(Debug, Default)]
 pub(super) struct Translator(Option<Box<dyn Dialect>>);
 
 impl Translator {
-    /// Returns whether a text is for the translator: it is of another protocol, or one before it was.
+    /// Returns whether a text is for the translator: it belongs to another protocol, or an earlier one did.
     pub(super) fn takes(&mut self, text: &str) -> bool {
         if self.0.is_none() {
             match dialect::recognise(text) {
@@ -24,7 +25,7 @@ impl Translator {
                 Some(kind) => self.0 = Some(kind.machine(Start::unattended())),
             }
         }
-        // What says that it is AAEP is AAEP, wherever it stands.
+        // A text that declares itself AAEP is AAEP, wherever it occurs.
         self.0.is_some() && dialect::recognise(text) != Some(Kind::Aaep)
     }
 
@@ -42,7 +43,7 @@ impl Translator {
         out
     }
 
-    /// Lets the time pass up to a moment, given as moments in between; each with what came of it.
+    /// Advances the time to a moment, in steps; each step comes with its results.
     pub(super) fn until(
         &mut self,
         now: Now,
@@ -61,7 +62,7 @@ impl Translator {
     }
 }
 
-/// Finds the time that a text of another protocol says: its own, or the one of the message in it.
+/// Returns the timestamp of a text of another protocol: its own, or that of the message inside it.
 pub(super) fn stamp(text: &str) -> Option<Timestamp> {
     let map = object(text)?;
     let inner = map

@@ -1,22 +1,22 @@
-//! What a report needs of the person's language.
+//! The words that a report needs in the person's language.
 //!
-//! Responsibilities: naming it. Not here: the words, which stand in the phrase files (`announce`).
+//! Responsibilities: the interface. Not here: the words, which are in the phrase files (`announce`).
 
 use crate::protocol::Problem;
 use crate::session::{AnomalyKind, Danger};
 
-/// Gives the words of a report. A report knows what it tells, by keys and names; how that is said is the
-/// person's language's own.
+/// A source of the words of a report. A report knows its facts, as keys and names; how they are put into words depends
+/// on the person's language.
 pub trait Wording {
-    /// Fills in the phrase of a key.
+    /// Returns the phrase of a key, with its placeholders filled in.
     fn text(&self, key: &str, args: &[(&str, String)]) -> String;
 
-    /// Words what is wrong with a field; without a name it is the message as a whole.
+    /// Returns what is wrong with a field in words; without a name, with the message as a whole.
     fn problem(&self, field: &str, problem: &Problem) -> String;
 
-    /// Words what goes against the order.
+    /// Returns a departure from the order in words.
     fn departure(&self, kind: AnomalyKind, detail: &str) -> String;
 
-    /// Words what endangers the person; the tool's name is safe to show.
+    /// Returns a danger to the person in words; the tool's name is safe to show.
     fn danger(&self, danger: &Danger, tool: &str) -> String;
 }

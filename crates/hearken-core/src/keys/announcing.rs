@@ -1,10 +1,11 @@
-//! What lines can want of the way in which agents are announced.
+//! The line commands for how agents are announced.
 
 use crate::config::Load;
 
 use super::Command;
 
-/// Reads a line about load or language: alone it goes to the next, with a value it takes that.
+/// Reads a line about load or language: without a value it selects the next one, with a value that
+/// one.
 pub(super) fn line(word: &str, rest: &str) -> Option<Command> {
     match word {
         "j" | "load" => match rest.to_ascii_lowercase().as_str() {

@@ -1,28 +1,28 @@
-//! What keys mean while a choice is being made.
+//! The meaning of keys while a choice is being made.
 
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Command, Edit};
 
-/// How the focus moves among the choices.
+/// A movement of the focus among the choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChoiceMove {
-    /// To the one before.
+    /// To the previous one.
     Previous,
-    /// To the one after.
+    /// To the next one.
     Next,
     /// To the first.
     First,
     /// To the last.
     Last,
-    /// To the next one that begins with this letter.
+    /// To the next one that begins with this character.
     Letter(char),
-    /// Nowhere: the one in focus is picked, or no longer, where several may be.
+    /// None: picks the choice in focus, or unpicks it if several may be picked.
     Pick,
 }
 
-/// Reads a key while a choice is being made. A letter only ever moves the focus here: `n` is then the
-/// letter of a choice, and no rejection. `None` leaves the key to its usual meaning.
+/// Reads a key while a choice is being made. A letter only ever moves the focus here: `n` is then the letter of a
+/// choice, and not a rejection. `None` leaves the key its usual meaning.
 pub(super) fn command(key: KeyEvent, control: bool) -> Option<Command> {
     let step = match key.code {
         KeyCode::Char(digit) if !control && digit.is_ascii_digit() => {

@@ -1,31 +1,31 @@
-//! Keys that hands struck without meaning them: bounces and touches.
+//! Filters for keys that were struck unintentionally: bounces and touches.
 //!
 //! # Mental model
-//! A bounce is the same key again within a time. A touch is a key that is not held: with slow keys a
-//! key counts only once it has been held for a time. A terminal does not tell of holding, only of the
-//! keyboard's own repeating; so a key is held as long as its repeats come, and counts once. Where the
-//! keyboard does not repeat, slow keys never count: that is told by `docs/keys.md`.
+//! A bounce is the same key again within a set time. A touch is a key that is not held: with slow keys, a key counts
+//! only once it has been held for a set time. A terminal does not report holding, only the keyboard's own repeats; so a
+//! key counts as held as long as its repeats arrive, and counts once. On a keyboard that does not repeat, slow keys
+//! never count: `docs/keys.md` explains that.
 //!
-//! For the same reason a key that comes again within [`REPEAT`] is told as one that comes again: it may
-//! only be held, and what is only held neither answers nor takes anything back.
+//! For the same reason a key that comes again within [`REPEAT`] is marked as repeated: it may only be held, and a key
+//! that is only held neither answers nor takes anything back.
 //!
 //! # Worked example
-//! With slow keys of 600 ms, `y` held for a second comes at 0, 500, 530, 560, 590 and 620 ms: the one
-//! at 620 ms counts, and none after it until the key was let go.
+//! With slow keys of 600 ms, `y` held for a second arrives at 0, 500, 530, 560, 590 and 620 ms: the press at 620 ms
+//! counts, and none after it until the key is released.
 
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// Repeats of a held key come closer than this, the first one too: keyboards wait 250 to 660 ms.
+/// Repeats of a held key come closer together than this, even the first one: keyboards wait 250 to 660 ms.
 const REPEAT: Duration = Duration::from_millis(700);
 
-/// What is to be done with a key.
+/// The filter's verdict on a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
     /// It counts.
     Counts(Press),
-    /// It does not.
+    /// It does not count.
     Ignored,
 }
 
@@ -34,19 +34,19 @@ pub enum Pass {
 pub struct Press {
     /// When it was read.
     pub read: Duration,
-    /// When the last key before it came, of whatever kind.
+    /// When the previous key arrived, of whatever kind.
     pub before: Option<Duration>,
-    /// Whether it is the same key again, so soon that it may only be held.
+    /// Whether it repeats the previous key so soon that the key may only be held.
     pub again: bool,
 }
 
-/// Filters keys.
+/// The filter of keys.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     bounce: Duration,
     slow: Duration,
     last: Option<(KeyCode, Duration)>,
-    /// The key that was pressed last, as long as nothing tells that it was let go.
+    /// The last key pressed, until a sign that it was released.
     down: Option<(KeyCode, KeyModifiers, Duration)>,
     held: Option<Held>,
 }
@@ -56,13 +56,13 @@ struct Held {
     code: KeyCode,
     since: Duration,
     latest: Duration,
-    /// The last key before this one.
+    /// When the previous key arrived.
     before: Option<Duration>,
     counted: bool,
 }
 
 impl Filter {
-    /// Makes one; zero turns a filter off.
+    /// Creates a filter; zero turns a filter off.
     pub fn new(bounce: Duration, slow: Duration) -> Self {
         Self {
             bounce,
@@ -71,10 +71,10 @@ impl Filter {
         }
     }
 
-    /// Takes a key. `typing` is while text is typed, where slow keys would make every letter a wait.
+    /// Filters a key. `typing` is true while text is typed, where slow keys would delay every letter.
     pub fn take(&mut self, key: KeyEvent, typing: bool, now: Duration) -> Pass {
         let code = letter(key.code);
-        // Shift may come and go while a key is held; with another modifier it is another key.
+        // Shift may come and go while a key is held; any other modifier makes it another key.
         let chord = key.modifiers - KeyModifiers::SHIFT;
         let last = self.last.replace((code, now));
         let before = last.map(|(_, at)| at);
@@ -127,7 +127,7 @@ impl Filter {
             Pass::Counts(Press {
                 read: now,
                 before: held.before,
-                // To be held is what it takes here.
+                // With slow keys, holding the key is what makes it count.
                 again: false,
             })
         } else {
@@ -136,7 +136,7 @@ impl Filter {
     }
 }
 
-/// A letter is the same key with Shift or caps lock, which may come and go while it is held.
+/// Returns a letter in lower case: it is the same key with Shift or caps lock, which may come and go while it is held.
 fn letter(code: KeyCode) -> KeyCode {
     match code {
         KeyCode::Char(c) => KeyCode::Char(c.to_lowercase().next().unwrap_or(c)),

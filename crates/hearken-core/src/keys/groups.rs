@@ -1,8 +1,8 @@
-//! The groups of the help: what belongs together stands together, what is wanted in a hurry first.
+//! The groups of the help: related commands together, and those needed in a hurry first.
 
 /// One group of commands.
 pub(super) struct Group {
-    /// Its head, in the words of the help.
+    /// Its heading, in the words of the help.
     pub(super) head: &'static str,
     /// The names of its commands.
     pub(super) names: &'static [&'static str],

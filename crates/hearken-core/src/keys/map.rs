@@ -1,7 +1,7 @@
-//! Which key stands for which command: the table's defaults, with the person's changes laid over.
+//! The keys of each command: the table's defaults, overridden by the person's changes.
 //!
-//! Responsibilities: names of keys, reading the changes, refusing those with which something could no
-//! longer be answered or would mean two things. Not here: what a command does (`app`).
+//! Responsibilities: names of keys, reading the changes, refusing those that would make a key ambiguous or leave
+//! something without an answer. Not here: what a command does (`app`).
 //!
 //! # Worked example
 //! `accept = ["F5"]` and `mute = []` make F5 accept, `y` mean nothing and mute have no key.
@@ -18,12 +18,12 @@ use crate::config::KeysConfig;
 use super::groups::GROUPS;
 use super::{BINDINGS, Command};
 
-/// Without these nobody could answer every kind of question, or leave.
+/// The commands without which a person could not answer every kind of question, or quit.
 const NEEDED: &[&str] = &[
     "accept", "confirm", "reject", "answer", "choose", "details", "quit",
 ];
 
-/// Why keys can't be used.
+/// Why a key setting can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// No command has this name.
@@ -49,7 +49,7 @@ pub enum KeyError {
         command: String,
         /// The key's name.
         name: String,
-        /// Why.
+        /// Why the meaning is fixed.
         why: Kept,
     },
     /// Two commands want the same key.
@@ -62,13 +62,13 @@ pub enum KeyError {
         /// The other.
         second: String,
     },
-    /// A command without which something can't be answered has no key.
+    /// A command without a key although something can't be answered without it.
     #[error("{name} has no key, and without it not everything can be answered or left")]
     Unreachable {
         /// The command.
         name: &'static str,
     },
-    /// The keys of scanning are not a pair.
+    /// Only one of the two keys of scanning is set.
     #[error("scanning needs a key that selects, and a key that steps or a time (scanning.auto_ms)")]
     HalfAScan,
 }
@@ -76,13 +76,13 @@ pub enum KeyError {
 /// Why a key keeps its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
-    /// Enter and Space do nothing by themselves, so that they never answer.
+    /// Enter and Space do nothing on their own, so that they never answer.
     Idle,
-    /// The terminal needs it, or tells it as another key.
+    /// The terminal needs it, or reports it as another key.
     Terminal,
 }
 
-/// Names one key with its modifiers.
+/// One key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chord {
     code: KeyCode,
@@ -90,7 +90,7 @@ pub struct Chord {
 }
 
 impl Chord {
-    /// Reads a key's name; `None` where no key has it.
+    /// Reads a key's name; returns `None` if no key has it.
     pub fn parse(name: &str) -> Option<Self> {
         let (modifiers, rest) = if let Some(rest) = name.strip_prefix("Ctrl-") {
             (KeyModifiers::CONTROL, rest)
@@ -101,7 +101,7 @@ impl Chord {
         };
         let mut chars = rest.chars();
         let code = match (chars.next(), chars.next()) {
-            // Whatever blank a keyboard sends is Space, and so is what a terminal makes of Ctrl-@.
+            // Any blank that a keyboard sends counts as Space, and so does the Ctrl-@ of terminals.
             (Some(c), None) if c.is_whitespace() => KeyCode::Char(' '),
             (Some('@'), None) if modifiers == KeyModifiers::CONTROL => KeyCode::Char(' '),
             (Some(c), None) if !c.is_control() => KeyCode::Char(c.to_ascii_lowercase()),
@@ -162,10 +162,10 @@ fn is_space(c: char, modifiers: KeyModifiers) -> bool {
     c.is_whitespace() || (c == '@' && modifiers.contains(KeyModifiers::CONTROL))
 }
 
-/// Which keys stand for which command.
+/// The keys of all commands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keymap {
-    /// By the table's order: the names of the keys, and the keys.
+    /// The names of the keys and the keys, in the table's order.
     rows: Vec<Vec<(String, Chord)>>,
 }
 
@@ -184,10 +184,10 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// Lays changes over the defaults.
+    /// Creates a map from the defaults and the changes to them.
     ///
     /// # Errors
-    /// For names that nothing has, keys that mean two things, and commands that must have a key.
+    /// For unknown names, keys with two meanings, and commands that must have a key but have none.
     pub fn new(changes: &KeysConfig) -> Result<Self, KeyError> {
         let mut map = Self::default();
         for (command, keys) in changes {
@@ -240,7 +240,7 @@ impl Keymap {
         Ok(())
     }
 
-    /// Finds what a key press stands for in the usual mode.
+    /// Returns the command of a key press in the usual mode.
     pub fn find(&self, key: KeyEvent) -> Option<Command> {
         BINDINGS
             .iter()
@@ -249,7 +249,7 @@ impl Keymap {
             .map(|(binding, _)| (binding.command)())
     }
 
-    /// Returns the name of the command that a key stands for.
+    /// Returns the name of the command that a key is bound to.
     pub fn owner(&self, chord: Chord) -> Option<&'static str> {
         BINDINGS
             .iter()
@@ -258,7 +258,7 @@ impl Keymap {
             .map(|(binding, _)| binding.name)
     }
 
-    /// Returns the first key of a command by its name in the table; `None` where it is turned off.
+    /// Returns the first key of a command, by its name in the table; `None` if it is turned off.
     pub fn key_of(&self, name: &str) -> Option<&str> {
         let at = BINDINGS.iter().position(|binding| binding.name == name)?;
         self.rows[at].first().map(|(name, _)| name.as_str())
@@ -276,7 +276,7 @@ impl Keymap {
             })
     }
 
-    /// Returns the same by groups, each with its head, in the order of the help.
+    /// Returns the same in groups, each with its heading, in the order of the help.
     pub fn help_in_groups(&self) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
         GROUPS
             .iter()
@@ -293,8 +293,8 @@ impl Keymap {
             .collect()
     }
 
-    /// Returns the first key of every command, for the phrases that name keys; an empty one where it is
-    /// turned off.
+    /// Returns the first key of every command, for the phrases that name keys; an empty one if the command is turned
+    /// off.
     pub fn names(&self) -> BTreeMap<String, String> {
         BINDINGS
             .iter()
@@ -306,7 +306,7 @@ impl Keymap {
     }
 }
 
-/// Names every command.
+/// Returns the name of every command.
 pub fn names() -> Vec<&'static str> {
     BINDINGS.iter().map(|binding| binding.name).collect()
 }

@@ -1,25 +1,24 @@
 //! From the terminal's bytes to strokes.
 //!
-//! Responsibilities: where each key, sequence and paste ends, by its bytes, by time and by size, whatever
-//! the terminal or somebody behind it sends. Not here: what a whole sequence is (`sequence`), what a key
-//! means (`keys::command`), the descriptor that is read (`runtime`).
+//! Responsibilities: finding where each key, sequence and paste ends, by bytes, time and size, whatever the terminal or
+//! a program behind it sends. Not here: what a complete sequence means (`sequence`), what a key means
+//! (`keys::command`), the descriptor that is read (`runtime`).
 //!
 //! # Mental model
-//! Nothing that is read vanishes: it is a key, a paste, news of the focus, or noise, and each says that a
-//! hand is at work. Nothing waits for ever: a sequence that does not go on is over after [`UNFINISHED`], a
-//! paste after [`STALLED`]; what still comes of such a paste is swallowed until its end mark or Escape, so
-//! that none of it passes for a key. Ctrl-C is a key in the middle of anything.
+//! Nothing that is read is lost: it is a key, a paste, a focus report, or noise, and each is a sign that a hand is at
+//! work. Nothing waits for ever: a sequence that does not continue ends after [`UNFINISHED`], a paste after
+//! [`STALLED`]; what still arrives of such a paste is swallowed until its end mark or Escape, so that none of it passes
+//! for a key. Ctrl-C is a key in the middle of anything.
 //!
-//! A sequence that came in several reads tells of each of them that a hand was at work then: its key
-//! alone would tell only of the last.
+//! A sequence that arrived in several reads reports for each of them that a hand was at work then: its key alone would
+//! report only the last.
 //!
 //! # Worked example
-//! `ESC [ 1 ;` at 0 ms and nothing more: noise, read at 0 ms, told at 100 ms. `5 A` at 150 ms: the keys `5`
-//! and `A`, neither of which answers, because noise came less than 400 ms before.
+//! `ESC [ 1 ;` at 0 ms and nothing more: noise, read at 0 ms, reported at 100 ms. `5 A` at 150 ms: the keys `5` and
+//! `A`, neither of which answers, because noise came less than 400 ms before.
 //!
 //! # Tuning by symptom
-//! Arrow keys over a slow line arrive as Escape and letters: raise [`ESCAPE`], and Escape stops speech that
-//! much later.
+//! Arrow keys over a slow line arrive as Escape and letters: raise [`ESCAPE`], and Escape stops speech that much later.
 
 use std::time::Duration;
 
@@ -28,16 +27,18 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::sequence::{self, Sequence};
 use super::stroke::{Stroke, Struck};
 
-/// How long an ESC waits for the rest of a sequence before it is the key Escape, which stops speech within
+/// How long an ESC waits for the rest of a sequence before it counts as the key Escape, which must stop speech within
 /// 50 ms.
 const ESCAPE: Duration = Duration::from_millis(25);
-/// How long a sequence may take from its first byte: terminals send one at a time, networks cut few.
+/// How long a sequence may take from its first byte: terminals send a sequence in one piece, and networks rarely split
+/// one.
 const UNFINISHED: Duration = Duration::from_millis(100);
 /// How long a paste may pause.
 const STALLED: Duration = Duration::from_secs(1);
 /// The longest control sequence, in bytes: twice what any key sends.
 const LONGEST_SEQUENCE: usize = 64;
-/// How much of a paste is kept, in bytes: twice the longest answer, so that too long is told as such.
+/// The most of a paste that is kept, in bytes: twice the longest answer, so that a paste that is too long is recognized
+/// as such.
 const LONGEST_PASTE: usize = 32 * 1024;
 
 const ESC: u8 = 0x1b;
@@ -45,7 +46,7 @@ const BEL: u8 = 0x07;
 const CTRL_C: u8 = 0x03;
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
-/// What a line feed is: the Enter of a terminal that translates it, or Ctrl-J.
+/// The meaning of a line feed: Enter, on a terminal that translates it, or Ctrl-J.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineFeed {
     /// Enter.
@@ -54,16 +55,16 @@ pub enum LineFeed {
     ControlJ,
 }
 
-/// Reads the terminal's bytes.
+/// The reader of the terminal's bytes.
 #[derive(Debug, Clone)]
 pub struct Reader {
     feed: LineFeed,
     state: State,
-    /// When the first byte of what is unfinished was read.
+    /// When the first byte of the unfinished sequence was read.
     since: Duration,
-    /// When its last one was.
+    /// When its last byte was read.
     last: Duration,
-    /// When an earlier read than the present one brought a part of it.
+    /// When an earlier read brought part of it.
     earlier: Option<Duration>,
 }
 
@@ -71,18 +72,18 @@ pub struct Reader {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
     Ground,
-    /// An ESC, and nothing yet.
+    /// An ESC with nothing after it yet.
     Escape,
-    /// What followed `ESC [`.
+    /// The parameters after `ESC [`.
     Control {
         parameters: Vec<u8>,
         overlong: bool,
     },
-    /// A mouse's old form: so many bytes are to come.
+    /// A mouse report in the old form, with the number of bytes still to come.
     Mouse(u8),
     /// `ESC O`.
     Single,
-    /// A text for a program, such as an answer to a question that nobody asked; begun by this letter.
+    /// A string for a program, such as the reply to a query that was never sent; `by` is its opening letter.
     Text {
         by: u8,
         begun: bool,
@@ -93,12 +94,12 @@ enum State {
         bytes: Vec<u8>,
         alt: bool,
     },
-    /// A paste; so much of its end mark was read.
+    /// A paste, with the number of bytes of its end mark read so far.
     Paste {
         text: Vec<u8>,
         mark: usize,
     },
-    /// What still comes of a paste that was given up.
+    /// The rest of a paste that was given up.
     Swallow {
         mark: usize,
         told: bool,
@@ -106,7 +107,7 @@ enum State {
 }
 
 impl Reader {
-    /// Makes one that has read nothing.
+    /// Creates a reader that has read nothing.
     pub fn new(feed: LineFeed) -> Self {
         Self {
             feed,
@@ -117,11 +118,11 @@ impl Reader {
         }
     }
 
-    /// Takes what one read brought, and gives what it ended, in order.
+    /// Feeds the bytes of one read, and returns what they complete, in order.
     pub fn bytes(&mut self, bytes: &[u8], now: Duration) -> Vec<Stroke> {
         let mut strokes = self.expire(now);
         self.earlier = match self.state {
-            // Of each read that was swallowed it is told at once.
+            // Each read that is swallowed is reported immediately.
             State::Ground | State::Swallow { .. } => None,
             State::Escape
             | State::Control { .. }
@@ -138,10 +139,10 @@ impl Reader {
         strokes
     }
 
-    /// Returns what is over because nothing more came until now.
+    /// Returns what has timed out by now.
     pub fn expire(&mut self, now: Duration) -> Vec<Stroke> {
         let mut strokes = Vec::new();
-        // The end of one thing may be the beginning of another.
+        // The end of one item may be the beginning of another.
         while self.deadline().is_some_and(|at| now >= at) {
             self.expire_one(&mut strokes);
         }
@@ -153,7 +154,7 @@ impl Reader {
         match std::mem::replace(&mut self.state, State::Ground) {
             State::Ground => {}
             State::Escape => self.key(KeyCode::Esc, false, read, strokes),
-            // Nothing followed: it was a key with Alt, after all.
+            // Nothing followed: it was a key with Alt after all.
             State::Control { parameters, .. } if parameters.is_empty() => {
                 self.key(KeyCode::Char('['), true, read, strokes);
             }
@@ -163,7 +164,7 @@ impl Reader {
             } => {
                 self.key(KeyCode::Char(char::from(by)), true, read, strokes);
             }
-            // Perhaps that of a new sequence.
+            // The ESC may begin a new sequence.
             State::Text { escape: true, .. } => {
                 self.end(Struck::Noise, read, strokes);
                 self.begin(State::Escape, read);
@@ -177,7 +178,7 @@ impl Reader {
                 self.end(Struck::Stalled, read, strokes);
                 self.swallow_on(mark, true);
             }
-            // It was Escape: the keyboard is the person's again.
+            // It was Escape: the keyboard belongs to the person again.
             State::Swallow { mark: 1, .. } => {}
             State::Swallow { mark, .. } => {
                 self.end(Struck::Stalled, read, strokes);
@@ -186,7 +187,7 @@ impl Reader {
         }
     }
 
-    /// Returns when something is over if nothing more comes.
+    /// Returns when the unfinished item times out.
     pub fn deadline(&self) -> Option<Duration> {
         match &self.state {
             State::Ground => None,
@@ -218,7 +219,7 @@ impl Reader {
             },
             State::Single => match byte {
                 b'A'..=b'D' | b'F' | b'H' | b'P'..=b'S' => {
-                    // F3 has a letter here that is the cursor's place after `ESC [`.
+                    // After `ESC O` this letter is F3; after `ESC [` it reports the cursor's position.
                     let what = match byte {
                         b'R' => Struck::Key(KeyCode::F(3).into()),
                         byte => struck(sequence::read(b"", byte)),
@@ -230,7 +231,7 @@ impl Reader {
             State::Text { by, escape, .. } => match (byte, escape) {
                 (BEL, _) | (b'\\', true) => self.end(Struck::Noise, now, strokes),
                 (ESC, false) => self.text(by, true),
-                // What follows an ESC is a new sequence, and this one never ended.
+                // What follows the ESC is a new sequence, and this one never ended.
                 (byte, true) => {
                     self.end(Struck::Noise, now, strokes);
                     self.begin(State::Escape, now);
@@ -369,7 +370,7 @@ impl Reader {
                 };
                 self.end(what, now, strokes);
             }
-            // So far it is one.
+            // So far it is a valid prefix.
             Err(error) if error.error_len().is_none() => {
                 self.state = State::Character { bytes, alt };
             }
@@ -439,7 +440,7 @@ impl Reader {
         self.state = State::Swallow { mark, told };
     }
 
-    /// Ends a sequence at a byte that can't belong to it, and reads that byte as one of its own.
+    /// Ends a sequence at a byte that can't belong to it, and reads that byte on its own.
     fn broken(&mut self, byte: u8, now: Duration, strokes: &mut Vec<Stroke>) {
         self.end(Struck::Noise, now, strokes);
         self.ground(byte, now, strokes);
@@ -453,24 +454,24 @@ impl Reader {
         self.end(Struck::Key(key), read, strokes);
     }
 
-    /// Tells what was read, and of an earlier read of it that a hand was at work then.
+    /// Adds a stroke, preceded by noise for an earlier read of its bytes: a hand was at work then.
     fn end(&mut self, what: Struck, read: Duration, strokes: &mut Vec<Stroke>) {
         let noise = |read| Stroke {
             what: Struck::Noise,
             read,
         };
-        // The terminal's own reply may come in pieces: no hand is at work.
+        // The terminal's own reply may arrive in pieces: no hand is at work.
         let earlier = self
             .earlier
             .take()
             .filter(|_| !matches!(what, Struck::Place(..)));
         strokes.extend(earlier.map(noise));
         if earlier.is_some() && what == Struck::Focus(false) {
-            // By itself it is no hand at work, but a sequence in pieces is.
+            // On its own it does not show a hand at work, but a sequence in pieces does.
             strokes.push(noise(read));
         }
         let stroke = Stroke { what, read };
-        // A thousand stray bytes of one read say no more than one.
+        // A thousand stray bytes of one read are reported once.
         if stroke.what != Struck::Noise || strokes.last() != Some(&stroke) {
             strokes.push(stroke);
         }
@@ -482,7 +483,7 @@ fn struck(sequence: Sequence) -> Struck {
         Sequence::Key(key) => Struck::Key(key),
         Sequence::Focus(on) => Struck::Focus(on),
         Sequence::Place(row, column) => Struck::Place(row, column),
-        // A paste that begins where none can is no paste.
+        // A paste that begins where none can begin is not a paste.
         Sequence::PasteBegins | Sequence::Unknown => Struck::Noise,
     }
 }

@@ -13,11 +13,11 @@ use super::{Chord, KeyError, Keymap};
 pub struct Scan {
     step: Option<Chord>,
     select: Chord,
-    /// After how long it steps by itself; absent for never.
+    /// The delay after which it steps on its own; absent means never.
     pub auto: Option<Duration>,
 }
 
-/// What a key means to scanning.
+/// The meaning of a key for scanning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScanKey {
     /// Step on.
@@ -27,8 +27,8 @@ pub enum ScanKey {
 }
 
 impl Scan {
-    /// Reads the settings; `None` when scanning is off. Enter and Space are allowed here, because
-    /// switches send them: by themselves they still never answer.
+    /// Reads the settings; returns `None` if scanning is off. Enter and Space are allowed here,
+    /// because switches send them: by themselves they still never answer.
     ///
     /// # Errors
     /// For names that no key has, keys that mean something else, and half a pair.
@@ -73,7 +73,7 @@ impl Scan {
         }))
     }
 
-    /// Returns what a key press means to scanning, if anything.
+    /// Returns what a key press means for scanning, if anything.
     pub fn key(&self, key: KeyEvent) -> Option<ScanKey> {
         if self.select.is(key) {
             Some(ScanKey::Select)

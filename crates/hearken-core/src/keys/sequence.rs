@@ -1,27 +1,26 @@
-//! The meaning of a control sequence that came whole.
+//! The meaning of a complete control sequence.
 //!
-//! Responsibilities: the keys of the usual terminals, of xterm's `modifyOtherKeys` and of the kitty
-//! protocol's basic form, which another program may have left turned on. Not here: where a sequence ends
-//! (`reader`).
+//! Responsibilities: the keys of the usual terminals, of xterm's `modifyOtherKeys` and of the kitty protocol's basic
+//! form, which another program may have left turned on. Not here: where a sequence ends (`reader`).
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// What a control sequence is.
+/// A control sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Sequence {
     /// A key.
     Key(KeyEvent),
-    /// A paste begins.
+    /// The start of a paste.
     PasteBegins,
-    /// The terminal tells whether it is looked at.
+    /// The terminal reports whether it has the focus.
     Focus(bool),
-    /// The terminal tells where its cursor is: row and column, from 1.
+    /// The terminal reports its cursor position: row and column, from 1.
     Place(u16, u16),
-    /// None that is known.
+    /// An unknown sequence.
     Unknown,
 }
 
-/// Reads what stands between `ESC [` and the last byte, and that.
+/// Reads a sequence from the bytes between `ESC [` and its last byte, and that byte.
 pub(super) fn read(parameters: &[u8], last: u8) -> Sequence {
     known(parameters, last).unwrap_or(Sequence::Unknown)
 }
@@ -46,7 +45,7 @@ fn known(parameters: &[u8], last: u8) -> Option<Sequence> {
         b'~' => numbered(&numbers),
         b'u' => by_character(numbers.first()?, numbers.shifted(), &numbers),
         b'R' => {
-            // With two numbers it is also the place of the cursor; the key's first one is always 1.
+            // Two numbers may also be a cursor position; the first number of the key is always 1.
             let is_key = numbers.first() == Some(1) && (2..=16).contains(&numbers.modifiers());
             match is_key {
                 true => numbers.key(KeyCode::F(3)),
@@ -110,7 +109,7 @@ fn by_character(code: u32, shifted: Option<u32>, numbers: &Numbers) -> Option<Se
         '\t' if modifiers.contains(KeyModifiers::SHIFT) => KeyCode::BackTab,
         '\t' => KeyCode::Tab,
         '\x7f' => KeyCode::Backspace,
-        // Kitty's numbers of keys without a character.
+        // Kitty's codes for keys without a character.
         '\u{e000}'..='\u{f8ff}' => return None,
         c => match shifted.and_then(char::from_u32) {
             Some(shifted) if modifiers.contains(KeyModifiers::SHIFT) => {
@@ -132,7 +131,7 @@ fn key(code: KeyCode, modifiers: KeyModifiers, kind: KeyEventKind) -> Option<Seq
     Some(Sequence::Key(key))
 }
 
-/// The numbers of a sequence: `;` stands between them, `:` between the parts of one.
+/// The numbers of a sequence, separated by `;`, and the parts of each, separated by `:`.
 struct Numbers(Vec<Vec<Option<u32>>>);
 
 impl Numbers {

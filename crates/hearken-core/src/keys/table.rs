@@ -1,13 +1,14 @@
-//! The one table of keys and the one of lines: bindings, help, README and docs come from them.
+//! The table of keys and the table of lines: bindings, help, README and docs are all generated from
+//! them.
 
 use super::{Command, Turn};
 
-/// Describes one key for the help, the README and the docs.
+/// One key for the help, the README and the docs.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
     /// The command's name in the settings.
     pub name: &'static str,
-    /// Its usual key, as it is written in help.
+    /// Its usual key, as written in the help.
     pub key: &'static str,
     /// What it does, in the infinitive.
     pub does: &'static str,
@@ -15,7 +16,7 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// Returns what the key stands for.
+    /// Returns the command of the key.
     pub fn command(&self) -> Command {
         (self.command)()
     }
@@ -326,18 +327,18 @@ pub const BINDINGS: &[Binding] = &[
     },
 ];
 
-/// Describes one line command for the help of the linear and JSON faces.
+/// One line command for the help of the linear and JSON faces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineCommand {
-    /// The head of its group, as in the help of the keys.
+    /// The heading of its group, as in the help of the keys.
     pub group: &'static str,
-    /// The line as it is written in help.
+    /// The line as written in the help.
     pub line: &'static str,
     /// What it does, in the infinitive.
     pub does: &'static str,
 }
 
-/// Every line command, in the order of the help: the groups are those of the keys.
+/// Every line command, in the order of the help; the groups are those of the keys.
 pub const LINES: &[LineCommand] = &[
     LineCommand {
         group: "Questions",

@@ -1,23 +1,22 @@
 //! The line editor of the linear face on a terminal: keys in, a line and the bytes of its echo out.
 //!
-//! Responsibilities: what is typed, when it was begun, and how it is shown. Not here: the terminal's
-//! modes (`runtime`), what a line means (`keys::line`), what waits meanwhile (`app`).
+//! Responsibilities: what is typed, when it was begun, and how it is shown. Not here: the terminal's modes (`runtime`),
+//! what a line means (`keys::line`), what waits meanwhile (`app`).
 //!
 //! # Mental model
-//! A line is open from its first character until Enter, Escape or the loss of its last character.
-//! Meanwhile nothing else is written, so that a braille display stays where the person types. Only
-//! the end of a line can be changed: that takes no cursor addressing, and so it works on a dumb
-//! terminal, on paper, and under every screen reader.
+//! A line is open from its first character until Enter, Escape or the loss of its last character. Meanwhile nothing
+//! else is written, so that a braille display stays where the person types. Only the end of a line can be changed: that
+//! needs no cursor addressing, so it works on a dumb terminal, on paper, and under every screen reader.
 //!
-//! The bytes: the characters themselves; for a deletion backspaces, spaces and backspaces; a line
-//! feed at the end, and before a line that is written anew because it no longer fits its row; a bell
-//! where nothing more is taken. Never an escape sequence.
+//! The bytes: the characters themselves; for a deletion, backspaces, spaces and backspaces; a line feed at the end, and
+//! before a line that is rewritten because it no longer fits its row; a bell when the line is full. Never an escape
+//! sequence.
 //!
 //! # Worked example
 //! `n`, `2`, Backspace, Enter write `n`, `2`, `\b \b`, `\n` and give the line `n`, begun with its `n`.
 //!
 //! # Tuning by symptom
-//! Lines are refused as typed too early though one thought first: `questions.arm_ms` is too long.
+//! Lines are refused as typed too early although the person thought first: `questions.arm_ms` is too long.
 
 use std::time::Duration;
 
@@ -36,32 +35,32 @@ pub struct Typing {
     begun: Duration,
     /// When the last key came.
     last: Option<Duration>,
-    /// When the burst of keys began that the last key belongs to.
+    /// When the burst began that the last key belongs to.
     burst: Duration,
     /// Keys that come closer than this belong to one burst.
     quiet: Duration,
 }
 
-/// What a key did to the line.
+/// The effect of a key on the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
-    /// Nothing that matters to anybody else.
+    /// None that matters elsewhere.
     Same,
     /// A line was begun.
     Begun,
-    /// The line was let go.
+    /// The line was abandoned.
     Left,
-    /// The line is done.
+    /// The line is complete.
     Done {
         /// The line.
         text: String,
-        /// When the burst of keys began that its first key belongs to, on the monotonic clock.
+        /// When the burst began that its first key belongs to, on the monotonic clock.
         begun: Duration,
     },
 }
 
 impl Typing {
-    /// Makes an empty one; keys that come closer than `quiet` belong together.
+    /// Creates an empty line; keys that come closer than `quiet` form a burst.
     pub fn new(quiet: Duration) -> Self {
         Self {
             quiet,
@@ -74,7 +73,7 @@ impl Typing {
         !self.text.is_empty()
     }
 
-    /// Takes note of a key that was thrown away: what follows it closely was begun with it.
+    /// Notes a key that was discarded: a key that closely follows it belongs to the same burst.
     pub fn note(&mut self, now: Duration) {
         if self.last.is_none_or(|last| now >= last + self.quiet) {
             self.burst = now;
@@ -82,8 +81,8 @@ impl Typing {
         self.last = Some(now);
     }
 
-    /// Takes a key, and gives the bytes to write and what became of the line. `columns` is the
-    /// terminal's width, 0 where it is not known.
+    /// Handles a key, and returns the bytes to write and the effect on the line. `columns` is the terminal's width, 0
+    /// if unknown.
     pub fn key(&mut self, key: KeyEvent, now: Duration, columns: u16) -> (String, Typed) {
         if key.kind == KeyEventKind::Release {
             return (String::new(), Typed::Same);
@@ -105,8 +104,7 @@ impl Typing {
         }
     }
 
-    /// Takes pasted text: it becomes part of the line, and its ends of lines are spaces, so that it
-    /// never answers by itself.
+    /// Adds pasted text to the line; its line ends become spaces, so that it never answers by itself.
     pub fn paste(&mut self, text: &str, now: Duration) -> (String, Typed) {
         self.note(now);
         let text: String = text
@@ -117,7 +115,7 @@ impl Typing {
         self.insert(&text)
     }
 
-    /// Returns the bytes that write the open line anew, on a row of its own.
+    /// Returns the bytes that rewrite the open line, on a row of its own.
     pub fn again(&self) -> String {
         if self.is_open() {
             format!("\n{}", self.text)
@@ -126,8 +124,7 @@ impl Typing {
         }
     }
 
-    /// Lets the line go without erasing it, because something must be written at once; gives the
-    /// bytes.
+    /// Abandons the line without erasing it, because something urgent must be written; returns the bytes.
     pub fn abandon(&mut self) -> (String, Typed) {
         if !self.is_open() {
             return (String::new(), Typed::Same);
@@ -197,14 +194,14 @@ impl Typing {
         (bytes, typed)
     }
 
-    /// Cuts the line, and gives the bytes that show it.
+    /// Shortens the line, and returns the bytes that show it.
     fn cut(&mut self, keep: usize, columns: u16) -> String {
         let whole = self.text.width();
         let gone = self.text.get(keep..).map_or(0, UnicodeWidthStr::width);
         self.text.truncate(keep);
         let columns = usize::from(columns);
         if columns != 0 && whole >= columns {
-            // A backspace does not go back over the edge of a row.
+            // A backspace can't go back past the edge of a row.
             return format!("\n{}", self.text);
         }
         let back = "\x08".repeat(gone);
@@ -234,7 +231,7 @@ mod tests {
         KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL)
     }
 
-    /// Types keys a second apart, and gives what was written and what became of the line at last.
+    /// Types keys a second apart, and returns all that was written and the last effect on the line.
     fn typed(keys: &[KeyEvent], columns: u16) -> (String, Typed) {
         let mut typing = Typing::new(QUIET);
         let mut out = String::new();

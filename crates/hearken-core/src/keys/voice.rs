@@ -1,25 +1,25 @@
-//! What keys and lines can want of the voice's sound.
+//! The keys and lines that change the voice.
 
 use crate::config::Knob;
 
 use super::Command;
 
-/// How one of the voice's settings is to change.
+/// A change to one of the voice's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
-    /// Not at all: it is only to be said.
+    /// None: the setting is only announced.
     Say,
-    /// One step up, or to the next.
+    /// One step up, or to the next value.
     Up,
-    /// One step down, or to the one before.
+    /// One step down, or to the previous value.
     Down,
-    /// Back to what it was when the run began.
+    /// Back to its value at the start of the run.
     Usual,
-    /// To this, as the person wrote it.
+    /// To this value, as the person wrote it.
     To(String),
 }
 
-/// Reads a line about the voice: a setting's name, and what is to become of it.
+/// Reads a line about the voice: a setting's name, and what to do with it.
 pub(super) fn line(word: &str, rest: &str) -> Option<Command> {
     let knob = match word {
         "rate" => Knob::Rate,

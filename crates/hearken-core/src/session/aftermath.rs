@@ -1,10 +1,10 @@
-//! What became of an action that was asked about, until the agent's next words are told.
+//! The fate of an action that was asked about, until the agent's next words are announced.
 //!
-//! Responsibilities: when those words are to be introduced, and as what. Not here: how a question is closed
+//! Responsibilities: when those words need an introduction, and which one. Not here: how a question is closed
 //! (`answers`, `questions`), the words (`announce`).
 //!
-//! Some agents claim the deed whatever was decided ("Sent!"): what they say right after a decision that was
-//! no consent is introduced as their claim, once a question.
+//! Some agents claim the deed whatever was decided ("Sent!"). What they say right after a decision that was not consent
+//! is therefore introduced as their claim, once per question.
 
 use crate::protocol::{Answer, Decision};
 
@@ -15,8 +15,8 @@ use super::question::Question;
 use super::sessions::Sessions;
 
 impl Sessions {
-    /// Notes what the agent's next words are to be introduced with. Somebody else's decision never takes
-    /// the place of the person's own, and one question is introduced by it only once.
+    /// Notes how to introduce the agent's next words. A decision made elsewhere never replaces the person's own, and
+    /// leads to at most one introduction per question.
     pub(super) fn follow(&mut self, id: PromptId, fate: Fate) {
         let Some(prompt) = self.prompts.get(id) else {
             return;
@@ -35,7 +35,7 @@ impl Sessions {
         }
     }
 
-    /// Forgets that the agent's next words are to be introduced because of this question.
+    /// Drops the introduction of the agent's next words that this question led to.
     pub(super) fn follow_no_more(&mut self, id: PromptId) {
         if let Some(prompt) = self.prompts.get(id)
             && let Some(session) = self.sessions.get_mut(&prompt.key)
@@ -44,14 +44,14 @@ impl Sessions {
         }
     }
 
-    /// Notes that an action was done, which is only introduced where the person rejected it.
+    /// Notes that an action was done; this is introduced only if the person rejected it.
     pub(super) fn was_done(&mut self, id: PromptId) {
         if !self.prompts.get(id).is_some_and(Prompt::was_rejected) {
             self.follow_no_more(id);
         }
     }
 
-    /// Notes what a question's closing says of its action; `overdue` is whether its time was over.
+    /// Notes what a question's closing shows about its action; `overdue` is whether its time was over.
     pub(super) fn follow_closing(&mut self, id: PromptId, overdue: bool) {
         let Some(prompt) = self.prompts.get(id) else {
             return;
@@ -62,8 +62,8 @@ impl Sessions {
         }
     }
 
-    /// Returns whether a question's time was over by now: by our own count, or by the producer's clock,
-    /// which is the only one that a recording has.
+    /// Returns whether a question's time is over by now: by our own count, or by the producer's clock, the only clock
+    /// of a recording.
     pub(super) fn is_overdue(&self, id: PromptId) -> bool {
         let Some(prompt) = self.prompts.get(id) else {
             return false;
@@ -83,8 +83,8 @@ impl Sessions {
     }
 }
 
-/// Returns what became of a closed question's action; `None` where it was allowed, where it was decided here,
-/// and where its closing says nothing of it.
+/// Returns the fate of a closed question's action; `None` if it was allowed, if it was decided here, or if the closing
+/// shows nothing about it.
 fn fate_of(prompt: &Prompt, overdue: bool) -> Option<Fate> {
     match &prompt.question {
         Question::Confirmation(_) => {}
@@ -109,7 +109,7 @@ fn fate_of(prompt: &Prompt, overdue: bool) -> Option<Fate> {
     let went_on = matches!(how, Closing::StateLeft { .. } | Closing::ToolWentOn { .. });
     match (given, how.implied()) {
         _ if !went_on => None,
-        // The person's own one is introduced as such already.
+        // The person's own decision is introduced as such already.
         (
             Some(Answer::Decision {
                 decision: Decision::Reject,
@@ -118,7 +118,7 @@ fn fate_of(prompt: &Prompt, overdue: bool) -> Option<Fate> {
             _,
         ) => None,
         (_, Some(Decision::Accept)) => None,
-        // Silence accepts this one.
+        // Here, silence means acceptance.
         (None, None) if overdue && prompt.accepts_when_silent() => None,
         (None, Some(Decision::Reject | Decision::Other(_)) | None) if overdue => {
             Some(Fate::TimedOut)

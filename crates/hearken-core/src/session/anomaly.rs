@@ -1,33 +1,33 @@
-//! What goes against the protocol, and what goes against the person.
+//! Departures from the protocol, and dangers to the person.
 
 use crate::protocol::{Finding, Severity};
 
 use super::key::PromptId;
 use super::model::Sight;
 
-/// Makes the list of departures, each with its name, section and severity, so that none can miss one.
+/// Builds the list of departures, each with its name, section and severity, so that no departure lacks one.
 macro_rules! anomaly_kinds {
     ($($(#[$about:meta])* $case:ident = $name:literal, $section:literal, $severity:ident);+ $(;)?) => {
-        /// Names a departure from the rules that need more than one event.
+        /// A departure from the rules that need more than one event.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum AnomalyKind { $($(#[$about])* $case),+ }
 
         impl AnomalyKind {
-            /// Lists every kind.
+            /// Every kind.
             pub const ALL: &'static [Self] = &[$(Self::$case),+];
 
-            /// Returns the kind's name for reports, in words joined by `_`.
+            /// Returns the kind's name for reports, its words joined by `_`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$case => $name),+ }
             }
 
-            /// Returns the section of AAEP that the rule stands in.
+            /// Returns the section of AAEP that defines the rule.
             pub fn section(self) -> &'static str {
                 match self { $(Self::$case => $section),+ }
             }
 
-            /// Grades the departure: an error breaks a rule of order that the chapters set, a warning
-            /// another MUST or a SHOULD, a note is out of the ordinary and no more.
+            /// Returns how bad the departure is: an error breaks a rule of order in the chapters, a warning another
+            /// MUST or a SHOULD, and a note is merely unusual.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$case => Severity::$severity),+ }
             }
@@ -36,17 +36,17 @@ macro_rules! anomaly_kinds {
 }
 
 anomaly_kinds! {
-    /// An event alone breaks 3.9; its findings say how.
+    /// A single event breaks 3.9; its findings have the details.
     Invalid = "invalid", "3.9", Error;
-    /// Two different events carry the same id; both are taken.
+    /// Two different events carry the same id; both are accepted.
     EventIdReused = "event_id_reused", "3.2.3", Error;
     /// A session begins anew under the id of one that ended.
     SessionIdReused = "session_id_reused", "3.2.4", Error;
-    /// An event is stamped earlier than the one before it.
+    /// An event has an earlier timestamp than the one before it.
     TimestampDecreased = "timestamp_decreased", "3.2.5", Warning;
-    /// Sequence numbers leave something out.
+    /// The sequence numbers have a gap.
     SequenceGap = "sequence_gap", "3.4.1", Error;
-    /// Sequence numbers go back further than could be put right.
+    /// Sequence numbers go back further than the reordering can repair.
     SequenceMisorder = "sequence_misorder", "3.4.1", Error;
     /// Some events of a session have sequence numbers and some have none.
     SequenceMixed = "sequence_mixed", "3.4.1", Error;
@@ -60,9 +60,9 @@ anomaly_kinds! {
     SecondEnd = "second_end", "A.8.2", Error;
     /// An event comes after the session's end.
     AfterEnd = "after_end", "A.8.3", Error;
-    /// The first state change does not leave `idle`.
+    /// The first state change does not start from `idle`.
     FirstStateNotIdle = "first_state_not_idle", "4.2.1", Error;
-    /// A state change leaves a state that neither the last change nor an event since entered.
+    /// A state change starts from a state that neither the last change nor a later event entered.
     BrokenStateChain = "broken_state_chain", "4.2.1", Error;
     /// A tool completes that was never invoked.
     CompletionWithoutInvocation = "completion_without_invocation", "A.8.1", Error;
@@ -76,17 +76,17 @@ anomaly_kinds! {
     ToolNameChanged = "tool_name_changed", "4.3.2", Error;
     /// A state after the tool is entered while the tool still runs.
     StateBeforeCompletion = "state_before_completion", "4.3.2", Warning;
-    /// Calls of the same tool run side by side without ids, so nothing tells them apart.
+    /// Calls of the same tool run side by side without ids, so they can't be told apart.
     AmbiguousCall = "ambiguous_call", "4.5.2", Warning;
-    /// A tool ran and the state was never `calling_tool`.
+    /// A tool ran although the state was never `calling_tool`.
     StateNotCallingTool = "state_not_calling_tool", "A.3", Warning;
-    /// A tool is invoked in a state that the table of predecessors does not name.
+    /// A tool is invoked in a state that the table of predecessors does not list.
     ToolOutOfState = "tool_out_of_state", "A.7.4", Note;
     /// A tool is invoked although its question was rejected.
     InvokedAfterRejection = "invoked_after_rejection", "A.8.5", Error;
     /// An action was accepted, and its tool was never invoked.
     AcceptedWithoutTool = "accepted_without_tool", "4.5.3", Warning;
-    /// An action was rejected, and nothing was said of it before the end.
+    /// An action was rejected, and the agent said nothing about it before the end.
     RejectedWithoutFollowUp = "rejected_without_follow_up", "6.1", Warning;
     /// An output has no last chunk when the session ends.
     OutputNotCompleted = "output_not_completed", "4.5.4", Error;
@@ -96,23 +96,23 @@ anomaly_kinds! {
     ChunkAfterComplete = "chunk_after_complete", "A.8.6", Error;
     /// A position goes back.
     PositionDecreased = "position_decreased", "A.8.7", Error;
-    /// A position stays although text came.
+    /// A position stays the same although text arrived.
     PositionRepeated = "position_repeated", "A.6", Warning;
-    /// An output begins in a state that the table of predecessors does not name.
+    /// An output begins in a state that the table of predecessors does not list.
     OutputOutOfState = "output_out_of_state", "A.7.7", Note;
     /// A question comes without `awaiting_input` before it.
     AwaitingInputMissing = "awaiting_input_missing", "A.4", Warning;
     /// A question is over, and `awaiting_input` was never left.
     AwaitingInputNotLeft = "awaiting_input_not_left", "A.4", Warning;
-    /// A question carries no token, so nobody can answer it.
+    /// A question carries no token, so it can't be answered.
     QuestionWithoutToken = "question_without_token", "6.2", Error;
     /// The same question is asked again before it was released.
     QuestionRepeated = "question_repeated", "6.1", Warning;
-    /// A token means two different questions.
+    /// One token stands for two different questions.
     TokenReused = "token_reused", "6.2.2", Error;
 }
 
-/// What a departure concerns.
+/// The subject of a departure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
     /// A tool's or state's name, or a count; may be empty.
@@ -122,7 +122,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Returns the name or the count; empty where there is none.
+    /// Returns the name or the count; empty if there is none.
     pub fn name(&self) -> &str {
         match self {
             Self::Name(name) => name,
@@ -137,35 +137,35 @@ impl From<String> for Detail {
     }
 }
 
-/// Reports one departure from the rules.
+/// One departure from the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Anomaly {
-    /// Which rule.
+    /// The rule.
     pub kind: AnomalyKind,
     /// What it concerns.
     pub detail: Detail,
-    /// Whether this is the first of its kind from this agent on this link; only that one is told.
+    /// Whether it is the first of its kind from this agent on this link; only the first is announced.
     pub first: bool,
 }
 
-/// Reports what endangers the person. Dangers are always told, at once.
+/// Something that endangers the person. Dangers are always announced immediately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Danger {
-    /// An irreversible call runs, or succeeded, and nobody was asked (A.8.4).
+    /// An irreversible call runs, or succeeded, without a question (A.8.4).
     Unasked {
         /// The tool.
         tool: String,
         /// Whether it already succeeded.
         done: bool,
     },
-    /// An irreversible call runs, or succeeded, and no question about it was heard; but not everything was.
+    /// An irreversible call runs, or succeeded, and no question about it was received; but not everything was received.
     PerhapsUnasked {
         /// The tool.
         tool: String,
         /// Whether it already succeeded.
         done: bool,
     },
-    /// An irreversible call had begun when its connection was lost, and no question about it was heard.
+    /// An irreversible call had begun when its connection was lost, and no question about it had been received.
     PerhapsUnaskedLost {
         /// The tool.
         tool: String,
@@ -177,13 +177,13 @@ pub enum Danger {
         /// The question.
         prompt: PromptId,
     },
-    /// A call does something else than what was accepted.
+    /// A call does something other than what was accepted.
     RanOtherwise {
         /// The tool.
         tool: String,
         /// The question.
         prompt: PromptId,
-        /// What it runs, where that is known.
+        /// What it runs, if that is known.
         ran: String,
     },
     /// Silence would accept something irreversible of medium or high risk (6.4.1).
@@ -204,7 +204,7 @@ pub enum Danger {
 }
 
 impl Danger {
-    /// Names the danger of an irreversible call about which no question was heard.
+    /// Returns the danger of an irreversible call without a received question.
     pub(super) fn unasked(tool: &str, done: bool, sight: Sight) -> Self {
         let tool = tool.to_owned();
         match sight {
@@ -229,7 +229,7 @@ impl Danger {
         }
     }
 
-    /// Returns the question that it is about, if it is about one.
+    /// Returns the question that it is about, if any.
     pub fn prompt(&self) -> Option<PromptId> {
         match self {
             Self::DoneAfterRejection { prompt, .. }
@@ -257,7 +257,7 @@ impl Danger {
         }
     }
 
-    /// Returns the tool that it is about, where one is named.
+    /// Returns the tool that it is about, if one is named.
     pub fn tool(&self) -> Option<&str> {
         match self {
             Self::Unasked { tool, .. }

@@ -1,8 +1,8 @@
-//! The way of an answer: on its way, delivered, failed, settled; and the end of a question.
+//! The path of an answer: on its way, delivered, failed, settled; and the end of a question.
 //!
-//! Every step goes through the table of [`QuestionRun`]: what is in no row does not happen, so that an
-//! answer can't be delivered to a question that is over, or twice. Once a byte of an answer has left,
-//! it has perhaps arrived until something proves it, and no row forgets that.
+//! Every step goes through the table of [`QuestionRun`]: a step without a row does not happen, so that an answer can't
+//! be delivered to a question that is over, or twice. Once a byte of an answer has left, the answer may have arrived
+//! until something shows whether it did, and no row forgets that.
 
 use jiff::Timestamp;
 
@@ -18,15 +18,15 @@ use super::prompt::{Closing, Given, Prompt, ReplyState};
 use super::sessions::Sessions;
 use super::stepped::Brings;
 
-/// How many closed questions are kept for looking back.
+/// The most closed questions that are kept for looking back.
 const MOST_CLOSED: usize = 128;
-/// How much memory the texts of closed questions may take, in bytes: a hundred long ones, or two as
-/// large as a frame can be.
+/// The most memory that the texts of closed questions may take, in bytes: a hundred long ones, or two as large as a
+/// frame can be.
 const MOST_CLOSED_BYTES: usize = 4 * 1024 * 1024;
 
 impl Sessions {
-    /// Steps a question's machine by its table. What the table does not allow changes nothing and
-    /// gives `false`.
+    /// Advances a question's machine by its table. A step that the table does not allow changes nothing and returns
+    /// `false`.
     pub(super) fn answer_step(
         &mut self,
         id: PromptId,
@@ -39,7 +39,7 @@ impl Sessions {
             let mut relay = Relay {
                 key: &prompt.key,
                 at: now,
-                // An answer is no event.
+                // An answer is not an event.
                 number: None,
                 subject: Subject::Question(id),
                 observer,
@@ -62,7 +62,7 @@ impl Sessions {
         self.answer_step(id, event, Brings::default(), now, &mut Unobserved)
     }
 
-    /// Notes that an answer goes out, and gives its number of attempt; 0 when it can't.
+    /// Notes that an answer is being sent, and returns the number of the attempt; 0 if it can't be sent.
     ///
     /// `decided` is when the person decided, the same over all attempts.
     pub fn reply_sending(
@@ -113,8 +113,7 @@ impl Sessions {
                 .map(|session| session.events)
                 .or(prompt.events_at_answer);
         });
-        // What the agent says next must not be heard as the deed; its words may come before the server's
-        // receipt.
+        // What the agent says next must not be mistaken for the deed; its words may arrive before the server's receipt.
         if self.prompts.get(id).is_some_and(Prompt::was_rejected) {
             self.follow(id, Fate::Rejected);
         } else {
@@ -123,17 +122,17 @@ impl Sessions {
         attempt
     }
 
-    /// Notes that the server took an answer, and tells of the danger that it came after the end.
+    /// Notes that the server accepted an answer, and reports the danger if it came after the session's end.
     pub fn reply_sent(&mut self, id: PromptId, now: Now) -> Vec<Change> {
         self.deliver(id, QuestionEvent::Delivered, now, &mut Unobserved)
     }
 
-    /// Notes that an answer was written where nobody acknowledges anything.
+    /// Notes that an answer was written to a channel without acknowledgements.
     pub fn reply_written(&mut self, id: PromptId, now: Now) -> Vec<Change> {
         self.deliver(id, QuestionEvent::Written, now, &mut Unobserved)
     }
 
-    /// Takes an answer that went out while a recording was made, under an observer's eyes.
+    /// Applies an answer that was sent while a recording was made, and notifies an observer.
     pub fn answered_before(
         &mut self,
         id: PromptId,
@@ -163,18 +162,18 @@ impl Sessions {
         Vec::new()
     }
 
-    /// Notes that an attempt to send failed and that nothing of it arrived.
+    /// Notes that an attempt to send failed and nothing of it arrived.
     pub fn reply_not_delivered(&mut self, id: PromptId, now: Now) {
         self.plain_step(id, QuestionEvent::NotDelivered, now);
     }
 
-    /// Notes that an attempt to send failed and that nobody knows whether it arrived.
+    /// Notes that an attempt to send failed and it is unknown whether it arrived.
     pub fn reply_unknown(&mut self, id: PromptId, now: Now) {
         self.plain_step(id, QuestionEvent::FateUnknown, now);
     }
 
-    /// Notes that an answer whose last attempt failed is not tried again: the question is open as
-    /// before, or can be answered again because nobody knows whether it was.
+    /// Notes that an answer whose last attempt failed is not retried: the question is open as before, or can be
+    /// answered again because it is unknown whether the answer arrived.
     pub fn reply_given_up(&mut self, id: PromptId, now: Now) {
         self.plain_step(id, QuestionEvent::GivenUp, now);
         if let Some(prompt) = self.prompts.get(id)
@@ -184,12 +183,12 @@ impl Sessions {
         }
     }
 
-    /// Notes that what was taken for delivered is in doubt.
+    /// Notes that an answer taken for delivered is in doubt.
     pub(super) fn doubt(&mut self, id: PromptId, now: Now) -> bool {
         self.plain_step(id, QuestionEvent::Doubted, now)
     }
 
-    /// Closes a question for good and keeps the session's phase true.
+    /// Closes a question for good and updates the session's phase.
     pub(super) fn close(
         &mut self,
         id: PromptId,

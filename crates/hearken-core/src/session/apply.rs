@@ -1,4 +1,4 @@
-//! What each event does to the state of its session.
+//! The effect of each event on the state of its session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::prompt::{Closing, Prompt};
 use super::sessions::Sessions;
 
 impl Sessions {
-    /// Applies one event that is no duplicate and whose turn has come.
+    /// Applies one event that is not a duplicate and whose turn has come.
     pub(super) fn take(&mut self, context: &mut Context, event: Event) {
         let envelope = context.envelope;
         let happened = LifecycleEvent::of(&event);
@@ -49,7 +49,7 @@ impl Sessions {
         );
         let number = envelope.sequence_number;
         if first && (late || (context.replayed && number.is_none())) {
-            // What came before is not known, and what a server replays is a selection of its own.
+            // Earlier events are unknown, and a server replays only its own selection.
             session.miss(u64::MAX);
         }
         session.only_replayed &= context.replayed;
@@ -68,7 +68,7 @@ impl Sessions {
         }
         self.follow_numbers(context, number, starts);
         let revived = self.revive(context, envelope.event_id.is_some());
-        // The first event made the session what it is; every other one steps its machine.
+        // The first event put the session into its state; every other one steps its machine.
         let refused = !first && context.step(Subject::Session, life, happened).is_err();
         let overtaken = starts && late && self.was_overtaken(context, number);
         if refused {
@@ -79,7 +79,7 @@ impl Sessions {
                 (false, _) => self.after_end(context, &event),
             }
         } else if first && !starts && happened != LifecycleEvent::Activity {
-            // It was joined at its very end.
+            // The session was joined at its very end.
             let _ = context.step(Subject::Session, life, happened);
         }
         match event {
@@ -133,7 +133,7 @@ impl Sessions {
         }
     }
 
-    /// Makes a session known by its first event, its start or any other.
+    /// Adds a session at its first event, its start or any other.
     fn begin(&mut self, context: &mut Context, joined: bool) {
         let mut session = Session::new(
             context.key.clone(),
@@ -149,14 +149,14 @@ impl Sessions {
         } else {
             LifecycleEvent::Started
         };
-        // Both are rows of the table: a session that is not there can begin.
+        // Both are rows of the table: a session that does not exist can begin.
         let _ = context.step(Subject::Session, Lifecycle::Absent, how);
         if joined {
             context.push(What::SessionJoined);
         }
     }
 
-    /// Forgets a session that ended and whose id starts anew: what comes is a new life of it.
+    /// Forgets an ended session whose id starts anew: what follows is a new life of it.
     fn renew(&mut self, context: &mut Context) {
         let Some(session) = self.sessions.get(context.key) else {
             return;
@@ -165,7 +165,7 @@ impl Sessions {
             return;
         }
         let life = session.phase.lifecycle();
-        // No end takes a start; the observer is told.
+        // An ended session does not accept a start; the observer is notified.
         let _ = context.step(Subject::Session, life, LifecycleEvent::Started);
         self.anomaly(context, AnomalyKind::SessionIdReused, String::new());
         for id in self.open_of(context.key) {
@@ -176,7 +176,7 @@ impl Sessions {
 
     fn start(&mut self, context: &mut Context, event: SessionStarted, again: bool) {
         if again {
-            // Whoever starts anew does not wait for what was asked before.
+            // A producer that starts anew does not wait for earlier questions.
             for id in self.open_of(context.key) {
                 self.close_told(context, id, Closing::SessionEnded);
             }
@@ -192,7 +192,7 @@ impl Sessions {
         context.push(What::SessionStarted(event));
     }
 
-    /// Returns the open questions of a session, held or raised.
+    /// Returns the open questions of a session, held back or raised.
     pub(super) fn open_of(&self, key: &SessionKey) -> Vec<PromptId> {
         let open = self.prompts.open_of(key);
         open.map(|prompt| prompt.id).collect()
@@ -235,9 +235,9 @@ impl Sessions {
             .collect();
         self.sessions.end(context.key);
         let asked = self.open_of(context.key);
-        // Leaving out the way out of a question is a fault only of who goes on to the end (6.8).
+        // Not leaving `awaiting_input` is a fault only if the agent goes on to the end (6.8).
         let not_left = ending == Ending::Completed && whole && (owes_leaving || !asked.is_empty());
-        // One announcement tells the end; its questions are closed before it, so that none outlives it.
+        // One announcement reports the end; the session's questions are closed before it, so that none outlives it.
         for id in asked {
             self.close_told(context, id, Closing::SessionEnded);
         }
@@ -292,7 +292,7 @@ impl Sessions {
             Some(_) | None => None,
         };
         session.enter(event.to_state.clone());
-        // What was at fifty per cent in the state before says nothing of this one.
+        // Fifty per cent in the previous state means nothing in this one.
         session.progress = None;
         session.implied.clear();
         if from == AgentState::AwaitingInput {
@@ -325,7 +325,7 @@ impl Sessions {
         let name = Subject::State {
             name: &event.to_state,
         };
-        // The typical flow of A.2 is no rule: what leaves it is for a trace.
+        // The typical flow of A.2 is not a rule: departures from it only show in a trace.
         let _ = context.step(name, from, Entered::state(to));
         if let Some(kind) = found {
             self.anomaly(context, kind, shown(&event.from_state));
@@ -333,7 +333,7 @@ impl Sessions {
         if let Some(tool) = too_early {
             self.anomaly(context, AnomalyKind::StateBeforeCompletion, tool);
         }
-        // What it means for a question comes first: it is what the person waits for.
+        // The consequence for a question comes first: the person is waiting for it.
         if from == AgentState::AwaitingInput {
             self.left_awaiting(context, &event);
         } else if to != AgentState::AwaitingInput {
@@ -342,14 +342,14 @@ impl Sessions {
         context.push(What::StateChanged(event));
     }
 
-    /// Notes a state that an event implies without a state change of its own (4.2.1).
+    /// Notes a state that an event implies without a state change (4.2.1).
     pub(super) fn implies(&mut self, context: &Context, state: AgentState) {
         if let Some(session) = self.sessions.of_mut(context) {
             session.implied.insert(state);
         }
     }
 
-    /// Returns the time since an agent said anything, for the heartbeat and the status.
+    /// Returns how long an agent has been silent, for the heartbeat and the status.
     pub fn silence(&self, key: &SessionKey, now: Duration) -> Option<Duration> {
         self.sessions
             .get(key)

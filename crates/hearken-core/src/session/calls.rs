@@ -1,10 +1,10 @@
-//! Where the last calls of a session's tools are, by their ids.
+//! The progress of a session's last tool calls, by their ids.
 //!
-//! Responsibilities: finding one by its id, and how many are remembered. Not here: what may follow what (`machines`), what it
-//! means (`tools`).
+//! Responsibilities: finding a call by its id, and how many are remembered. Not here: which steps are legal
+//! (`machines`), what they mean (`tools`).
 //!
-//! Mental model: most sessions have few calls, and there are thousands of sessions. So each call is held once, in their
-//! order, and what is searched is a number made of its id.
+//! Mental model: most sessions have few calls, and there are thousands of sessions. So each call is stored once, in
+//! order, and the index holds only a position, found by the hash of its id.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -15,30 +15,30 @@ use hashbrown::HashTable;
 use super::machines::ToolRun;
 use crate::protocol::ToolCallId;
 
-/// How many calls are remembered, to notice a second use of an id.
+/// The most calls that are remembered, to notice a second use of an id.
 const MOST: usize = 512;
 
-/// Remembers the last calls of a session.
+/// The last calls of a session.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Calls {
     /// Oldest first.
     known: VecDeque<(ToolCallId, ToolRun)>,
-    /// Which one each is of all that there were.
+    /// The running number of each call.
     places: HashTable<u32>,
-    /// How many were forgotten.
+    /// The number of forgotten calls.
     forgotten: u32,
     numbers: RandomState,
 }
 
 impl PartialEq for Calls {
     fn eq(&self, other: &Self) -> bool {
-        // How they are found says nothing.
+        // The index and its hash keys do not matter here.
         self.known == other.known
     }
 }
 
 impl Calls {
-    /// Returns how many there are.
+    /// Returns the number of calls.
     pub(super) fn len(&self) -> usize {
         self.known.len()
     }
@@ -48,13 +48,13 @@ impl Calls {
         self.known.iter().map(|(id, _)| id)
     }
 
-    /// Returns where a call is, as far as it is remembered.
+    /// Returns the state of a call, if it is remembered.
     pub(super) fn run(&self, id: &ToolCallId) -> Option<ToolRun> {
         let at = self.find(id)?;
         self.known.get(at).map(|(_, run)| *run)
     }
 
-    /// Remembers where a call is; tells whether it was not known before. The oldest one is forgotten where there are too many.
+    /// Records the state of a call; returns whether the call is new. The oldest one is forgotten if there are too many.
     pub(super) fn put(&mut self, id: &ToolCallId, run: ToolRun) -> bool {
         if let Some((_, known)) = self.find(id).and_then(|at| self.known.get_mut(at)) {
             *known = run;
@@ -64,7 +64,7 @@ impl Calls {
             self.forget_oldest();
         }
         if self.known.is_empty() {
-            // Thousands of lists with room for four are large.
+            // By default a list has room for four, which is a lot in thousands of lists.
             self.known.reserve_exact(1);
         }
         self.known.push_back((id.clone(), run));
@@ -112,7 +112,7 @@ impl Calls {
     }
 }
 
-/// Returns where the one stands that was this one of all.
+/// Returns the position of a call from its running number.
 fn index(place: u32, forgotten: u32) -> usize {
     place.wrapping_sub(forgotten) as usize
 }
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn the_last_calls_are_found_and_the_oldest_forgotten() {
         let mut calls = Calls {
-            // Nearly as many as can be counted were there before.
+            // Nearly as many calls as can be counted came before.
             forgotten: u32::MAX - 300,
             ..Calls::default()
         };

@@ -1,4 +1,4 @@
-//! What an event, or time, changed: the input of the announcer.
+//! What an event, or the passing of time, changed: the input of the announcer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use super::fate::Aftermath;
 use super::key::{PromptId, SessionKey};
 use super::prompt::Closing;
 
-/// Reports one change of one session.
+/// One change of one session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// Whose.
+    /// The session.
     pub key: SessionKey,
-    /// The agent's name for a person.
+    /// The agent's display name.
     pub agent: Arc<str>,
     /// When it was noticed.
     pub at: Now,
-    /// How urgent the event was; what only time brings is normal.
+    /// How urgent the event was; a change caused by time alone is normal.
     pub urgency: Urgency,
     /// The language of the event's texts.
     pub language: Option<Arc<str>>,
@@ -31,11 +31,11 @@ pub struct Change {
     pub fallbacks: Vec<String>,
     /// The direction of the event's texts.
     pub direction: Option<TextDirection>,
-    /// Whether it is old news, replayed by the server right after we connected; what is young is none.
+    /// Whether it is old news, replayed by the server right after we connected; a young event never counts as old.
     pub replayed: bool,
-    /// What belongs to the event and is read on demand.
+    /// Extra data of the event that is read on demand.
     pub attached: Arc<Attached>,
-    /// What.
+    /// What changed.
     pub what: What,
 }
 
@@ -50,12 +50,12 @@ pub enum Ended {
     Cancelled(SessionCancelled),
 }
 
-/// What changed.
+/// The kinds of change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// A session began.
     SessionStarted(SessionStarted),
-    /// A session is seen for the first time in its middle; that is normal after connecting.
+    /// A session is first seen in the middle of its run; that is normal after connecting.
     SessionJoined,
     /// A session ended.
     SessionEnded(Ended),
@@ -69,56 +69,56 @@ pub enum What {
     ToolCompleted {
         /// The event.
         event: ToolCompleted,
-        /// Time since it was invoked, where that was seen.
+        /// The time since it was invoked, if that was seen.
         elapsed: Option<Duration>,
     },
     /// Text arrived.
     Output {
-        /// Which output; absent is the session's nameless one.
+        /// The output; absent means the session's nameless one.
         output: Option<OutputId>,
         /// The chunk.
         event: OutputStreaming,
-        /// The action that was not allowed here, of which this is the first text: to be introduced as such.
+        /// The action that was not allowed here, if this is the first text after it: to be introduced as such.
         after: Option<Box<Aftermath>>,
     },
     /// A question was opened.
     PromptOpened(PromptId),
-    /// The link of an open question is back and its session speaks: it can be answered again.
+    /// The link of an open question is back and its session is active: it can be answered again.
     PromptAnswerable(PromptId),
-    /// Another question came that has the token of this one: an answer may count for either.
+    /// Another question arrived with this one's token: an answer may count for either.
     PromptDoubted(PromptId),
-    /// The earlier question of the same token is over: this one can be answered now.
+    /// The earlier question with the same token is over: this one can be answered now.
     PromptFreed(PromptId),
-    /// The agent asks again what was answered here: perhaps the answer did not arrive.
+    /// The agent asks again what was answered here: the answer may not have arrived.
     PromptUnheard(PromptId),
-    /// An agent has so many open questions that one more waits; it is asked when there is room.
+    /// An agent has so many open questions that another one waits; it is asked when there is room.
     QuestionsWaiting {
-        /// How many of this agent's wait now.
+        /// The number of this agent's questions that now wait.
         waiting: usize,
     },
     /// A question's time is running out.
     PromptWarning {
-        /// Which question.
+        /// The question.
         prompt: PromptId,
-        /// Time left.
+        /// The time left.
         remaining: Duration,
     },
-    /// Our own count of a question's time ended; it stays answerable until an event closes it.
+    /// Our own count of a question's time ended; the question stays answerable until an event closes it.
     PromptTimedOut(PromptId),
-    /// Something happened that may mean a question is decided; said once.
+    /// Something happened that may mean that a question is decided; reported once.
     PromptPerhapsResolved(PromptId),
     /// A question was closed by the agent.
     PromptClosed {
-        /// Which question.
+        /// The question.
         prompt: PromptId,
-        /// By what.
+        /// What closed it.
         how: Closing,
     },
     /// The agent asks somebody else to take over.
     Handoff(HandoffRequested),
-    /// An event of a type that we don't know.
+    /// An event of an unknown type arrived.
     Unknown {
-        /// The type as it was written.
+        /// The type as written.
         type_name: String,
         /// Its texts.
         event: UnknownEvent,

@@ -1,8 +1,8 @@
-//! Which question is about which tool, and which irreversible call nobody was asked about.
+//! The links between questions and tools, and irreversible calls that run without a question.
 //!
-//! The rule of linking, from the surest sign to the weakest: the call id; the agent's only pending
-//! irreversible call; the tool's name in the action; else not at all. It works in both orders,
-//! because real producers invoke before they ask and the chapters ask before they invoke.
+//! The rule of linking, from the surest sign to the weakest: the call id; the agent's only pending irreversible call;
+//! the tool's name in the action; otherwise no link. It works in both orders, because real producers invoke before they
+//! ask and the chapters ask before they invoke.
 
 use std::time::Duration;
 
@@ -18,28 +18,28 @@ use super::question::Question;
 use super::sessions::Sessions;
 use super::waits::UNASKED_AFTER;
 
-/// Returns whether a question of a call's session is about it.
+/// Returns whether a question is about a call of its session.
 fn guards(prompt: &Prompt, call: &ToolCall) -> bool {
     let by_id = call.call_id.is_some() && call.call_id == prompt.call_id;
     by_id || call.consent == Consent::Asked(prompt.id)
 }
 
 impl Sessions {
-    /// Returns whether a call waits for the person: a question about it is open, and nobody here has answered it.
+    /// Returns whether a call waits for the person: a question about it is open and not answered here.
     pub fn waits_for_person(&self, session: &Session, call: &ToolCall) -> bool {
         let open = self.prompts.open_of(&session.key);
         let mut raised = open.filter(|prompt| prompt.held.is_none());
         raised.any(|prompt| prompt.answer().is_none() && guards(prompt, call))
     }
 
-    /// Returns the call that a question is about, where it was called already.
+    /// Returns the call that a question is about, if it has begun.
     pub fn call_of(&self, prompt: &Prompt) -> Option<&ToolCall> {
         let session = self.sessions.get(&prompt.key)?;
         session.tools.iter().find(|call| guards(prompt, call))
     }
 
-    /// Returns whether a question is about a tool: by the producer's word or by a call that runs, or,
-    /// more weakly, by the tool's name in the action.
+    /// Returns whether a question is about a tool: because the producer says so, by a running call, or, more weakly, by
+    /// the tool's name in the action.
     pub fn is_about(prompt: &Prompt, tool: &str, weakly: bool) -> bool {
         let Question::Confirmation(asked) = &prompt.question else {
             return false;
@@ -50,8 +50,8 @@ impl Sessions {
         }
     }
 
-    /// Returns whether the call that an open question is about runs beside one of the same tool that no
-    /// question is about yet: the same question that comes now is the other one's.
+    /// Returns whether the call of an open question runs beside another call of the same tool that no question is about
+    /// yet: if the same question arrives now, it is about that other call.
     pub(super) fn is_beside_its_like(&self, prompt: &Prompt) -> bool {
         let Some(session) = self.sessions.get(&prompt.key) else {
             return false;
@@ -72,7 +72,7 @@ impl Sessions {
         open.filter_map(|prompt| prompt.call_id.as_ref()).collect()
     }
 
-    /// Links a fresh question to a tool that already runs.
+    /// Links a new question to a tool that already runs.
     pub(super) fn link_question(&mut self, id: PromptId) {
         let Some(prompt) = self.prompts.get(id) else {
             return;
@@ -85,7 +85,7 @@ impl Sessions {
             return;
         };
         let epoch = session.epoch();
-        // What was last heard of before something was missed may be over.
+        // A call last heard of before something was missed may be over.
         let pending = |call: &&mut ToolCall| {
             call.epoch == epoch
                 && matches!(call.consent, Consent::Missing(_) | Consent::MissingTold(_))
@@ -101,7 +101,7 @@ impl Sessions {
                 names(&asked.action, &call.tool) || asked.tool.as_deref() == Some(&call.tool)
             }
         };
-        // One that another question is about comes after one that none is about.
+        // Calls that no question is about are preferred to calls that another question is about.
         let is_taken = |call: &ToolCall| {
             let id = call.call_id.as_ref();
             id.is_some_and(|id| taken.contains(id))
@@ -111,7 +111,7 @@ impl Sessions {
         if let Some(call) = chosen {
             if call.irreversible {
                 match call.consent {
-                    // Its question came after all, so it is none of those that may be missing.
+                    // Its question came after all, so it is not one of those that may be missing.
                     Consent::Missing(Sight::Partial) | Consent::MissingTold(Sight::Partial) => {
                         session.unseen_questions = session.unseen_questions.saturating_add(1);
                     }
@@ -136,7 +136,7 @@ impl Sessions {
         }
     }
 
-    /// Finds the question that a call which begins now was asked about, and marks it as used.
+    /// Finds the question that was about a call which begins now, and marks it as used.
     pub(super) fn consent_for(
         &mut self,
         key: &SessionKey,
@@ -158,7 +158,7 @@ impl Sessions {
         }
     }
 
-    /// A call is over whose beginning was not heard: the question about it is about no other one.
+    /// Handles the end of a call whose beginning was not received: the question about it can't be about any other call.
     pub(super) fn note_unheard_call(
         &mut self,
         key: &SessionKey,
@@ -177,8 +177,8 @@ impl Sessions {
         });
     }
 
-    /// Finds the question about a call that was not running when it was asked: by its call id, else by
-    /// the tool's name, else, where that is enough, because there is only one.
+    /// Finds the question about a call that was not running when the question was asked: by its call id, else by the
+    /// tool's name, else, if `only` allows it, because it is the only question.
     fn question_about(
         &self,
         key: &SessionKey,
@@ -196,7 +196,7 @@ impl Sessions {
             };
             match &asked.tool_call_id {
                 Some(of) if Some(of) == call_id => stated = Some(prompt.id),
-                // It says that it is about another one.
+                // Its producer names another call.
                 Some(_) if call_id.is_some() => continue,
                 Some(_) | None => {}
             }
@@ -207,8 +207,8 @@ impl Sessions {
                 unused.push(prompt);
             }
         }
-        // The only unused question of this session must be about the only irreversible call; where
-        // something was missed in between, it may have been about a call that was not heard.
+        // The only unused question of this session must be about the only irreversible call; if something was missed in
+        // between, it may have been about a call that was not received.
         let only = match unused.as_slice() {
             [one] if only && Some(one.epoch) == epoch => Some(one.id),
             [] | [_] | [_, ..] => None,
@@ -216,7 +216,7 @@ impl Sessions {
         stated.or(named).or(only)
     }
 
-    /// Finds the accepted question of a call that does something else than was accepted; each is told once.
+    /// Finds the accepted question of a call that does something other than what was accepted; each is reported once.
     pub(super) fn ran_otherwise(
         &mut self,
         context: &Context,
@@ -231,11 +231,11 @@ impl Sessions {
             }
             Question::Clarification(_) => false,
         };
-        // What was asked last is what was accepted.
+        // The latest question is the one that was accepted.
         let of_call = self.prompts.of(context.key).rev().find(is_of_call)?;
         let differs = match (deed, of_call.attached.deed.as_ref()) {
             (Some(deed), Some(asked)) => deed.differs_from(asked),
-            // Without the data of a translator, the names and the arguments of the events tell.
+            // Without a translator's data, the names and arguments in the events decide.
             (Some(_) | None, Some(_) | None) => of_call.is_for_another(tool, args),
         };
         if !of_call.was_accepted() || of_call.ran_otherwise || !differs {
@@ -254,7 +254,7 @@ impl Sessions {
         })
     }
 
-    /// Finds the danger in a tool's success.
+    /// Returns the danger in a tool's success, if any.
     pub(super) fn danger_of_success(&self, session: &Session, call: &ToolCall) -> Option<Danger> {
         let rejected = self
             .prompts
@@ -279,12 +279,12 @@ impl Sessions {
         }
     }
 
-    /// Tells of irreversible calls that run and nobody was asked about.
+    /// Reports irreversible calls that run without a question.
     pub(super) fn tick_unasked(&mut self, now: Now, changes: &mut Vec<Change>) {
         let mut looked = Vec::new();
         while let Some(key) = self.sessions.take_unasked(now.monotonic) {
             looked.push(key.clone());
-            // What waits for its turn shows within a moment whether messages are missing.
+            // Events that wait for their turn will show within a moment whether messages are missing.
             if self.waiting.holds(&key) {
                 continue;
             }
@@ -325,13 +325,13 @@ impl Sessions {
         }
     }
 
-    /// Returns when the first call that nobody was asked about is told.
+    /// Returns when the first call without a question is reported.
     pub(super) fn unasked_due(&self) -> Option<Duration> {
         self.sessions.unasked_due(|key| !self.waiting.holds(key))
     }
 }
 
-/// Returns whether a text names a tool as a whole word, with `_` and `-` read as spaces too.
+/// Returns whether a text contains a tool's name as a whole word; `_` and `-` count as spaces too.
 fn names(action: &str, tool: &str) -> bool {
     if tool.is_empty() {
         return false;

@@ -1,7 +1,7 @@
-//! What one event brings along while it is applied.
+//! The context of one event while it is applied.
 //!
-//! Responsibilities: collecting the changes of one event, stepping its session's machines. Not here: what the event
-//! does (`apply`).
+//! Responsibilities: collecting the changes of one event, stepping its session's machines. Not here: the effects of the
+//! event (`apply`).
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use super::change::{Change, What};
 use super::key::SessionKey;
 use super::observe::{Observer, Relay, Subject};
 
-/// Carries what one event brings along while it is applied, and collects its changes.
+/// The context of one event while it is applied; it collects the changes.
 pub(super) struct Context<'o> {
     pub(super) key: &'o SessionKey,
-    /// Where its session stands, as soon as it is known.
+    /// The place of its session, as soon as it is known.
     pub(super) place: Option<usize>,
     pub(super) envelope: &'o Envelope,
     pub(super) now: Now,
@@ -64,7 +64,7 @@ impl<'o> Context<'o> {
         self.changes.push(change);
     }
 
-    /// Steps a machine of this session under the observer's eyes.
+    /// Steps a machine of this session and notifies the observer.
     pub(super) fn step<M: Machine>(
         &mut self,
         subject: Subject<'_>,

@@ -1,7 +1,7 @@
-//! What time brings of questions: warnings, an end that nobody tells.
+//! Questions and time: warnings, and ends that no event reports.
 //!
-//! Responsibilities: when that is, and what is due then. Not here: how much time a question has (`prompt`), what becomes of one
-//! whose time is over (`answers`).
+//! Responsibilities: when these are due, and what happens then. Not here: how much time a question has (`prompt`), the
+//! fate of a question whose time is over (`answers`).
 
 use std::cell::Ref;
 use std::collections::BTreeSet;
@@ -20,12 +20,12 @@ use super::sessions::Sessions;
 use super::stepped::Brings;
 
 impl Sessions {
-    /// Returns when time brings the next of a question.
+    /// Returns when the first question has something due.
     pub(super) fn prompts_due(&self) -> Option<Duration> {
         self.dues().first()
     }
 
-    /// Returns when time brings something of each question, as it is now.
+    /// Returns the due times of all questions, brought up to date.
     fn dues(&self) -> Ref<'_, Dues> {
         let changes = self.prompts.changes();
         let mut dues = self.dues.borrow_mut();
@@ -52,22 +52,22 @@ impl Sessions {
         self.dues.borrow()
     }
 
-    /// Returns when time brings something of a question.
+    /// Returns when a question has something due.
     fn due_of(&self, prompt: &Prompt) -> Option<Duration> {
         let expires = self.expires(prompt).filter(|_| Self::counts(prompt))?;
         let warning = prompt.next_warning();
         Some(warning.map_or(expires, |(left, _)| expires.saturating_sub(left)))
     }
 
-    /// Returns whether what is known of all questions together is what a walk over them finds.
+    /// Returns whether the running totals of all questions match a full scan.
     #[cfg(test)]
     pub(super) fn counts_are_true(&self) -> bool {
         let due = self.prompts.values().filter_map(|it| self.due_of(it));
         self.prompts.are_counted() && self.prompts_due() == due.min()
     }
 
-    /// Returns whether a question's time still matters: until it is answered here, and as long as its
-    /// link is lost. After an answer only the agent's events tell the end.
+    /// Returns whether a question's time still matters: until it is answered here, and while its link is lost. After an
+    /// answer only the agent's events show the end.
     fn counts(prompt: &Prompt) -> bool {
         let matters = match prompt.standing {
             Standing::Live | Standing::Resumed => {
@@ -79,7 +79,7 @@ impl Sessions {
         matters && prompt.held.is_none()
     }
 
-    /// Brings what is due of questions.
+    /// Handles what is due for questions.
     pub(super) fn tick_prompts(&mut self, now: Now, changes: &mut Vec<Change>) {
         if self.prompts_due().is_none_or(|due| due > now.monotonic) {
             return;
@@ -116,7 +116,7 @@ impl Sessions {
                 }
             } else if prompt.next_warning().is_some_and(|(at, _)| left <= at) {
                 self.prompts.change(id, |prompt| {
-                    // Both may be due at once, when nobody looked for a while: one is told.
+                    // Both may be due if no tick came for a while: only the later one is reported.
                     while let Some((_, which)) = prompt.next_warning().filter(|(at, _)| left <= *at)
                     {
                         prompt.warned = which;

@@ -1,9 +1,9 @@
-//! Which question time brings something of, and when.
+//! The due times of all questions.
 //!
-//! Responsibilities: the first of them, found without looking at all. Not here: what time brings (`due`).
+//! Responsibilities: finding the first of them without a scan. Not here: what happens then (`due`).
 //!
-//! Mental model: of thousands of questions the one that is due first is wanted with each event. So each is kept by when it
-//! is due, and found out anew when it changes; all of them only where another clock is known.
+//! Mental model: every event asks which of thousands of questions is due first. So each question is kept by its due
+//! time, which is recomputed when the question changes; all are recomputed only when the estimate of a clock changes.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use foldhash::HashMap;
 
 use super::key::PromptId;
 
-/// When time brings something of each question, and of how many changes of questions and clocks that was found out.
+/// The due time of each question, and the counts of question and clock changes up to which they are valid.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dues {
     changes: u64,
@@ -22,7 +22,7 @@ pub(super) struct Dues {
 }
 
 impl Dues {
-    /// Takes when time brings something of a question, if it does.
+    /// Sets a question's due time, or removes it.
     pub(super) fn set(&mut self, id: PromptId, due: Option<Duration>) {
         let before = match due {
             Some(due) => self.of.insert(id, due),
@@ -39,22 +39,22 @@ impl Dues {
         }
     }
 
-    /// Returns of how many changes of questions and of clocks it was found out.
+    /// Returns the counts of question and clock changes up to which the due times are valid.
     pub(super) fn of_changes(&self) -> (u64, u64) {
         (self.changes, self.skewed)
     }
 
-    /// Takes note of that.
+    /// Sets these counts.
     pub(super) fn are_of(&mut self, changes: u64, skewed: u64) {
         (self.changes, self.skewed) = (changes, skewed);
     }
 
-    /// Returns when time brings the first of all.
+    /// Returns the earliest due time.
     pub(super) fn first(&self) -> Option<Duration> {
         self.first.first().map(|(due, _)| *due)
     }
 
-    /// Returns the questions of which time has brought something by then.
+    /// Returns the questions that are due by then.
     pub(super) fn until(&self, now: Duration) -> impl Iterator<Item = PromptId> {
         let until = ..=(now, PromptId(u64::MAX));
         self.first.range(until).map(|(_, id)| *id)

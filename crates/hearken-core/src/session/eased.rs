@@ -1,6 +1,7 @@
-//! A confirmation that takes one step although its agent states neither risk nor whether it can be undone.
+//! Confirmations that take one step although their agent states neither the risk nor whether the action can be undone.
 //!
-//! Responsibilities: that this was granted, and that nothing else is eased by it. Not here: what grants it (`app`).
+//! Responsibilities: recording that this was granted, and that it covers nothing else. Not here: what grants it
+//! (`app`).
 
 use super::key::PromptId;
 use super::prompt::Prompt;
@@ -8,14 +9,14 @@ use super::question::Question;
 use super::sessions::Sessions;
 
 impl Sessions {
-    /// Lets a confirmation be accepted in one step, as far as it takes two only for what is not stated.
+    /// Lets a confirmation be accepted in one step if it would take two only because of what is not stated.
     pub fn ease(&mut self, id: PromptId) {
         self.prompts.change(id, |prompt| prompt.eased = true);
     }
 }
 
 impl Prompt {
-    /// Returns whether nothing is stated of its risk and of undoing it, and that was granted to be enough.
+    /// Returns whether neither its risk nor undoing it is stated, and one step was granted regardless.
     pub(super) fn may_be_unstated(&self) -> bool {
         let Question::Confirmation(asked) = &self.question else {
             return false;

@@ -1,10 +1,10 @@
-//! What became of an action that was asked about, and what the agent's next words are introduced with.
+//! The fate of an action that was asked about, which introduces the agent's next words.
 //!
-//! Responsibilities: those words' data. Not here: when they are noted (`aftermath`), the words (`announce`).
+//! Responsibilities: the data of that introduction. Not here: when it is noted (`aftermath`), the words (`announce`).
 
 use super::key::PromptId;
 
-/// Why an action was perhaps not allowed.
+/// Why an action may not have been allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// The person rejected it here.
@@ -13,16 +13,16 @@ pub enum Fate {
     Declined,
     /// The time for an answer was over.
     TimedOut,
-    /// It was decided somewhere else, and nothing shows how.
+    /// It was decided elsewhere, and nothing shows how.
     Elsewhere,
 }
 
-/// What the agent's next words are introduced with.
+/// The introduction of the agent's next words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Aftermath {
     pub(super) prompt: PromptId,
     /// The action.
     pub action: String,
-    /// What became of it.
+    /// The fate of the action.
     pub fate: Fate,
 }

@@ -1,4 +1,4 @@
-//! Telling a repeated event from another one under the same id.
+//! Distinguishing a repeated event from a different one under the same id.
 
 use std::fmt::{self, Write};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -7,11 +7,11 @@ use foldhash::quality::{FixedState, FoldHasher};
 
 use crate::protocol::{Decoded, Event};
 
-/// Returns a number that differs where two events differ, to tell a repeated event from another one
-/// under the same id.
+/// Returns a number that differs if two events differ, to distinguish a repeated event from a different one under the
+/// same id.
 ///
-/// It is the same in every run, so whoever sends events can make two with one number: of what they sent themselves, one would
-/// not be told.
+/// It is the same in every run, so a sender can construct two events with one number; of its own two events, one would
+/// then not be announced.
 pub(super) fn fingerprint(decoded: &Decoded) -> u64 {
     let mut feed = Feed(FixedState::default().build_hasher());
     let envelope = &decoded.envelope;
@@ -19,7 +19,7 @@ pub(super) fn fingerprint(decoded: &Decoded) -> u64 {
     envelope.session_id.hash(&mut feed.0);
     envelope.sequence_number.hash(&mut feed.0);
     match &decoded.event {
-        // Nearly every event is one of these, and writing it out costs more than all else that is done with it here.
+        // Nearly every event is one of these, and formatting it would cost more than all other work on it here.
         Event::OutputStreaming(event) => event.hash(&mut feed.0),
         Event::SessionStarted(event) => event.hash(&mut feed.0),
         Event::StateChanged(event) => event.hash(&mut feed.0),
@@ -33,7 +33,7 @@ pub(super) fn fingerprint(decoded: &Decoded) -> u64 {
     feed.0.finish()
 }
 
-/// Takes what is written as what is hashed.
+/// A writer that hashes what is written.
 struct Feed(FoldHasher<'static>);
 
 impl Write for Feed {
@@ -70,7 +70,7 @@ mod tests {
             chunk(r#""chunk":"a""#).replace("output.streaming", "state.changed"),
             chunk(r#""to_state":"a""#).replace("output.streaming", "state.changed"),
         ];
-        // However long they are.
+        // Whatever their length.
         let long = |length: usize, last: char| {
             let text = "x".repeat(length);
             chunk(&format!(r#""chunk":"{text}{last}","language":"{last}e""#))

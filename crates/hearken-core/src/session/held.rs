@@ -1,14 +1,14 @@
 //! Questions that are not raised yet: old ones that may be answered, and ones for which there is no room.
 //!
-//! Responsibilities: how long a replayed question is held back, how many questions of an agent are asked at
-//! once, how much of a link's open questions is kept. Not here: opening and closing a question (`questions`).
+//! Responsibilities: how long a replayed question is held back, how many questions of an agent are asked at once, how
+//! many of a link's open questions are kept. Not here: opening and closing a question (`questions`).
 //!
 //! # Mental model
-//! A question that a server replays right after we connect may be answered by what it replays next, so it
-//! is held back for a moment: until the replay is over, but never for longer than [`HELD_AT_MOST`], however
-//! its link flaps. What a broken connection may have replayed is raised as perhaps answered. Beyond
-//! [`MOST_OPEN`] questions of an agent the next ones wait for room; the stream is read on, so that ends,
-//! withdrawals and other agents get through, and what waits is counted, told, and asked in its order.
+//! A question that a server replays right after we connect may be answered by what it replays next, so it is held back
+//! for a moment: until the replay is over, but never for longer than [`HELD_AT_MOST`], however often its link fails. A
+//! question that a broken connection may have replayed is raised as perhaps answered. Beyond [`MOST_OPEN`] questions of
+//! an agent, further ones wait for room; the stream is still read, so that ends, withdrawals and other agents get
+//! through, and waiting questions are counted, reported, and asked in order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -26,31 +26,31 @@ use super::sessions::Sessions;
 use super::tally::{Asker, BESIDES, asker};
 use super::waits::Held;
 
-/// How many questions of one agent may wait for an answer at once: more than anybody answers in a sitting.
+/// The most questions of one agent that are asked at once: more than any person answers in a sitting.
 pub(super) const MOST_OPEN: usize = 64;
-/// How long a question is held back at most after it came.
+/// The longest time that a question is held back after it arrived.
 const HELD_AT_MOST: Duration = Duration::from_secs(1);
-/// How much memory the open questions of one agent may take, in bytes: one as large as a frame can be.
+/// The most memory that the open questions of one agent may take, in bytes: one as large as a frame can be.
 const MOST_AGENT_BYTES: usize = 4 * 1024 * 1024;
-/// How much memory the open questions of one link may take, in bytes: agents' ids are free, so that the
-/// bound of an agent is none by itself.
+/// The most memory that the open questions of one link may take, in bytes: agent ids can be invented freely, so the
+/// bound per agent alone would not limit anything.
 const MOST_LINK_BYTES: usize = 16 * 1024 * 1024;
 impl Prompt {
-    /// Returns about how much memory it takes, in bytes.
+    /// Returns roughly how much memory it takes, in bytes.
     pub(super) fn weight(&self) -> usize {
         self.question.weight() + self.attached.weight()
     }
 }
 
 impl Sessions {
-    /// Returns whether a question was not raised yet.
+    /// Returns whether a question has not been raised yet.
     pub(super) fn is_held(&self, id: PromptId) -> bool {
         self.prompts
             .get(id)
             .is_some_and(|prompt| prompt.held.is_some())
     }
 
-    /// Returns whether a link's open questions leave memory for one more.
+    /// Returns whether there is memory for one more open question of a link.
     pub(super) fn can_keep(
         &self,
         key: &SessionKey,
@@ -59,18 +59,18 @@ impl Sessions {
     ) -> bool {
         let (of_agent, of_link) = self.prompts.tally().bytes(&asker(key));
         let weight = question.weight() + attached.weight() + BESIDES;
-        // One question of an agent is kept whatever its size, as long as the link has memory for it.
+        // One question of an agent is kept whatever its size, if the link has memory for it.
         (of_agent == 0 || of_agent + weight <= MOST_AGENT_BYTES)
             && (of_link == 0 || of_link + weight <= MOST_LINK_BYTES)
     }
 
-    /// Lets a question that has just come wait for room, where its agent has too many; tells whether.
+    /// Makes a new question wait for room if its agent has too many; returns whether it waits.
     pub(super) fn waits_for_room(&mut self, id: PromptId) -> bool {
         let Some(prompt) = self.prompts.get(id) else {
             return false;
         };
         let (tally, whose) = (self.prompts.tally(), asker(&prompt.key));
-        // It is not held, and so counts itself. None is asked before those that came before it.
+        // The question is not held, so it counts too. None is asked before earlier ones.
         let full = tally.asked(&whose) > MOST_OPEN || tally.room(&whose).len() > 0;
         if full {
             self.hold(id, Held::Room);
@@ -83,12 +83,12 @@ impl Sessions {
         self.prompts.change(id, |prompt| prompt.held = Some(why));
     }
 
-    /// Counts the questions of an agent that wait for room.
+    /// Returns how many questions of an agent wait for room.
     pub(super) fn waiting_for_room(&self, key: &SessionKey) -> usize {
         self.prompts.tally().room(&asker(key)).len()
     }
 
-    /// Raises the questions that need not be held back any more, in the order in which they came.
+    /// Raises the questions that no longer need to be held back, in the order of their arrival.
     pub(super) fn raise_due(&mut self, now: Now, changes: &mut Vec<Change>) {
         if !self.prompts.tally().holds_any() {
             return;
@@ -127,8 +127,8 @@ impl Sessions {
         self.settled = (!self.has_room()).then_some(self.prompts.changes());
     }
 
-    /// Returns the held questions that nothing but room can hold back any longer, in the order in which they came: of those
-    /// that wait for room as many as there may be room for.
+    /// Returns the held questions that only a lack of room can still hold back, in the order of their arrival; of those
+    /// that wait for room, at most as many as there may be room for.
     fn due_of_held(&self, over: &[LinkId], now: Now) -> BTreeSet<PromptId> {
         let tally = self.prompts.tally();
         let mut due = BTreeSet::new();
@@ -144,8 +144,8 @@ impl Sessions {
         due
     }
 
-    /// Counts for how many more questions of an agent there is room. While its link is down there is none: nobody could
-    /// answer them.
+    /// Returns for how many more questions of an agent there is room: none while its link is down, because they could
+    /// not be answered.
     fn room_of(&self, whose: &Asker) -> usize {
         match self.links.get(&whose.0).is_some_and(LinkState::is_down) {
             true => 0,
@@ -153,14 +153,14 @@ impl Sessions {
         }
     }
 
-    /// Returns whether one that is held could be raised, or waits for the end of a replay.
+    /// Returns whether a held question could be raised, or one waits for the end of a replay.
     fn has_room(&self) -> bool {
         let tally = self.prompts.tally();
         let mut crowded = tally.crowded();
         tally.replayed().next().is_some() || crowded.any(|whose| self.room_of(whose) > 0)
     }
 
-    /// Returns whether no question has changed since those that are held were found to wait for nothing but room.
+    /// Returns whether no question has changed since all held ones were found to wait only for room.
     fn is_settled(&self) -> bool {
         self.settled == Some(self.prompts.changes())
     }
@@ -171,7 +171,7 @@ impl Sessions {
             prompt.held = None;
             prompt.raised = now.monotonic;
             let down = links.get(&prompt.key.link).is_some_and(LinkState::is_down);
-            // The connection that brought it broke; the one that is there now may know more.
+            // The connection that delivered it broke; the current one may know more.
             if prompt.standing == Standing::LinkLost && !down {
                 prompt.standing = Standing::Resumed;
             }
@@ -189,7 +189,7 @@ impl Sessions {
         }
     }
 
-    /// Returns when a replayed question is raised at the latest.
+    /// Returns the latest time at which a replayed question is raised.
     pub(super) fn held_until(&self) -> Option<Duration> {
         if self.is_settled() {
             return None;
@@ -204,8 +204,8 @@ impl Sessions {
         due.min()
     }
 
-    /// Lets go what is held of a link that is over: replayed questions are raised with their fate
-    /// unknown, and those that waited for room are forgotten and counted.
+    /// Releases the held questions of a link that is over: replayed ones are raised with their fate unknown, and those
+    /// that waited for room are forgotten and counted.
     pub(super) fn let_go(&mut self, link: LinkId) {
         let held: Vec<(PromptId, Held)> = (self.prompts.values())
             .filter(|prompt| prompt.key.link == link)
@@ -215,7 +215,7 @@ impl Sessions {
             match why {
                 Held::Replay => {
                     self.prompts.change(id, |prompt| match prompt.standing {
-                        // Nobody could ever answer it here: it is raised as what it is, when it is due.
+                        // It could never be answered here: it is raised as such when it is due.
                         Standing::NotAnswerable => {}
                         Standing::Live | Standing::LinkLost | Standing::Resumed => {
                             prompt.held = None;

@@ -1,14 +1,14 @@
-//! How often something changed, and what the last changes were about.
+//! A count of changes, and what the last ones were about.
 //!
-//! Responsibilities: telling whoever found something out before which changes came since, or that they were too many to be
-//! remembered. Not here: what changed.
+//! Responsibilities: reporting which changes came since an earlier count, or that they are too many to be remembered.
+//! Not here: what changed.
 
 use std::collections::VecDeque;
 
-/// How many of the last changes are remembered.
+/// The number of last changes that are remembered.
 const MOST: usize = 1024;
 
-/// Remembers changes, each by what it was about.
+/// A record of changes, each by its subject.
 #[derive(Debug, Clone)]
 pub(super) struct Journal<T> {
     count: u64,
@@ -25,7 +25,7 @@ impl<T> Default for Journal<T> {
 }
 
 impl<T: Copy> Journal<T> {
-    /// Takes note of a change.
+    /// Records a change.
     pub(super) fn note(&mut self, about: T) {
         self.count += 1;
         if self.last.len() == MOST {
@@ -34,12 +34,12 @@ impl<T: Copy> Journal<T> {
         self.last.push_back(about);
     }
 
-    /// Returns how many there were.
+    /// Returns the number of changes so far.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns what changed since there were so many; `None` where more came since than are remembered.
+    /// Returns the subjects of the changes since an earlier count; `None` if they are more than are remembered.
     pub(super) fn since(&self, count: u64) -> Option<impl Iterator<Item = T>> {
         let new = usize::try_from(self.count.checked_sub(count)?).ok()?;
         let first = self.last.len().checked_sub(new)?;

@@ -1,11 +1,11 @@
-//! The sessions that are followed, and what is known of all of them together without walking over them.
+//! The sessions that are followed, and totals over all of them without a scan.
 //!
-//! Responsibilities: finding a session, counting what runs and what it takes, forgetting what there is no room for.
-//! Not here: what an event does to a session (`apply`).
+//! Responsibilities: finding a session, counting running sessions and their memory, forgetting sessions when memory
+//! runs out. Not here: the effect of an event on a session (`apply`).
 //!
-//! Mental model: whatever is asked with every event (does any run, did two of an agent run at once, how much do they
-//! take) is counted as it changes. Only where there is no more room are all of them looked at, and then so many leave that it is not looked
-//! again soon.
+//! Mental model: whatever is asked with every event (does any session run, did two of an agent run at once, how much
+//! memory do they take) is counted as it changes. Only when memory runs out are all of them scanned, and then so many
+//! are removed that the next scan is far off.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -19,21 +19,22 @@ use super::key::SessionKey;
 use super::model::{Phase, Session};
 use super::shelf::{Keyed, Names, Shelf};
 
-/// How many bytes all sessions may take: 10,000 of a lively producer have room, and a hostile one can't take more.
+/// The most bytes that all sessions may take: there is room for 10,000 of a lively producer, and a hostile one can't
+/// take more.
 pub(super) const MOST_BYTES: usize = 64 << 20;
-/// How many ended sessions are kept for what still comes of them: whatever runs has a need of its room, they have none.
+/// The most ended sessions that are kept for late events: running sessions need the room, ended ones do not.
 const MOST_ENDED: usize = 256;
 
-/// Counts what there is of one agent.
+/// The counts for one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Runs {
     known: usize,
     going: usize,
-    /// The one beside which no other one ran yet.
+    /// The session beside which no other one has run yet.
     alone: Option<SessionId>,
 }
 
-/// Counts what was forgotten.
+/// The numbers of forgotten sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Forgotten {
     pub(super) ended: u64,
@@ -43,20 +44,20 @@ pub(super) struct Forgotten {
 /// The sessions that are followed.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
-    /// At which places something changed by which agents and their runs are told apart.
+    /// The places of sessions whose distinguishing names changed.
     naming: Journal<usize>,
     shelf: Shelf<Session>,
-    /// Where each stands: agent by agent, in the order in which they began.
+    /// The place of each session: agent by agent, in the order of their beginning.
     places: BTreeMap<(LinkId, AgentId, u64), usize>,
     agents: BTreeMap<(LinkId, AgentId), Runs>,
     going: usize,
     beside: usize,
-    /// Which ended, by their numbers, in the order in which they did.
+    /// The ended sessions with their numbers, in the order of their end.
     ended: VecDeque<(SessionKey, u64)>,
-    /// Which may have a call that nobody was asked about, by when it is looked for.
+    /// The sessions that may have a call without a question, by the time when to check.
     unasked: BTreeSet<(Duration, SessionKey)>,
     bytes: usize,
-    /// How many bytes there may be.
+    /// The most bytes that sessions may take.
     room: usize,
 }
 
@@ -78,18 +79,18 @@ impl Default for Known {
 }
 
 impl Known {
-    /// Takes note that something changed by which the session at a place is told apart from others.
+    /// Records a change in what distinguishes the session at a place from others.
     pub(super) fn named_anew(&mut self, place: usize) {
         self.naming.note(place);
     }
 
-    /// Returns how often that was.
+    /// Returns how many such changes there were.
     pub(super) fn naming(&self) -> u64 {
         self.naming.count()
     }
 
-    /// Returns the places at which that was since it had been so often, with what stands there now; `None` where more were than
-    /// are remembered.
+    /// Returns the places of such changes since an earlier count, with the sessions there now; `None` if they are more
+    /// than are remembered.
     pub(super) fn named_since(
         &self,
         naming: u64,
@@ -102,7 +103,8 @@ impl Known {
         self.shelf.get(key)
     }
 
-    /// Returns a session's key as it stands here, where it is known: whatever is kept of it has the one text of its agent's id.
+    /// Returns a session's key, as stored here if the session is known: everything kept about it then shares one text
+    /// of its agent's id.
     pub(super) fn key(&self, link: LinkId, agent: &AgentId, session: &SessionId) -> SessionKey {
         match self.shelf.get(&(link, agent, session)) {
             Some(session) => session.key.clone(),
@@ -114,7 +116,8 @@ impl Known {
         }
     }
 
-    /// Returns the session of a link that has an id, whoever's it is: of several agents' the first.
+    /// Returns the session of a link with an id, whichever agent it belongs to: the first one, if several agents have
+    /// it.
     pub(super) fn of_any_agent(&self, link: LinkId, session: &SessionId) -> Option<&Session> {
         let first = (link, AgentId::from(""));
         let agents = self
@@ -125,28 +128,16 @@ impl Known {
         agents.find_map(|(_, agent)| self.shelf.get(&(link, agent, session)))
     }
 
-    /// Looks at the session of what is named, and gives it where it is known.
-    pub(super) fn look_at(
-        &self,
-        link: LinkId,
-        agent: &AgentId,
-        session: &SessionId,
-    ) -> Option<&Session> {
-        let session = self.shelf.get(&(link, agent, session))?;
-        session.look_at();
-        Some(session)
-    }
-
     pub(super) fn get_mut(&mut self, key: &SessionKey) -> Option<&mut Session> {
         self.shelf.get_mut(key)
     }
 
-    /// Finds where a session stands: it stays there until it is taken out.
+    /// Returns the place of a session: it stays the same until the session is removed.
     pub(super) fn place(&self, key: &SessionKey) -> Option<usize> {
         self.shelf.place(key)
     }
 
-    /// Returns the session of the event that is applied, which is not looked for again.
+    /// Returns the session of the event that is being applied, without a lookup.
     #[inline]
     pub(super) fn of(&self, context: &Context) -> Option<&Session> {
         let session = self.shelf.at(context.place?);
@@ -154,7 +145,7 @@ impl Known {
         session
     }
 
-    /// Returns the session of the event that is applied, to be changed.
+    /// Returns the session of the event that is being applied, to be changed.
     #[inline]
     pub(super) fn of_mut(&mut self, context: &Context) -> Option<&mut Session> {
         let session = self.shelf.at_mut(context.place?);
@@ -162,28 +153,28 @@ impl Known {
         session
     }
 
-    /// Returns all of them, agent by agent, in the order in which they began.
+    /// Returns all sessions, agent by agent, in the order of their beginning.
     pub(super) fn values(&self) -> impl Iterator<Item = &Session> {
         let places = self.places.values();
         places.filter_map(|place| self.shelf.at(*place))
     }
 
-    /// Returns all of them, in no order.
+    /// Returns all sessions, in no particular order.
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Session> {
         self.shelf.iter_mut()
     }
 
-    /// Returns whether any goes on.
+    /// Returns whether any session is still running.
     pub(super) fn any_goes_on(&self) -> bool {
         self.going > 0
     }
 
-    /// Returns whether they are of several agents, or any two of one ran at a time.
+    /// Returns whether there are several agents, or any two sessions of one agent ran at the same time.
     pub(super) fn are_several(&self) -> bool {
         self.agents.len() > 1 || self.beside > 0
     }
 
-    /// Takes in a session that begins, and notes which others of its agent go on beside it; gives its place.
+    /// Adds a session that begins, and notes which others of its agent run beside it; returns its place.
     pub(super) fn begin(&mut self, mut session: Session) -> usize {
         let agent = (session.key.link, session.key.agent.clone());
         let runs = self.agents.entry(agent).or_default();
@@ -224,7 +215,7 @@ impl Known {
         place
     }
 
-    /// Notes that one has ended.
+    /// Notes that a session has ended.
     pub(super) fn end(&mut self, key: &SessionKey) {
         let Some(number) = self.get(key).map(|session| session.number) else {
             return;
@@ -241,7 +232,7 @@ impl Known {
         }
     }
 
-    /// Takes one out.
+    /// Removes a session.
     pub(super) fn remove(&mut self, key: &SessionKey) -> Option<Session> {
         let (place, session) = self.shelf.take(key)?;
         let agent = (key.link, key.agent.clone());
@@ -265,7 +256,7 @@ impl Known {
         Some(session)
     }
 
-    /// Looks for a call of a session that nobody was asked about, at the time when the first one is told.
+    /// Schedules a check for calls of a session without a question, at the time when the first one would be reported.
     pub(super) fn look_for_unasked(&mut self, key: &SessionKey) {
         let Some(session) = self.get_mut(key) else {
             return;
@@ -278,7 +269,7 @@ impl Known {
         }
     }
 
-    /// Takes a session at which it is time to look for such a call.
+    /// Returns a session whose check is due, and removes it from the schedule.
     pub(super) fn take_unasked(&mut self, now: Duration) -> Option<SessionKey> {
         let (due, _) = self.unasked.first()?;
         if now < *due {
@@ -291,11 +282,11 @@ impl Known {
         Some(key)
     }
 
-    /// Returns when the first such call is told of all sessions that are wanted.
+    /// Returns when the first such call is reported, over all wanted sessions.
     pub(super) fn unasked_due(&self, wanted: impl Fn(&SessionKey) -> bool) -> Option<Duration> {
         let mut first: Option<Duration> = None;
         for (due, key) in &self.unasked {
-            // Each is looked at no sooner than it must be: it may be later than its place says.
+            // Entries are sorted by when to check them; the call itself may be due later.
             if first.is_some_and(|first| first <= *due) {
                 break;
             }
@@ -306,7 +297,7 @@ impl Known {
         first
     }
 
-    /// Takes out those of a link that go on.
+    /// Removes the sessions of a link that are still running.
     pub(super) fn leave(&mut self, link: LinkId) {
         let of_it = |session: &&Session| session.key.link == link && !session.is_ended();
         let left: Vec<SessionKey> = (self.values().filter(of_it))
@@ -317,7 +308,7 @@ impl Known {
         }
     }
 
-    /// Weighs one anew, behind what changed it.
+    /// Measures the memory of a session again, after a change.
     pub(super) fn weigh(&mut self, key: &SessionKey) {
         let Some(session) = self.get_mut(key) else {
             return;
@@ -328,8 +319,8 @@ impl Known {
         self.bytes = (self.bytes + after).saturating_sub(before);
     }
 
-    /// Makes room: ended ones leave first, the one that ended first before all others; then what was silent longest,
-    /// and what waits for an answer last.
+    /// Makes room: ended sessions go first, in the order of their end; then those that were silent longest, and those
+    /// that wait for an answer last.
     pub(super) fn forget(&mut self) -> Forgotten {
         let mut forgotten = Forgotten::default();
         while self.ended.len() > MOST_ENDED || self.bytes > self.room {
@@ -354,7 +345,7 @@ impl Known {
             .collect();
         going.sort_unstable_by_key(|(rank, _)| *rank);
         let going: Vec<SessionKey> = going.into_iter().map(|(_, key)| key.clone()).collect();
-        // A sixteenth more than must: looking at all of them is dear.
+        // A sixteenth more than necessary: a scan of all sessions is expensive.
         let most = self.room - self.room / 16;
         for key in going {
             if self.bytes <= most {
@@ -366,13 +357,13 @@ impl Known {
         forgotten
     }
 
-    /// Gives less room, which a test can fill.
+    /// Sets a smaller bound, which a test can reach.
     #[cfg(test)]
     pub(super) fn narrow(&mut self, room: usize) {
         self.room = room;
     }
 
-    /// Returns how many bytes they take, as they are counted.
+    /// Returns the bytes that all sessions take, as counted.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.bytes

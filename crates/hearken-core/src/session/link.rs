@@ -1,4 +1,4 @@
-//! What is known of one source as a whole: its clock, what it already sent, whether it is up.
+//! The state of one source as a whole: its clock, the events it already sent, whether it is up.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -10,36 +10,36 @@ use jiff::Timestamp;
 
 use crate::protocol::{AgentId, EventId, Now, ReplyToken};
 
-/// How many event ids a link remembers at least to drop duplicates, and twice as many at most: a server that replays its last 1000
-/// events at every connect is covered several times over.
+/// The number of event ids that a link remembers at least to drop duplicates, and half of what it remembers at most: a
+/// server that replays its last 1000 events at every connect is covered several times over.
 const MOST_EVENT_IDS: usize = 8192;
 
-/// How many questions that can only be seen wait to be raised: each stands in an event that waits for its turn,
-/// of which there are no more than this.
+/// The most view-only questions that wait to be raised: each comes in an event that waits for its turn, and there are
+/// no more of those.
 const MOST_ONLY_SHOWN: usize = 64;
 
-/// A server may replay old events right after we connect. The burst is over at the latest then.
+/// The longest burst: a server may replay old events right after we connect.
 const BURST_AT_MOST: Duration = Duration::from_secs(1);
-/// The burst is over when nothing came for this long.
+/// The silence after which a burst is over.
 const BURST_SILENCE: Duration = Duration::from_millis(250);
 
-/// What was stamped this shortly before we connected is news all the same: a session that begins as somebody
-/// subscribes is stamped while the connection is still being made, and two clocks differ by as much. What is
-/// replayed is older, or so young that it is no old news to anybody.
+/// An event stamped this shortly before we connected still counts as news: a session that begins as we subscribe is
+/// stamped while the connection is being made, and two clocks may differ by as much. A replayed event is older, or so
+/// young that it is not old news to anyone.
 const YOUNG: Duration = Duration::from_millis(500);
 
 /// Whether a link may still be replaying old events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Burst {
-    /// What comes is live.
+    /// New events are live.
     Over,
-    /// Connected at this moment; old events may come.
+    /// Connected at this moment; old events may arrive.
     Possible { connected: Now, last: Duration },
-    /// The link is down. What was held back waits for the next connection to be judged.
+    /// The link is down. What was held back waits to be judged by the next connection.
     Down,
 }
 
-/// What an event's id tells of it.
+/// What an event's id shows about the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meeting {
     /// It is new.
@@ -50,26 +50,26 @@ pub(super) enum Meeting {
     Different,
 }
 
-/// A clock difference that changes by more than this, in milliseconds, is a jump.
+/// A change of the clock difference by more than this, in milliseconds, is a jump.
 const LARGEST_JUMP_MS: i64 = 60_000;
 
-/// What is known of one source.
+/// The state of one source.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LinkState {
     answerable: bool,
-    /// The tokens of questions that are there to be seen only, until they are raised.
+    /// The tokens of view-only questions, until they are raised.
     only_shown: VecDeque<ReplyToken>,
     burst: Burst,
     skew: Option<i64>,
     jumped: Option<i64>,
-    /// What was there under which id; both as numbers, of 64 bits each.
+    /// The fingerprints of events by their ids, both as 64-bit hashes.
     seen: HashMap<u64, u64>,
-    /// What was there before these: as many, of which each comes over that is met again.
+    /// The previous generation of `seen`, as large; an id that recurs moves over.
     seen_before: HashMap<u64, u64>,
 }
 
 impl LinkState {
-    /// `answerable` is false for recordings and pipes, whose events are never "old" either.
+    /// Creates the state; `answerable` is false for recordings and pipes, whose events are never "old" either.
     pub(super) fn new(answerable: bool) -> Self {
         Self {
             answerable,
@@ -86,7 +86,7 @@ impl LinkState {
         self.burst == Burst::Down
     }
 
-    /// Takes note that a question which is to come can't be answered from here.
+    /// Notes that an upcoming question can't be answered from here.
     pub(super) fn only_shows(&mut self, token: ReplyToken) {
         self.only_shown.push_back(token);
         if self.only_shown.len() > MOST_ONLY_SHOWN {
@@ -94,7 +94,7 @@ impl LinkState {
         }
     }
 
-    /// Tells, once, whether the question of a token can be answered from here.
+    /// Returns whether the question of a token can be answered from here; a note to the contrary counts once.
     pub(super) fn takes_answer(&mut self, token: Option<&ReplyToken>) -> bool {
         let held = token.and_then(|token| self.only_shown.iter().position(|held| held == token));
         match held {
@@ -119,11 +119,11 @@ impl LinkState {
         self.burst = Burst::Down;
     }
 
-    /// Returns whether an event was seen before, and remembers it. `fingerprint` differs where two events
-    /// under one id differ: a producer that uses an id twice must not lose the second event.
+    /// Records an event, and returns whether it was seen before. `fingerprint` differs if two events under one id
+    /// differ: the second event of a producer that reuses an id must not be lost.
     pub(super) fn meet(&mut self, agent: &AgentId, event: &EventId, fingerprint: u64) -> Meeting {
         let id = FixedState::default().hash_one((agent, event));
-        // Forgetting the oldest one with each would cost as much as remembering.
+        // Removing the oldest id with each new one would cost as much as adding it.
         if self.seen.len() >= MOST_EVENT_IDS {
             std::mem::swap(&mut self.seen, &mut self.seen_before);
             self.seen.clear();
@@ -136,7 +136,7 @@ impl LinkState {
         }
     }
 
-    /// Returns whether an event is old news of a burst; a newer or late one ends the burst.
+    /// Returns whether an event is old news of a burst; a newer or late event ends the burst.
     pub(super) fn is_replayed(&mut self, stamped: Option<Timestamp>, now: Now) -> bool {
         self.end_burst_if_due(now.monotonic);
         let Burst::Possible { connected, last } = &mut self.burst else {
@@ -151,7 +151,7 @@ impl LinkState {
         old
     }
 
-    /// Returns whether what a burst brought is news to a person all the same. What it may have decided is another
+    /// Returns whether an event of a burst is news to a person all the same. What it may have decided is another
     /// matter: a question that came in a burst is perhaps answered, however young it is.
     pub(super) fn is_young(&self, stamped: Option<Timestamp>) -> bool {
         let Burst::Possible { connected, .. } = &self.burst else {
@@ -161,9 +161,8 @@ impl LinkState {
         stamped.is_some_and(|stamped| stamped >= news)
     }
 
-    /// Learns the clock difference from a live event: the smallest that was seen. A jump of more than
-    /// a minute, up or down, must be seen twice in a row: one wrong stamp proves nothing, a clock that
-    /// was set does.
+    /// Learns the clock difference from a live event: the smallest one seen. A jump of more than a minute, up or down,
+    /// must be seen twice in a row: one wrong timestamp proves nothing, but a clock that was set gives two.
     pub(super) fn learn_skew(&mut self, stamped: Option<Timestamp>, now: Now) {
         let Some(stamped) = stamped else { return };
         let difference = now.wall.as_millisecond() - stamped.as_millisecond();
@@ -186,7 +185,7 @@ impl LinkState {
         self.skew
     }
 
-    /// Returns when a possible burst is over by time alone.
+    /// Returns when a possible burst ends by time alone.
     pub(super) fn burst_ends(&self) -> Option<Duration> {
         match self.burst {
             Burst::Over | Burst::Down => None,
@@ -196,7 +195,7 @@ impl LinkState {
         }
     }
 
-    /// Ends a burst whose time is over; true when old questions may now be raised.
+    /// Ends a burst whose time is over; returns true if old questions may now be raised.
     pub(super) fn end_burst_if_due(&mut self, now: Duration) -> bool {
         if self.burst_ends().is_some_and(|ends| now >= ends) {
             self.burst = Burst::Over;

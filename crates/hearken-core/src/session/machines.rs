@@ -1,23 +1,23 @@
 //! The machines of appendix A as tables: session, state, tool, question, output.
 //!
-//! Responsibilities: the tables, and which row an event means. Not here: what a step costs or brings
-//! the person (`apply` and its neighbours), the machine of a link (`app`).
+//! Responsibilities: the tables, and the row that an event selects. Not here: the consequences of a step for the person
+//! (`apply` and its neighbours), the machine of a link (`app`).
 //!
-//! The session, the tools and the outputs follow A.1, A.3 and A.6 to the letter: what is in no row is
-//! an anomaly. The question is A.4 and A.5 as the person's side sees them: between the question and
-//! its end lies the way of an answer. The states of A.2 are the typical flow, which a producer may
-//! leave; what is in no row there is shown in a trace, and is no anomaly.
+//! The session, the tools and the outputs follow A.1, A.3 and A.6 to the letter: a step without a row is an anomaly.
+//! The question is A.4 and A.5 as seen from the person's side: between the question and its end lies the path of an
+//! answer. The states of A.2 are the typical flow, which a producer may leave; a step without a row there is shown in a
+//! trace and is not an anomaly.
 
 use crate::protocol::{Event, ToolStatus, state_machine};
 
 state_machine! {
-    /// Says where a session is in its life (A.1).
+    /// The life of a session (A.1).
     machine Lifecycle = "session";
-    /// Says what an event means for the life of its session.
+    /// The meaning of an event for the life of its session.
     events LifecycleEvent {
         /// `session.started`.
         Started = "session.started",
-        /// We came in its middle, so its start was before our time; that is no fault.
+        /// We joined in the middle, so the start was before our time; that is not a fault.
         Joined = "joined",
         /// Any event between start and end.
         Activity = "event",
@@ -29,7 +29,7 @@ state_machine! {
         Cancelled = "session.cancelled",
     }
     states {
-        /// Nothing is known of it.
+        /// Nothing is known about it.
         Absent = "no session",
         /// Between start and end.
         Active = "active",
@@ -73,9 +73,9 @@ impl LifecycleEvent {
 }
 
 state_machine! {
-    /// Says what an agent does, by the seven states of 4.2.1 and their typical flow (A.2).
+    /// An agent's activity: the seven states of 4.2.1 and their typical flow (A.2).
     machine AgentState = "state";
-    /// Says which state is entered.
+    /// The state that is entered.
     events Entered {
         /// `idle`.
         Idle = "to idle",
@@ -105,7 +105,7 @@ state_machine! {
         Deciding = "deciding",
         /// It writes for the person.
         WritingOutput = "writing_output",
-        /// It is blocked until somebody answers.
+        /// It is blocked until it gets an answer.
         AwaitingInput = "awaiting_input",
         /// It prepares to hand over.
         HandingOff = "handing_off",
@@ -141,7 +141,7 @@ state_machine! {
     }
 }
 
-/// Some of an agent's states, one bit each.
+/// A set of an agent's states, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct AgentStates(u16);
 
@@ -164,7 +164,7 @@ impl AgentStates {
 }
 
 impl AgentState {
-    /// Returns which state a name on the wire means.
+    /// Returns the state of a name on the wire.
     pub fn named(name: &str) -> Self {
         match name {
             "idle" => Self::Idle,
@@ -180,7 +180,7 @@ impl AgentState {
 }
 
 impl Entered {
-    /// Returns what entering a state is called.
+    /// Returns the event of entering a state.
     pub fn state(state: AgentState) -> Self {
         match state {
             AgentState::Idle => Self::Idle,
@@ -196,9 +196,9 @@ impl Entered {
 }
 
 state_machine! {
-    /// Says where one call of a tool is (A.3).
+    /// The course of one tool call (A.3).
     machine ToolRun = "tool";
-    /// Says what happens to a call.
+    /// What happens to a call.
     events ToolEvent {
         /// `tool.invoked`.
         Invoked = "tool.invoked",
@@ -208,19 +208,19 @@ state_machine! {
         Failed = "tool.completed error",
         /// `tool.completed` because it took too long.
         TimedOut = "tool.completed timeout",
-        /// The session ends; a call that still runs was never completed.
+        /// The session ends; a call that is still running was never completed.
         SessionEnded = "session ends",
     }
     states {
-        /// It was not called.
+        /// It has not been called.
         Absent = "not called",
         /// It runs.
         Running = "running",
         /// It did what it was called for.
         Succeeded = "succeeded",
-        /// It did not.
+        /// It failed.
         Failed = "failed",
-        /// It was given up.
+        /// It took too long and was given up.
         TimedOut = "timed out",
     }
     initial Absent;
@@ -233,7 +233,7 @@ state_machine! {
 }
 
 impl ToolEvent {
-    /// Returns what the end of a call is.
+    /// Returns the event of a call's end.
     pub fn completed(status: &ToolStatus) -> Self {
         match status {
             ToolStatus::Success => Self::Succeeded,
@@ -244,26 +244,26 @@ impl ToolEvent {
 }
 
 state_machine! {
-    /// Says where a question and its answer are (A.4, A.5, chapter 6).
+    /// The course of a question and its answer (A.4, A.5, chapter 6).
     machine QuestionRun = "question";
-    /// Says what happens to a question.
+    /// What happens to a question.
     events QuestionEvent {
         /// `awaiting.confirmation` or `awaiting.clarification`.
         Asked = "asked",
-        /// The person decides, or an attempt to send the decision begins anew.
+        /// The person decides, or a new attempt to send the decision begins.
         Decided = "decided",
-        /// The server takes the answer.
+        /// The server accepts the answer.
         Delivered = "delivered",
-        /// It is written to its last byte, where nobody acknowledges anything.
+        /// The answer is written to its last byte, to a channel without acknowledgements.
         Written = "written",
-        /// An attempt fails, and nothing of it has left or was taken.
+        /// An attempt fails, and nothing of the answer has left or was accepted.
         NotDelivered = "not delivered",
-        /// An attempt fails, and nobody knows whether it arrived.
+        /// An attempt fails, and it is unknown whether the answer arrived.
         FateUnknown = "fate unknown",
-        /// It is not tried again by itself, or taken back.
+        /// The answer is not retried automatically, or it is withdrawn.
         GivenUp = "given up",
-        /// What was taken for delivered is in doubt: the connection it was written to is lost, or the
-        /// agent asks again.
+        /// An answer taken for delivered is in doubt: the connection it was written to is lost, or the agent asks
+        /// again.
         Doubted = "doubted",
         /// Our own count of its time ends.
         TimeEnded = "time ended",
@@ -271,25 +271,25 @@ state_machine! {
         Closed = "closed",
     }
     states {
-        /// It was not asked.
+        /// It has not been asked.
         Absent = "not asked",
         /// It waits for the person.
         Unanswered = "unanswered",
         /// The answer is on its way.
         Sending = "sending",
-        /// An attempt failed without arriving, the next one comes.
+        /// An attempt failed without arriving; another follows.
         Retrying = "retrying",
-        /// The answer is on its way once more, and perhaps arrived before.
+        /// The answer is on its way again, and may have arrived before.
         SendingAgain = "sending again",
-        /// The answer perhaps arrived, and is tried again.
+        /// The answer may have arrived, and is retried.
         RetryingAgain = "retrying again",
-        /// The answer perhaps arrived, and the person may answer again.
+        /// The answer may have arrived, and the person may answer again.
         Perhaps = "perhaps arrived",
         /// The answer was written.
         Written = "written",
-        /// The server took the answer.
+        /// The server accepted the answer.
         Sent = "sent",
-        /// Probably timed out, and still answerable.
+        /// Probably timed out, but still answerable.
         TimedOut = "timed out",
         /// Over, with our answer still on its way.
         Settling = "settling",
@@ -338,9 +338,9 @@ state_machine! {
 }
 
 state_machine! {
-    /// Says where one output is (A.6).
+    /// The course of one output (A.6).
     machine OutputRun = "output";
-    /// Says what happens to an output.
+    /// What happens to an output.
     events OutputEvent {
         /// A chunk with `complete: false`.
         Chunk = "chunk",
@@ -350,11 +350,11 @@ state_machine! {
         SessionEnded = "session ends",
     }
     states {
-        /// Nothing of it came.
+        /// Nothing of it has arrived.
         Absent = "not begun",
         /// It is being written.
         Streaming = "streaming",
-        /// Its last chunk came.
+        /// Its last chunk has arrived.
         Complete = "complete",
     }
     initial Absent;
@@ -368,7 +368,7 @@ state_machine! {
 }
 
 impl QuestionRun {
-    /// Returns whether an answer has gone out and nothing speaks against its arrival.
+    /// Returns whether an answer has been sent and nothing suggests that it did not arrive.
     pub(super) fn is_delivered(self) -> bool {
         match self {
             Self::Sending | Self::SendingAgain | Self::Written | Self::Sent => true,
@@ -387,7 +387,7 @@ impl QuestionRun {
 }
 
 impl OutputEvent {
-    /// Returns what a chunk is.
+    /// Returns the event of a chunk.
     pub fn chunk(complete: bool) -> Self {
         if complete {
             Self::LastChunk

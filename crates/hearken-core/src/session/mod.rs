@@ -5,10 +5,11 @@
 //! endangers the person ([`Danger`]). Not here: how any of it is worded (`announce`), frames and
 //! links as such (`transport`).
 //!
-//! Mental model: [`Sessions::apply`] takes one event of one link and answers with what changed, in
-//! the order in which a person should hear it. [`Sessions::tick`] does the same for what only time
-//! brings (warnings, probable timeouts, a tool that runs unasked); [`Sessions::deadline`] says when
-//! to call it. Identifiers count per link and agent, so that no source can touch another's state.
+//! Mental model: [`Sessions::apply`] applies one event of one link and returns what changed, in the
+//! order in which a person should hear it. [`Sessions::tick`] does the same for changes caused by
+//! time alone (warnings, probable timeouts, a tool that runs unasked); [`Sessions::deadline`]
+//! returns when to call it. Identifiers are scoped to a link and an agent, so that no source can
+//! touch another's state.
 
 mod aftermath;
 mod anomaly;
@@ -46,7 +47,7 @@ mod tokens;
 mod tools;
 mod waits;
 
-// A session names its source; whoever knows sessions alone knows it by this.
+// A session names its source; this re-export spares users of sessions the other module.
 pub use crate::link::LinkId;
 pub use anomaly::{Anomaly, AnomalyKind, Danger, Detail};
 pub use change::{Change, Ended, What};

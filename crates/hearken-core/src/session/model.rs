@@ -18,17 +18,17 @@ use super::machines::{AgentStates, Lifecycle, OutputRun, ToolRun};
 use super::remembered::Digest;
 use super::waits::UNASKED_AFTER;
 
-/// How many open tools a session keeps: far beyond any real agent, small enough to bound a hostile one.
+/// The most open tools that a session keeps: far more than any real agent has, few enough to bound a hostile one.
 pub(super) const MOST_TOOLS: usize = 256;
-/// How many outputs a session keeps; completed ones leave first.
+/// The most outputs that a session keeps; completed ones go first.
 pub(super) const MOST_OUTPUTS: usize = 64;
-/// How much of a text is kept that is only shown, in characters: more than any screen has room for,
-/// little enough for thousands of sessions of a hostile producer.
+/// The most of a display-only text that is kept, in characters: more than any screen has room for, little enough for
+/// thousands of sessions of a hostile producer.
 pub(super) const LONGEST_SHOWN: usize = 2000;
 
-/// After how many bytes of new names they are counted anew, because old ones may have left.
+/// After this many bytes of new names they are counted again, because old ones may be gone.
 const LOADED: usize = 8 * 1024;
-/// What a session takes beside what is counted: its places in lists, what allocations cost.
+/// The memory of a session beyond what is counted: its entries in lists, the overhead of allocations.
 const AROUND: usize = 512;
 
 /// How a session ended.
@@ -42,19 +42,19 @@ pub enum Ending {
     Cancelled,
 }
 
-/// Where a session is in its life (A.1).
+/// The phase of a session's life (A.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// It works.
     Running,
-    /// It is blocked by the given, oldest open question.
+    /// It is blocked by its oldest open question, given here.
     Waiting(PromptId),
     /// It is over.
     Ended(Ending),
 }
 
 impl Phase {
-    /// Returns the phase's place in the machine of A.1.
+    /// Returns the phase's state in the machine of A.1.
     pub fn lifecycle(self) -> Lifecycle {
         match self {
             Self::Running | Self::Waiting(_) => Lifecycle::Active,
@@ -70,20 +70,20 @@ impl Phase {
 pub enum Consent {
     /// The call is not irreversible.
     NotNeeded,
-    /// No question about it came yet.
+    /// No question about it has come yet.
     Missing(Sight),
-    /// No question about it came, and the person was told.
+    /// No question about it has come, and this was announced.
     MissingTold(Sight),
     /// This question was about it.
     Asked(PromptId),
 }
 
-/// How sure it is that what was not heard was not said.
+/// How certain it is that something not received was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
-    /// Everything was heard in which it could have been.
+    /// Every message that could have contained it was received.
     Whole,
-    /// It may have come before we joined, or be among messages that are missing.
+    /// It may have been sent before we joined, or be among missing messages.
     Partial,
 }
 
@@ -92,138 +92,138 @@ pub enum Sight {
 pub struct ToolCall {
     /// The tool's name.
     pub tool: String,
-    /// What pairs it with its completion.
+    /// The id that pairs it with its completion.
     pub call_id: Option<ToolCallId>,
     /// When it was invoked, on the monotonic clock.
     pub since: Duration,
-    /// Whether it can't be taken back.
+    /// Whether it can't be undone.
     pub irreversible: bool,
     /// How much could go wrong.
     pub risk: Option<RiskLevel>,
-    /// The digest of what it is called with, as far as its event says that.
+    /// The digest of its arguments, if its event states them.
     pub(super) args: Option<Digest>,
-    /// Whether there was a question about it.
+    /// Whether a question was about it.
     pub consent: Consent,
     /// How long it may take, in milliseconds.
     pub expected_duration_ms: Option<u64>,
-    /// Whether the state was `calling_tool` at any time since.
+    /// Whether the state has been `calling_tool` at any time since.
     pub(super) in_calling_tool: bool,
-    /// In which epoch of its session it was invoked.
+    /// The epoch of its session in which it was invoked.
     pub(super) epoch: u32,
 }
 
-/// What is known of one output; its text lives in the announcer and the history.
+/// The state of one output; its text lives in the announcer and the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// The last position, in the producer's unit.
     pub position: Option<u64>,
-    /// Where it is in its life.
+    /// Where it is in its course.
     pub run: OutputRun,
     /// Whether the last chunk had text, so that the next position must be greater.
     pub(super) had_text: bool,
-    /// In which epoch of its session its last chunk came.
+    /// The epoch of its session in which its last chunk came.
     pub(super) epoch: u32,
 }
 
 /// The state of one session of one agent.
 ///
-/// The fields stand in memory as they stand here, those first that each event looks at: of thousands of sessions none is
-/// near at hand, and every 64 bytes of one are fetched by themselves.
+/// The fields are laid out in memory as declared, those that each event reads first: with thousands of sessions none is
+/// in the cache, and each 64 bytes of one are fetched separately.
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub struct Session {
-    /// Whose.
+    /// The session's identity.
     pub key: SessionKey,
-    /// The agent's name for a person.
+    /// The agent's display name.
     pub agent: Arc<str>,
-    /// Of which producer its words about its agent are: it is the same one, shared, for nearly every event.
+    /// The producer from which the agent's details were read: nearly every event shares the same one.
     producer: ReadFrom,
-    /// The number of the first event that was heard.
+    /// The number of the first event that was received.
     pub(super) first_number: Option<u64>,
     pub(super) numbering: Numbering,
-    /// Where it is in its life.
+    /// The phase of its life.
     pub phase: Phase,
-    /// How many events it had.
+    /// The number of its events.
     pub events: u64,
-    /// Where it stands among those that are followed: another one may stand there when it is forgotten.
+    /// Its place among the followed sessions: another session may get the place when this one is forgotten.
     pub(crate) place: usize,
     /// When its last event came.
     pub last_event: Duration,
     pub(super) last_stamp: Option<Timestamp>,
-    /// The tools that run.
+    /// The running tools.
     pub tools: Vec<ToolCall>,
-    /// The agent's last state, as it names it.
+    /// The agent's last state, as the agent names it.
     pub state: Option<Cow<'static, str>>,
-    /// How often something of it was not heard: its beginning, missing numbers, a connection that was
-    /// lost. Nobody is blamed for what may have been said in between: what was last heard of in an
-    /// earlier epoch may have gone on since.
+    /// How many times something of it was not received: its beginning, missing numbers, a lost connection. The agent is
+    /// not blamed for what it may have sent in between: what was last heard of in an earlier epoch may have gone on
+    /// since.
     epoch: u32,
     /// The epoch of the last state.
     state_epoch: u32,
     /// The states that events since the last state change imply (4.2.1).
     pub(super) implied: AgentStates,
-    /// Whether another one of the same agent ran while it did.
+    /// Whether another session of the same agent ran at the same time.
     pub beside: bool,
-    /// Whether all of it came as old news, right after connecting.
+    /// Whether all of it so far was old news, right after connecting.
     pub(super) only_replayed: bool,
-    /// Whether we came in its middle.
+    /// Whether we joined it in the middle.
     pub joined: bool,
-    /// Whether a question is over and `awaiting_input` was not left yet.
+    /// Whether a question is over but `awaiting_input` has not been left yet.
     pub(super) owes_leaving: bool,
-    /// At most how many bytes the names in what can grow take.
+    /// An upper bound on the bytes of the names in its growing parts.
     pub(super) loaded: usize,
-    /// How many they were when they were counted.
+    /// Their bytes at the last count.
     counted: usize,
-    /// How many bytes it was counted for.
+    /// The bytes that it was counted with.
     pub(super) weight: usize,
-    /// How many of them lie behind this, in what few events change.
+    /// How many of them belong to the fields below, which few events change.
     rest: usize,
-    /// In the order of their ids.
+    /// The outputs, sorted by id.
     pub(super) outputs: SmallVec<[(Option<OutputId>, Output); 1]>,
-    /// What the agent's next words are introduced with.
+    /// The introduction of the agent's next words.
     pub(super) aftermath: Option<Box<Aftermath>>,
     /// The last progress.
     pub progress: Option<Box<Progress>>,
-    /// Which one it is of all that began since this program did, from 1; never reused.
+    /// Its number among all sessions since the program started, from 1; never reused.
     pub number: u64,
-    /// What the person asked for, where the producer says so.
+    /// What the person asked for, if the producer states it.
     pub request: Option<String>,
-    /// The agent's model, as it names it.
+    /// The agent's model, as the agent names it.
     pub model: Option<String>,
-    /// The agent's version, as it names it.
+    /// The agent's version, as the agent names it.
     pub version: Option<String>,
-    /// The session that this one is a part of, where the producer says so (A.9, pattern 2).
+    /// The session that this one is a part of, if the producer states it (A.9, pattern 2).
     pub parent: Option<SessionId>,
     pub(super) calls: Calls,
     pub(super) invocations: u64,
-    /// When it is looked for a call of it that nobody was asked about.
+    /// When to check it for a call without a question.
     pub(super) looked_for: Option<Duration>,
-    /// How many gaps in the numbers nobody filled; past a few, nobody waits for the next one.
+    /// How many gaps in the numbers were never filled; after a few, gaps are no longer waited for.
     pub(super) unfilled: u32,
-    /// How many events it had when its connection was last lost; it has one when it begins.
+    /// The number of its events when its connection was last lost; a session has at least one.
     events_at_loss: Option<NonZeroU64>,
-    /// How many questions may be in what was not heard.
+    /// How many questions may be among what was not received.
     pub(super) unseen_questions: u64,
-    /// When its first event came.
+    /// When its first event arrived.
     pub since: Duration,
-    /// What came with its last plan.
+    /// The extra data of its last plan.
     pub plan: Arc<Attached>,
 }
 
-/// Follows a session's sequence numbers (3.4.1).
+/// The state of a session's sequence numbers (3.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbering {
     /// Nothing seen yet.
     Unknown,
-    /// The session has none.
+    /// The session has no numbers.
     Absent,
-    /// The next number should be this.
+    /// The expected next number.
     Next(u64),
-    /// It has them on some events only; told once.
+    /// Only some events have numbers; reported once.
     Mixed,
 }
 
-/// Remembers of which producer a session's words about its agent are; that is no part of what the session is.
+/// The producer from which an agent's details were read; it does not count when sessions are compared.
 #[derive(Debug, Clone, Default)]
 struct ReadFrom(Weak<Producer>);
 
@@ -234,18 +234,6 @@ impl PartialEq for ReadFrom {
 }
 
 impl Session {
-    /// Looks at it where most events will, in each 64 bytes once.
-    pub(super) fn look_at(&self) {
-        std::hint::black_box((
-            self.events,
-            self.tools.len(),
-            self.loaded,
-            self.aftermath.is_some(),
-            self.number,
-            self.calls.len(),
-        ));
-    }
-
     pub(super) fn new(key: SessionKey, agent: Arc<str>, at: Duration, joined: bool) -> Self {
         Self {
             key,
@@ -290,7 +278,7 @@ impl Session {
         }
     }
 
-    /// Takes what an agent says of itself with every event; tells whether it has another name than before.
+    /// Reads what an agent states about itself in every event; returns whether its name has changed.
     pub(super) fn take_producer(&mut self, producer: &Arc<Producer>) -> bool {
         if std::ptr::eq(self.producer.0.as_ptr(), Arc::as_ptr(producer)) {
             return false;
@@ -314,19 +302,19 @@ impl Session {
         matches!(self.phase, Phase::Ended(_))
     }
 
-    /// Returns whether everything of it was heard, from its start on.
+    /// Returns whether all of it was received, from its start on.
     pub fn is_whole(&self) -> bool {
         self.epoch == 0
     }
 
-    /// Returns when the first call that nobody was asked about is told to be one.
+    /// Returns when the first call without a question is to be reported.
     pub(super) fn unasked_due(&self) -> Option<Duration> {
         let missing = |call: &&ToolCall| matches!(call.consent, Consent::Missing(_));
         let due = self.tools.iter().filter(missing);
         due.map(|call| call.since + UNASKED_AFTER).min()
     }
 
-    /// Returns how many bytes it takes, a little too many rather than too few.
+    /// Returns its memory in bytes, rather too much than too little.
     pub(super) fn weigh(&mut self) -> usize {
         self.counted = self.counted.min(self.loaded);
         if self.loaded > self.counted + LOADED {
@@ -345,7 +333,7 @@ impl Session {
         let progress = self.progress.as_ref();
         let described = progress.and_then(|progress| progress.description.as_ref());
         let key = self.key.agent.as_str().len() + self.key.session.as_str().len();
-        // Its key stands in it, in the index, and with its agent; maps and lists have room to grow.
+        // Its key is in the session, in the index, and with its agent; maps and lists have room to grow.
         AROUND
             + size_of::<Self>()
             + 4 * key
@@ -358,19 +346,19 @@ impl Session {
             + self.loaded
     }
 
-    /// Weighs anew what stands behind what each event looks at; whoever changes it has it done.
+    /// Measures the rarely changed fields again; to be called after each change to them.
     pub(super) fn weigh_rest(&mut self) {
         let texts = [&self.request, &self.model, &self.version];
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
         self.rest = texts + 2 * size_of::<(ToolCallId, ToolRun)>() * self.calls.len();
     }
 
-    /// Returns the epoch that it is in; see the field.
+    /// Returns its current epoch; see the field.
     pub(super) fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// Notes that something of it was not heard, in which so many questions may have been.
+    /// Notes that something of it was not received, possibly with this many questions.
     pub(super) fn miss(&mut self, questions: u64) {
         self.epoch = self.epoch.saturating_add(1);
         self.unseen_questions = self.unseen_questions.saturating_add(questions);
@@ -392,7 +380,7 @@ impl Session {
         }
     }
 
-    /// Notes that its connection was lost: numbers will show what is missing, without them anything may be.
+    /// Notes that its connection was lost: numbers will show what is missing; without numbers, anything may be.
     pub(super) fn connection_lost(&mut self) {
         self.events_at_loss = NonZeroU64::new(self.events);
         match self.numbering {
@@ -401,7 +389,7 @@ impl Session {
         }
     }
 
-    /// Returns whether its connection was lost and nothing of it came since: what it does now is not known.
+    /// Returns whether its connection was lost and nothing of it has come since: what it is doing now is unknown.
     pub fn is_unheard(&self) -> bool {
         !self.is_ended()
             && self
@@ -409,7 +397,7 @@ impl Session {
                 .is_some_and(|events| events.get() == self.events)
     }
 
-    /// Notes the state that the agent says it is in.
+    /// Notes the state that the agent reports.
     pub(super) fn enter(&mut self, state: Cow<'static, str>) {
         self.state = Some(match state.len() <= LONGEST_SHOWN {
             true => state,
@@ -418,7 +406,7 @@ impl Session {
         self.state_epoch = self.epoch;
     }
 
-    /// Returns the state where nothing can have changed it unheard.
+    /// Returns the state if it can't have changed unnoticed.
     pub(super) fn sure_state(&self) -> Option<&str> {
         self.state
             .as_deref()
@@ -432,16 +420,16 @@ impl Session {
             .map(|(id, output)| (id.as_ref(), output))
     }
 
-    /// Returns where an output stands among the others, or where it would.
+    /// Returns the index of an output, or the index where it belongs.
     pub(super) fn place_of_output(&self, id: &Option<OutputId>) -> Result<usize, usize> {
-        // Most write one, and its id is the same text, shared.
+        // Most sessions have one output, and its id is usually the same shared text.
         match &*self.outputs {
             [(known, _)] if known == id => Ok(0),
             outputs => outputs.binary_search_by(|(known, _)| known.cmp(id)),
         }
     }
 
-    /// Finds the running tool that an event means: by call id where there is one, else by name.
+    /// Finds the running tool of an event: by call id if there is one, otherwise by name.
     pub(super) fn find_tool(&self, call_id: Option<&ToolCallId>, tool: &str) -> Option<usize> {
         match call_id {
             Some(id) => self
@@ -455,8 +443,8 @@ impl Session {
                         .position(|call| call.call_id.is_none() && call.tool == tool)
                 }),
             None => {
-                // One without an id is meant before one with an id, and one that was heard of since
-                // something was missed before one that may be over.
+                // A call without an id goes before one with an id, and one heard of since something was missed before
+                // one that may be over.
                 let fit = |call: &ToolCall| (call.call_id.is_some(), call.epoch != self.epoch);
                 let named = self.tools.iter().enumerate();
                 let named = named.filter(|(_, call)| call.tool == tool);
@@ -468,7 +456,7 @@ impl Session {
     }
 }
 
-/// Cuts a text that is only shown.
+/// Cuts a display-only text.
 pub(super) fn shown(text: &str) -> String {
     match text.char_indices().nth(LONGEST_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),

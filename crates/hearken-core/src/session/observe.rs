@@ -1,62 +1,61 @@
-//! Who watches the machines: one observer for all of them, told whose machine it is.
+//! Observation of the machines: one observer for all of them, which learns whose machine it is.
 //!
-//! Responsibilities: saying of each step whose it is and when it was. Not here: the machines (`machines`),
-//! the names of a step (`protocol::Named`), what a trace looks like (`inspect`).
+//! Responsibilities: stating for each step whose it is and when it happened. Not here: the machines (`machines`), the
+//! names of a step (`protocol::Named`), what a trace looks like (`inspect`).
 
 use crate::protocol::{Named, Now, OutputId, ToolCallId, TransitionError, Unobserved, Watcher};
 
 use super::key::{PromptId, SessionKey};
 
-/// What a machine belongs to.
+/// The owner of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject<'a> {
     /// The session itself.
     Session,
     /// The agent's state.
     State {
-        /// The state as the producer names it.
+        /// The state, as the producer names it.
         name: &'a str,
     },
     /// One call of a tool.
     Tool {
         /// The tool's name.
         name: &'a str,
-        /// The call's name, where it has one.
+        /// The call's id, if it has one.
         call: Option<&'a ToolCallId>,
     },
     /// A question.
     Question(PromptId),
-    /// An output; absent is the session's nameless one.
+    /// An output; absent means the session's nameless one.
     Output(Option<&'a OutputId>),
 }
 
-/// Describes one step of one machine, done or refused.
+/// One step of one machine, taken or refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step<'a> {
-    /// Whose session.
+    /// The session.
     pub key: &'a SessionKey,
-    /// When.
+    /// The time of the step.
     pub at: Now,
-    /// The sequence number of the event by which it came, where it has one: such an event may have waited
-    /// for others.
+    /// The sequence number of the event that caused it, if it has one: the event may have waited for others.
     pub number: Option<u64>,
-    /// What of the session.
+    /// The owner within the session.
     pub subject: Subject<'a>,
-    /// The step by its names.
+    /// The step, by its names.
     pub named: Named,
 }
 
-/// Watches every machine of every session.
+/// An observer of every machine of every session.
 pub trait Observer {
-    /// Returns whether it wants to be told at all.
+    /// Returns whether it wants to be notified at all.
     fn watches(&self) -> bool {
         true
     }
-    /// Takes the news that an event is about to be applied.
+    /// Called before an event is applied.
     fn before(&mut self, step: &Step<'_>);
-    /// Takes the news that the step was done, and which state was entered.
+    /// Called after the step, with the state that was entered.
     fn after(&mut self, step: &Step<'_>, to: &'static str);
-    /// Takes the news that the state does not take the event; the state stays.
+    /// Called when the state does not accept the event; the state stays.
     fn error(&mut self, step: &Step<'_>, error: &TransitionError);
 }
 
@@ -69,7 +68,7 @@ impl Observer for Unobserved {
     fn error(&mut self, _: &Step<'_>, _: &TransitionError) {}
 }
 
-/// Hands a machine's steps on to an observer, with the names that it does not know itself.
+/// Passes a machine's steps on to an observer, with the context that the machine itself lacks.
 pub(super) struct Relay<'a> {
     pub(super) key: &'a SessionKey,
     pub(super) at: Now,

@@ -1,20 +1,19 @@
 //! The order of a session's events by their sequence numbers (3.4.1).
 //!
-//! Responsibilities: holding back, for a moment, what came before its turn; noticing what is missing,
-//! late or numbered wrongly. Not here: what the events do (`apply`).
+//! Responsibilities: holding back, for a moment, events that came before their turn; noticing what is missing, late or
+//! numbered wrongly. Not here: the effects of the events (`apply`).
 //!
-//! Mental model: an event whose number is ahead waits for the ones before it, but never for long
-//! ([`PATIENCE`]), and never with many others ([`WINDOW`]). What fills the gap puts everything right and
-//! nothing is told. When nothing fills it, what waited goes on in order and the gap is told once. Nothing
-//! overtakes what waits: whatever can't wait lets it go first. A producer that leaves numbers out as a
-//! habit (filters, a rate limit) is not waited for after [`HABIT`] gaps, but for an end, because nothing
-//! may come behind it. Whoever joins a run in its middle waits for nothing: what came before is before
-//! their time. Only the number 1 of an unknown session waits, for its start. Old events that a server
-//! replays are not held: they have no turn.
+//! Mental model: an event whose number is ahead waits for the ones before it, but never for long ([`PATIENCE`]), and
+//! never with many others ([`WINDOW`]). If the gap is filled, the order is repaired and nothing is announced. If not,
+//! the waiting events go on in order and the gap is announced once. Nothing overtakes a waiting event: whatever can't
+//! wait releases the waiting ones first. A producer that habitually leaves numbers out (filters, a rate limit) is no
+//! longer waited for after [`HABIT`] gaps, except at an end, because nothing may come after it. If we join a run in its
+//! middle, nothing waits: what came before is before our time. Only the number 1 of an unknown session waits, for its
+//! start. Old events that a server replays are not held: they have no turn.
 //!
-//! Worked example: 3, 5, 4 is heard as 3, 4, 5. With 3, 5, 6 and nothing else, 5 and 6 are heard
-//! a quarter of a second later, with "1 message is missing". With 3 and 5 to 13 at once, 5 to 13 are heard
-//! as soon as there are more than [`WINDOW`] of them, with the same words.
+//! Worked example: 3, 5, 4 is heard as 3, 4, 5. With 3, 5, 6 and nothing else, 5 and 6 are heard a quarter of a second
+//! later, with "1 message is missing". With 3 and 5 to 13 in one go, 5 to 13 are heard as soon as more than [`WINDOW`]
+//! of them wait, with the same words.
 
 use crate::link::LinkId;
 use crate::protocol::{Decoded, Now};
@@ -29,14 +28,14 @@ use super::observe::Observer;
 use super::sessions::Sessions;
 use super::waits::{Arrived, Early, PATIENCE, WINDOW};
 
-/// How many unfilled gaps show that a session leaves numbers out as a habit.
+/// The number of unfilled gaps after which a session counts as leaving numbers out by habit.
 const HABIT: u32 = 2;
-/// When an event is taken.
+/// When an event is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// At once: what waits comes behind it.
+    /// Immediately, before whatever waits.
     Now,
-    /// At once, but behind everything that waits.
+    /// Immediately, but after everything that waits.
     BehindHeld,
     /// Not yet: events before this number are missing.
     Later(u64),
@@ -48,7 +47,7 @@ impl Sessions {
         !self.waiting.early.is_empty()
     }
 
-    /// Takes a live event when its turn is, and with it what waited for it.
+    /// Applies a live event when its turn comes, and with it the events that waited for it.
     pub(super) fn in_order(
         &mut self,
         key: &SessionKey,
@@ -83,7 +82,7 @@ impl Sessions {
         self.take_followers(key, now, observer, changes);
     }
 
-    /// Returns when an event is taken.
+    /// Returns when an event is to be applied.
     fn turn(&self, key: &SessionKey, decoded: &Decoded) -> Turn {
         let Some(number) = decoded.envelope.sequence_number else {
             return Turn::BehindHeld;
@@ -95,7 +94,7 @@ impl Sessions {
                 Numbering::Next(wanted) => (Some(wanted), session.unfilled < HABIT),
                 Numbering::Unknown | Numbering::Absent | Numbering::Mixed => (None, false),
             },
-            // Only its start is missing, or a part of its beginning that waits for that already.
+            // Only its start is missing, or it follows a beginning that already waits for the start.
             None => {
                 let begins = number == 1 && life != LifecycleEvent::Started;
                 let wanted = (begins || self.waiting.holds(key)).then_some(0);
@@ -114,7 +113,7 @@ impl Sessions {
         }
     }
 
-    /// Takes the held events of a session whose turn has come by the one before them.
+    /// Applies the held events of a session whose turn has come with the one before them.
     pub(super) fn take_followers(
         &mut self,
         key: &SessionKey,
@@ -122,7 +121,7 @@ impl Sessions {
         observer: &mut dyn Observer,
         changes: &mut Vec<Change>,
     ) {
-        // Hardly ever does any wait.
+        // Hardly ever is any event waiting.
         while self.is_holding()
             && let Some(next) = self.next_in_turn(key)
         {
@@ -137,7 +136,7 @@ impl Sessions {
         }
     }
 
-    /// Lets go the first of a session's held events and those that follow it without a gap.
+    /// Releases the first of a session's held events and those that follow it without a gap.
     fn release_run(
         &mut self,
         key: &SessionKey,
@@ -152,8 +151,8 @@ impl Sessions {
         self.take_followers(key, now, observer, changes);
     }
 
-    /// Lets go what has waited long enough and what comes before it, in order. What is behind another
-    /// gap waits for its own time.
+    /// Releases the events that have waited long enough and those before them, in order. Events after another gap wait
+    /// for their own time.
     pub(super) fn release_overdue(
         &mut self,
         now: Now,
@@ -170,7 +169,7 @@ impl Sessions {
         }
     }
 
-    /// Returns the sessions of which events wait.
+    /// Returns the sessions that have waiting events.
     fn holding(&self, of: impl Fn(&SessionKey) -> bool) -> Vec<SessionKey> {
         let mut keys: Vec<SessionKey> = self
             .waiting
@@ -184,12 +183,12 @@ impl Sessions {
         keys
     }
 
-    /// Lets go everything of a link, because nothing more comes that it could wait for.
+    /// Releases all events of a link, because nothing more will come that they could wait for.
     pub fn release_link(&mut self, link: LinkId, now: Now) -> Vec<Change> {
         self.release_link_observed(link, now, &mut crate::protocol::Unobserved)
     }
 
-    /// Lets go everything of a link under an observer's eyes.
+    /// Releases all events of a link and notifies an observer.
     pub fn release_link_observed(
         &mut self,
         link: LinkId,
@@ -205,7 +204,7 @@ impl Sessions {
         changes
     }
 
-    /// Follows the numbers of a session and notes what is wrong with them.
+    /// Follows the numbers of a session and reports what is wrong with them.
     pub(super) fn follow_numbers(
         &mut self,
         context: &mut Context,
@@ -233,12 +232,12 @@ impl Sessions {
             (Numbering::Next(wanted), Some(number)) if number > wanted => {
                 let missing = number - wanted;
                 session.miss(missing);
-                // What a server replays is a selection of its own.
+                // A server replays only its own selection.
                 let found = (!replayed).then(|| (AnomalyKind::SequenceGap, missing.to_string()));
                 (after(number), found)
             }
             (Numbering::Next(wanted), Some(number)) if number < wanted => {
-                // What was sent before the first thing that was heard is late because we joined then.
+                // An event sent before the first one that was received is late only because we joined then.
                 let before_us = session.first_number.is_some_and(|first| number < first);
                 let found =
                     (!before_us).then(|| (AnomalyKind::SequenceMisorder, number.to_string()));
@@ -255,8 +254,7 @@ impl Sessions {
         }
     }
 
-    /// Returns whether a start that is not the first event of its session was only overtaken while we
-    /// joined.
+    /// Returns whether a start that is not the first event of its session was merely overtaken while we joined.
     pub(super) fn was_overtaken(&self, context: &Context, number: Option<u64>) -> bool {
         let near = |first: u64| usize::try_from(first).is_ok_and(|first| first <= WINDOW);
         number == Some(0)

@@ -16,18 +16,18 @@ use super::question::{Question, is_silent};
 use super::remembered::{Digest, TokenUse, digest_of_text};
 use super::waits::Held;
 
-/// What the call that a question is about says of itself.
+/// What the call that a question is about states about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolWord {
-    /// Whether it can't be taken back.
+    /// Whether it can't be undone.
     pub irreversible: bool,
     /// How much could go wrong.
     pub risk: Option<RiskLevel>,
-    /// The digest of what it was called with.
+    /// The digest of its arguments.
     pub(super) args: Option<Digest>,
 }
 
-/// Orders risks; what is not stated is not known to be worse.
+/// Returns the rank of a risk; an unstated risk is not known to be worse.
 fn grade(risk: Option<&RiskLevel>) -> u8 {
     match risk {
         None | Some(RiskLevel::Other(_)) => 0,
@@ -44,39 +44,39 @@ pub struct Given {
     pub answer: Answer,
     /// When the person decided; kept over retries.
     pub decided: Timestamp,
-    /// Which attempt this is, or how many were made, from 1.
+    /// The number of this attempt, or of attempts so far, from 1.
     pub attempt: u32,
-    /// Another answer that went out before it and perhaps arrived.
+    /// Another answer that was sent before it and may have arrived.
     pub earlier: Option<Answer>,
 }
 
-/// How far the person's answer is.
+/// The progress of the person's answer.
 ///
-/// Once a byte of an answer has left, it has perhaps arrived until something proves it; each state
-/// below tells which of the two it is.
+/// Once a byte of an answer has left, it may have arrived until something shows whether it did; each state below is
+/// clear about that.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplyState {
-    /// Nobody answered here.
+    /// It has not been answered here.
     Unanswered,
     /// The answer is on its way.
     Sending(Given),
-    /// Nothing of it has left or was taken, and it is tried again: it can be taken back.
+    /// Nothing of it has left or was accepted, and it is retried: it can be withdrawn.
     Retrying(Given),
-    /// It is on its way once more, and perhaps arrived before.
+    /// It is on its way again, and may have arrived before.
     SendingAgain(Given),
-    /// It perhaps arrived, and is tried again.
+    /// It may have arrived, and is retried.
     RetryingAgain(Given),
-    /// It perhaps arrived, and is not tried again by itself; the question can be answered.
+    /// It may have arrived, and is not retried automatically; the question can be answered.
     Perhaps(Given),
-    /// It was written over a connection on which nobody acknowledges anything.
+    /// It was written to a connection without acknowledgements.
     Written(Given),
-    /// The server took the message; that alone proves nothing.
+    /// The server accepted the message; that alone proves nothing.
     Sent(Given),
     /// Our own count ended; the question stays answerable.
     TimedOut,
     /// The agent's events closed the question while the answer was on its way.
     Settling(Given, Closing),
-    /// The agent's events show that it is decided by our answer.
+    /// The agent's events show that it was decided by our answer.
     Resolved(Given, Closing),
     /// It is over, perhaps by our answer and perhaps without it.
     PerhapsResolved(Given, Closing),
@@ -84,12 +84,12 @@ pub enum ReplyState {
     Withdrawn(Closing),
 }
 
-/// What closed a question.
+/// The reason why a question closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Closing {
     /// The agent left `awaiting_input` (A.4).
     StateLeft {
-        /// The state it entered; the agent's words about it are told with the state itself.
+        /// The state that it entered; the agent's words about it are announced with the state itself.
         to: String,
     },
     /// The linked tool went on.
@@ -101,15 +101,15 @@ pub enum Closing {
     SessionEnded,
     /// The same question was asked again under a new token.
     AskedAgain,
-    /// What it asks has changed, and another question asks that.
+    /// The question has changed, and another one replaces it.
     Changed,
     /// It was already decided before we connected; it was never raised.
     DecidedBefore,
-    /// The producer ended the subscription that it was asked in (5.8.2).
+    /// The producer ended the subscription in which it was asked (5.8.2).
     Unsubscribed,
-    /// The person stopped what the agent did, and that cancelled it.
+    /// The person stopped the agent's work, and that cancelled it.
     Stopped,
-    /// The agent took it back.
+    /// The agent withdrew it.
     TakenBack,
     /// The link is gone and its time is over.
     LinkGone,
@@ -118,9 +118,9 @@ pub enum Closing {
 }
 
 impl Closing {
-    /// Returns the decision that the agent's next step implies, for a confirmation that nobody answered
-    /// here: whoever goes on to the tool was allowed to, and a call that was waiting and then fails
-    /// was not. Going back to thinking implies nothing, because both answers may lead there (A.4).
+    /// Returns the decision that the agent's next step implies, for a confirmation that was not answered here: an agent
+    /// that goes on to the tool was allowed to, and a call that was waiting and then fails was not. Going back to
+    /// thinking implies nothing, because both answers may lead there (A.4).
     pub fn implied(&self) -> Option<Decision> {
         match self {
             Self::StateLeft { to } if to == "calling_tool" => Some(Decision::Accept),
@@ -147,22 +147,22 @@ impl Closing {
     }
 }
 
-/// Whether an answer can reach the one who asked.
+/// Whether an answer can reach the asker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// The link on which it was asked is up.
     Live,
-    /// The link was lost since; perhaps it is decided. It is live again when its session speaks.
+    /// The link was lost since; the question may be decided. It is live again once its session is active.
     LinkLost,
-    /// The link was lost and is back, and its server went on behind the last event that came, without a
-    /// word since: as far as that can be believed nothing has happened, and an answer may reach the asker.
+    /// The link was lost and is back, and its server continued after the last event that we had, without any news
+    /// since: as far as the server can be trusted nothing has happened, and an answer may reach the asker.
     Resumed,
-    /// The source is a recording or takes no answers.
+    /// The source is a recording or accepts no answers.
     NotAnswerable,
 }
 
 impl Standing {
-    /// Returns whether an answer can be sent to the one who asked.
+    /// Returns whether an answer can be sent to the asker.
     pub fn reaches(self) -> bool {
         match self {
             Self::Live | Self::Resumed => true,
@@ -171,7 +171,7 @@ impl Standing {
     }
 }
 
-/// Which warnings of a running-out time were given.
+/// The warnings given as time runs out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Warning {
     /// None yet.
@@ -182,8 +182,8 @@ pub enum Warning {
     Last,
 }
 
-/// The second warning comes at a tenth of the time, but this much before the end where the time is
-/// more than twice as long: less is too short to hear the question again and answer.
+/// The second warning comes at a tenth of the time, or this much before the end if the time is more than twice as long:
+/// less is too short to hear the question again and answer.
 const LAST_WARNING: Duration = Duration::from_secs(20);
 
 /// One question.
@@ -191,63 +191,63 @@ const LAST_WARNING: Duration = Duration::from_secs(20);
 pub struct Prompt {
     /// Its number in this run.
     pub id: PromptId,
-    /// Whose.
+    /// The session that asks.
     pub key: SessionKey,
-    /// The agent's name for a person.
+    /// The agent's display name.
     pub agent: Arc<str>,
     /// What is asked.
     pub question: Question,
-    /// What belongs to it and is read on demand.
+    /// Extra data that is read on demand.
     pub attached: Arc<Attached>,
     /// The language of the question.
     pub language: Option<Arc<str>>,
-    /// In which direction its texts run, as the agent says.
+    /// The direction of its texts, as the agent states it.
     pub direction: Option<TextDirection>,
-    /// When it came.
+    /// When it arrived.
     pub opened: Now,
-    /// When it was raised, on the monotonic clock: later than it came if it was held back.
+    /// When it was raised, on the monotonic clock: later than its arrival if it was held back.
     pub raised: Duration,
-    /// Whose its token is: if not its own alone, nothing about it is routine.
+    /// Who else used its token: unless it is its own alone, nothing about the question is routine.
     pub token_use: TokenUse,
-    /// When the producer says that it asked.
+    /// When the producer asked, by its own account.
     pub asked: Option<Timestamp>,
-    /// How far the answer is.
+    /// The progress of the answer.
     pub reply: ReplyState,
     /// Whether an answer can reach the asker.
     pub standing: Standing,
-    /// Whether what is not stated of it costs no second step.
+    /// Whether unstated properties cost no second step.
     pub(super) eased: bool,
-    /// Whether it was told that its call does something else.
+    /// Whether it was reported that its call does something else.
     pub(super) ran_otherwise: bool,
-    /// Whether another open question has the same token, so that an answer may count for that.
+    /// Whether another open question has the same token, so that an answer may count for that one.
     pub shares_token: bool,
-    /// The question that it takes the place of, because what that asked has changed.
+    /// The question that this one replaces because it has changed.
     pub replaces: Option<PromptId>,
-    /// The tool that it guards, where known.
+    /// The tool that it guards, if known.
     pub tool: Option<String>,
-    /// What that tool said of itself when it was called, where it was called before the question.
+    /// What that tool stated about itself, if it was called before the question.
     pub tool_word: Option<ToolWord>,
     pub(super) call_id: Option<ToolCallId>,
     pub(super) warned: Warning,
-    /// Why it was not raised yet.
+    /// Why it has not been raised yet.
     pub(super) held: Option<Held>,
     pub(super) perhaps_told: bool,
-    /// Whether the agent's words after it were introduced.
+    /// Whether the agent's words after it have been introduced.
     pub(super) introduced: bool,
-    /// Whether it came as old news: its time runs since it was asked.
+    /// Whether it arrived as old news: its time then runs from when it was asked.
     pub(super) replayed: bool,
-    /// In which epoch of its session it was asked.
+    /// The epoch of its session in which it was asked.
     pub(super) epoch: u32,
-    /// How many calls its session had made when it was asked.
+    /// The number of calls of its session when it was asked.
     pub(super) invocations: u64,
-    /// Whether a tool was running when it was asked: then it may be about that one.
+    /// Whether a tool was running when it was asked: it may be about that one.
     pub(super) beside_a_tool: bool,
-    /// How many events its session had had when the answer went out.
+    /// The number of events of its session when the answer was sent.
     pub(super) events_at_answer: Option<u64>,
 }
 
 impl ReplyState {
-    /// Returns the state's place in the machine of A.4.
+    /// Returns the state in the machine of A.4.
     pub fn run(&self) -> QuestionRun {
         match self {
             Self::Unanswered => QuestionRun::Unanswered,
@@ -266,7 +266,7 @@ impl ReplyState {
         }
     }
 
-    /// Returns the answer that was given here, unless it surely never arrived at a question that is over.
+    /// Returns the answer that was given here, unless it certainly never arrived at a question that is over.
     pub fn given(&self) -> Option<&Given> {
         match self {
             Self::Sending(given)
@@ -302,7 +302,7 @@ impl ReplyState {
         }
     }
 
-    /// Returns the answer that perhaps arrived at a question which can be answered again.
+    /// Returns an answer that may have arrived although the question can be answered again.
     pub fn perhaps(&self) -> Option<&Given> {
         match self {
             Self::Perhaps(given) => Some(given),
@@ -323,7 +323,7 @@ impl ReplyState {
 }
 
 impl Prompt {
-    /// Returns whether the question is still open: it may be answered, or its fate is not known.
+    /// Returns whether the question is still open: it may be answered, or its fate is unknown.
     pub fn is_open(&self) -> bool {
         self.reply.closing().is_none()
     }
@@ -339,7 +339,7 @@ impl Prompt {
             )
     }
 
-    /// Returns the answer that was given here, in whatever state it is.
+    /// Returns the answer that was given here, whatever its state.
     pub fn answer(&self) -> Option<&Answer> {
         self.reply.given().map(|given| &given.answer)
     }
@@ -363,7 +363,7 @@ impl Prompt {
         )
     }
 
-    /// Returns the risk by the question's word, or by its tool's where that is worse.
+    /// Returns the risk that the question states, or its tool's if that is worse.
     pub fn risk(&self) -> Option<&RiskLevel> {
         let stated = match &self.question {
             Question::Confirmation(asked) => asked.risk_level.as_ref(),
@@ -372,7 +372,7 @@ impl Prompt {
         self.tool_risk().or(stated)
     }
 
-    /// Returns the risk that its tool states, where that is worse than what the question says.
+    /// Returns the risk that its tool states, if it is worse than the question's.
     pub fn tool_risk(&self) -> Option<&RiskLevel> {
         let Question::Confirmation(asked) = &self.question else {
             return None;
@@ -383,7 +383,7 @@ impl Prompt {
         said.filter(|_| worse)
     }
 
-    /// Returns whether it can't be undone, by the question's word or by its tool's.
+    /// Returns whether the question or its tool says that it can't be undone.
     pub fn is_irreversible(&self) -> bool {
         match &self.question {
             Question::Confirmation(asked) => {
@@ -393,7 +393,7 @@ impl Prompt {
         }
     }
 
-    /// Returns whether the end of its time allows it, or asks for no action at all.
+    /// Returns whether the end of its time allows the action, or the question is not about an action.
     pub(super) fn accepts_when_silent(&self) -> bool {
         match &self.question {
             Question::Confirmation(asked) => asked.default_decision == Some(Decision::Accept),
@@ -413,10 +413,10 @@ impl Prompt {
         }
     }
 
-    /// Returns whether accepting needs a second step: high or unknown risk, irreversible by either
-    /// field or not said to be reversible, each by the question's or its tool's word, an action that is
-    /// not named, a token that was used before, a default that turns silence into consent, or a question
-    /// that is perhaps decided or too long to be said in one go. A missing risk or reversibility is never taken for harmless.
+    /// Returns whether accepting needs a second step: high or unknown risk, irreversible by either field or not stated
+    /// to be reversible, each according to the question or its tool, an action that is not named, a token that was used
+    /// before, a default that turns silence into consent, or a question that may be decided or is too long to be said
+    /// in one go. A missing risk or reversibility is never taken for harmless.
     pub fn wants_second_step(&self) -> bool {
         let by_silence = match &self.question {
             Question::Confirmation(asked) => asked.default_decision == Some(Decision::Accept),
@@ -425,7 +425,7 @@ impl Prompt {
         by_silence || self.is_unusual()
     }
 
-    /// Returns whether accepting takes two steps for another reason than what silence does.
+    /// Returns whether accepting takes two steps for any reason other than the effect of silence.
     pub fn is_unusual(&self) -> bool {
         match &self.question {
             Question::Confirmation(asked) => {
@@ -453,8 +453,8 @@ impl Prompt {
         }
     }
 
-    /// Returns whether a question's texts hold signs of direction: even balanced ones can put the parts of a
-    /// command into another order on a screen.
+    /// Returns whether a question's texts contain direction marks: even balanced ones can reorder the parts of a
+    /// command on a screen.
     pub fn turns_its_direction(&self) -> bool {
         let turns = |text: &str| text.contains(is_direction_sign);
         match &self.question {
@@ -467,7 +467,7 @@ impl Prompt {
         }
     }
 
-    /// Returns whether a call under its id is another one than it asked for, by the tool's name or by what it is called with.
+    /// Returns whether a call under its id differs from the one it asked for, in the tool's name or the arguments.
     pub(super) fn is_for_another(&self, tool: &str, args: Option<&str>) -> bool {
         let Question::Confirmation(asked) = &self.question else {
             return false;
@@ -486,7 +486,7 @@ impl Prompt {
         other_tool || other_args
     }
 
-    /// Returns the command that it asks for to the letter, if it does.
+    /// Returns the exact command that it asks for, if it asks for one.
     pub fn command(&self) -> Option<&str> {
         let Question::Confirmation(asked) = &self.question else {
             return None;
@@ -497,7 +497,8 @@ impl Prompt {
         is_it.then_some(asked.action.as_str())
     }
 
-    /// Returns why it can only be rejected, if so: nothing says what would be done, or an answer could be mistaken.
+    /// Returns why it can only be rejected, if so: nothing describes what would be done, or an answer could be
+    /// mistaken.
     pub fn reject_only(&self) -> Option<RejectOnly> {
         let Question::Confirmation(asked) = &self.question else {
             return None;
@@ -508,8 +509,8 @@ impl Prompt {
         }
     }
 
-    /// Returns whether the question is too long to be said in one go: it is then said in part, says
-    /// so, and the details say the rest.
+    /// Returns whether the question is too long to be said in one go: it is then said in part, with a note, and the
+    /// details contain the rest.
     pub fn is_cut(&self) -> bool {
         let long = |text: &str| text.chars().nth(Self::LONGEST_PART).is_some();
         let has_long = |text: &Option<String>| text.as_deref().is_some_and(long);
@@ -525,15 +526,15 @@ impl Prompt {
         }
     }
 
-    /// How many characters of an action, a consequence or a question are said in one go: about a
-    /// minute of speech, more than anybody keeps in mind.
+    /// The most characters of an action, a consequence or a question that are said in one go: about a minute of speech,
+    /// more than anyone can keep in mind.
     pub const LONGEST_PART: usize = 1000;
 
     /// Returns when the producer's time is over on our monotonic clock.
     ///
-    /// `skew` is the link's smallest seen difference between receiving and stamping, in
-    /// milliseconds: what exceeds it is the time this event was under way. Of old news all of it was,
-    /// even before that difference is known.
+    /// `skew` is the smallest difference seen on the link between receiving and stamping, in milliseconds: anything
+    /// beyond it is the time that this event was under way. For old news the whole difference counts, even before
+    /// `skew` is known.
     pub fn expires(&self, skew: Option<i64>) -> Option<Duration> {
         let timeout = Duration::from_secs(self.question.timeout_seconds()?);
         let under_way = match (self.asked, skew.or(self.replayed.then_some(0))) {
@@ -551,7 +552,7 @@ impl Prompt {
         )
     }
 
-    /// Returns how much time is left when the next warning is due, and which warning that is.
+    /// Returns the time left at which the next warning is due, and which warning it is.
     pub(super) fn next_warning(&self) -> Option<(Duration, Warning)> {
         let timeout = Duration::from_secs(self.question.timeout_seconds()?);
         let last = if timeout > 2 * LAST_WARNING {

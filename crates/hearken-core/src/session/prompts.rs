@@ -1,11 +1,11 @@
-//! The questions that are kept, found by their numbers, by whose they are and by their tokens.
+//! The questions that are kept, found by number, by session and by token.
 //!
-//! Responsibilities: finding a question, and taking note of each change of one. Not here: what a question is (`prompt`), where
-//! it is counted (`tally`), and what becomes of it.
+//! Responsibilities: finding a question, and recording each change of one. Not here: what a question is (`prompt`), the
+//! counts (`tally`), and what becomes of a question.
 //!
-//! Mental model: nearly every event is of a session that asks nothing, while thousands of others may. So nobody walks over all
-//! questions for an event or a question: those of its session and token are known, the rest is counted, and what is found out of all
-//! of them stands until one changes.
+//! Mental model: nearly every event belongs to a session without questions, while thousands of others may have some. So
+//! no event or question causes a scan of all questions: those of a session or token are indexed, totals are counted,
+//! and whatever is computed over all of them stays valid until one changes.
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -26,9 +26,9 @@ use super::tally::{Place, Tally};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Prompts {
     all: BTreeMap<PromptId, Prompt>,
-    /// Which are of each session, in the order in which they came.
+    /// The questions of each session, in the order of their arrival.
     of: HashMap<SessionKey, SmallVec<[PromptId; 2]>>,
-    /// Which may have a token, by a number that is made of it: the token itself stands in the question.
+    /// The questions that may have a token, by its hash: the token itself is in the question.
     of_token: HashMap<(LinkId, u64), SmallVec<[PromptId; 1]>>,
     numbers: RandomState,
     tally: Tally,
@@ -36,17 +36,17 @@ pub(super) struct Prompts {
 }
 
 impl Prompts {
-    /// Returns a number that is another one after each change of a question.
+    /// Returns a count that grows with each change of a question.
     pub(super) fn changes(&self) -> u64 {
         self.changes.count()
     }
 
-    /// Returns which changed since the number was this one; `None` where they are too many.
+    /// Returns the questions that changed since an earlier count; `None` if they are too many.
     pub(super) fn changed_since(&self, changes: u64) -> Option<impl Iterator<Item = PromptId>> {
         self.changes.since(changes)
     }
 
-    /// Returns where they are counted.
+    /// Returns the counts.
     pub(super) fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -92,7 +92,7 @@ impl Prompts {
         self.all.get(&id)
     }
 
-    /// Changes one, and gives what that gives; whose it is and what it asks stays.
+    /// Changes a question and returns the result of the change, which must not touch its session or its content.
     pub(super) fn change<T>(
         &mut self,
         id: PromptId,
@@ -110,17 +110,17 @@ impl Prompts {
         Some(given)
     }
 
-    /// Returns all, in the order in which they came.
+    /// Returns all questions, in the order of their arrival.
     pub(super) fn values(&self) -> impl Iterator<Item = &Prompt> {
         self.all.values()
     }
 
-    /// Returns the open ones that were raised, in that order.
+    /// Returns the open questions that were raised, in the same order.
     pub(super) fn raised(&self) -> impl Iterator<Item = &Prompt> {
         self.tally.raised().filter_map(|id| self.all.get(&id))
     }
 
-    /// Returns those of a link with a token, in that order.
+    /// Returns the questions of a link with a token, in the same order.
     pub(super) fn of_token(
         &self,
         link: LinkId,
@@ -132,7 +132,7 @@ impl Prompts {
         prompts.filter(move |prompt| prompt.question.token() == Some(token))
     }
 
-    /// Returns those of a session, in that order.
+    /// Returns the questions of a session, in the same order.
     pub(super) fn of(&self, key: &SessionKey) -> impl DoubleEndedIterator<Item = &Prompt> {
         let ids = match self.all.is_empty() {
             true => None,
@@ -142,7 +142,7 @@ impl Prompts {
         ids.iter().filter_map(|id| self.all.get(id))
     }
 
-    /// Returns the open ones of a session, in that order.
+    /// Returns the open questions of a session, in the same order.
     pub(super) fn open_of(&self, key: &SessionKey) -> impl DoubleEndedIterator<Item = &Prompt> {
         self.of(key).filter(|prompt| prompt.is_open())
     }
@@ -152,7 +152,7 @@ impl Prompts {
         self.all.len()
     }
 
-    /// Returns whether each is counted where it would be counted anew.
+    /// Returns whether the counts match a recount.
     #[cfg(test)]
     pub(super) fn are_counted(&self) -> bool {
         let mut anew = Tally::default();

@@ -1,20 +1,20 @@
-//! What is asked: a confirmation or a clarification, and whether two of them ask the same (chapter 6).
+//! The content of a question: a confirmation or a clarification, and whether two of them ask the same (chapter 6).
 
 use crate::protocol::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, Deed, ReplyToken, ToolCallId,
 };
 
-/// What is asked.
+/// The content of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
-    /// Consent to an action.
+    /// A request for consent to an action.
     Confirmation(AwaitingConfirmation),
-    /// Information.
+    /// A request for information.
     Clarification(AwaitingClarification),
 }
 
 impl Question {
-    /// Leaves only rejection where nothing says what would be done.
+    /// Restricts the question to rejection if nothing describes what would be done.
     pub(super) fn narrowed(self, deed: Option<&Deed>) -> Self {
         match self {
             Self::Confirmation(mut asked) if deed.is_none() && is_silent(&asked) => {
@@ -25,7 +25,8 @@ impl Question {
         }
     }
 
-    /// Returns the places, from 1, of two choices that can't be told apart or stand for the same answer, if any do.
+    /// Returns the places, from 1, of two choices that can't be told apart or stand for the same answer, if there are
+    /// any.
     pub fn twin_choices(&self) -> Option<(usize, usize)> {
         let Self::Clarification(asked) = self else {
             return None;
@@ -55,14 +56,14 @@ impl Question {
             Self::Clarification(asked) => &asked.question,
         }
     }
-    /// Counts the answers that can be chosen by their number.
+    /// Returns how many answers can be chosen by number.
     pub fn choices(&self) -> usize {
         match self {
             Self::Confirmation(asked) => asked.others().count(),
             Self::Clarification(asked) => asked.choices.len(),
         }
     }
-    /// Returns about how much memory its texts take, in bytes.
+    /// Returns roughly how much memory its texts take, in bytes.
     pub(super) fn weight(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let pairs = |pairs: &[(String, String)]| -> usize {
@@ -103,7 +104,8 @@ impl Question {
 }
 
 impl Question {
-    /// Returns whether another question under the same token is this one, asked again: nothing in it differs, whoever words it.
+    /// Returns whether another question under the same token is this one asked again: nothing in it differs, except
+    /// perhaps the wording around it.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let same_about = self.about() == other.about();
         match (self, other) {
@@ -121,8 +123,8 @@ impl Question {
         }
     }
 
-    /// Returns whether another question under the same token is this one, which asks something else by now: it is about the same
-    /// call, or only what stands beside its words differs.
+    /// Returns whether another question under the same token is a changed version of this one: it is about the same
+    /// call, or only what accompanies its words differs.
     pub(super) fn is_changed(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Confirmation(one), Self::Confirmation(two)) => {
@@ -133,8 +135,8 @@ impl Question {
         }
     }
 
-    /// Returns what makes a question this one, whatever else is said of it: what is asked, about which
-    /// call, and what follows or can be chosen.
+    /// Returns what identifies a question, whatever else it contains: what is asked, about which call, and what follows
+    /// or can be chosen.
     pub(super) fn about(&self) -> (bool, &str, Option<&str>, Option<&str>, Vec<&str>) {
         match self {
             Self::Confirmation(asked) => (
@@ -159,7 +161,7 @@ impl Question {
     }
 }
 
-/// Returns whether a question says nothing of what it asks for.
+/// Returns whether a question says nothing about what it asks for.
 pub(super) fn is_silent(asked: &AwaitingConfirmation) -> bool {
     let is_empty =
         |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());

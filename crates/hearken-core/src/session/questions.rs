@@ -1,4 +1,4 @@
-//! How questions come, go and may be decided: raising, holding back, closing (chapter 6).
+//! How questions arrive, go and may be decided: raising, holding back, closing (chapter 6).
 
 use std::sync::Arc;
 
@@ -22,8 +22,9 @@ use super::tokens::Claim;
 use super::waits::Held;
 
 impl Sessions {
-    /// An event of the asking session on a link that is back: somebody there knows it. New events with
-    /// ids come from who runs it; what has no ids may be told again by who only remembers it.
+    /// Updates the open questions of a session that sends an event on a link that is back, and returns those that can
+    /// be answered again. New events with ids come from the program that runs the session; events without ids may be
+    /// repeated by one that only remembers it.
     pub(super) fn revive(&mut self, context: &Context, has_id: bool) -> Vec<PromptId> {
         let standing = if has_id && !context.replayed {
             Standing::Live
@@ -33,7 +34,7 @@ impl Sessions {
         let mut revived = Vec::new();
         for id in self.open_of(context.key) {
             let stands = self.prompts.get(id).map(|prompt| prompt.standing);
-            // Most stand as they will.
+            // Most already have the right standing.
             if stands == Some(standing)
                 || !matches!(stands, Some(Standing::LinkLost | Standing::Resumed))
             {
@@ -41,7 +42,7 @@ impl Sessions {
             }
             let shown_again = &mut self.shown_again;
             self.prompts.change(id, |prompt| match prompt.standing {
-                // What else is replayed may decide it: until that is over it waits.
+                // The rest of the replay may decide it: until the replay is over it waits.
                 Standing::LinkLost if context.replayed => {
                     if !shown_again.contains(&id) {
                         shown_again.push(id);
@@ -49,12 +50,13 @@ impl Sessions {
                 }
                 Standing::LinkLost => {
                     prompt.standing = standing;
-                    // What was never raised is not answerable again, but for the first time, and soon.
+                    // A question that was never raised is not answerable again: it is raised for the first time, and
+                    // soon.
                     if prompt.held.is_none() {
                         revived.push(id);
                     }
                 }
-                // It was told already that it can be answered again.
+                // It was already announced that it can be answered again.
                 Standing::Resumed => prompt.standing = standing,
                 Standing::Live | Standing::NotAnswerable => {}
             });
@@ -62,8 +64,8 @@ impl Sessions {
         revived
     }
 
-    /// Notes that an event was sent once more. What was heard before proves nothing of now: whoever keeps
-    /// a list can send it. Only a question that is itself shown again is perhaps still open.
+    /// Notes that an event was sent again. A repetition proves nothing about now: any program that keeps a list can
+    /// send it. Only a question that is itself shown again may still be open.
     pub(super) fn note_shown_again(&mut self, key: &SessionKey, event: &Event) {
         let token = match event {
             Event::AwaitingConfirmation(asked) => asked.reply_token.as_ref(),
@@ -91,8 +93,7 @@ impl Sessions {
         }
     }
 
-    /// Makes questions answerable whose session was in what a server replayed, and that nothing in there
-    /// decided.
+    /// Makes questions answerable whose session was in a server's replay, if nothing in the replay decided them.
     pub(super) fn revive_shown_again(&mut self, now: Now, changes: &mut Vec<Change>) {
         if self.shown_again.is_empty() {
             return;
@@ -110,7 +111,7 @@ impl Sessions {
                 .get_mut(&prompt.key.link)
                 .is_none_or(|link| link.end_burst_if_due(now.monotonic));
             if over {
-                // What was never raised is not answerable again, but for the first time, and soon.
+                // A question that was never raised is not answerable again: it is raised for the first time, and soon.
                 if prompt.held.is_none() {
                     revived.push(id);
                 }
@@ -127,7 +128,7 @@ impl Sessions {
         changes.extend(answerable);
     }
 
-    /// Closes a question and tells it, unless it was never raised.
+    /// Closes a question and reports it, unless it was never raised.
     pub(super) fn close_told(&mut self, context: &mut Context, id: PromptId, how: Closing) {
         let (key, now) = (context.key.clone(), context.now);
         if self.is_held(id) {
@@ -157,7 +158,7 @@ impl Sessions {
         context.push(What::PromptClosed { prompt: id, how });
     }
 
-    /// Looks, at a session's successful end, for answers that had no consequence.
+    /// Checks, at a session's successful end, for answers that had no consequence.
     pub(super) fn check_consequences(&mut self, context: &mut Context) {
         let Some(session) = self.sessions.of(context) else {
             return;
@@ -186,8 +187,8 @@ impl Sessions {
         }
     }
 
-    /// The agent left `awaiting_input`: the question that blocked it is decided. With several open
-    /// only an answered one can be told apart; otherwise each is only perhaps decided.
+    /// Handles that the agent left `awaiting_input`: the question that blocked it is decided. If several are open, only
+    /// an answered one can be identified; otherwise each is only perhaps decided.
     pub(super) fn left_awaiting(&mut self, context: &mut Context, event: &StateChanged) {
         let open: Vec<&Prompt> = self.prompts.open_of(context.key).collect();
         let how = Closing::StateLeft {
@@ -208,7 +209,7 @@ impl Sessions {
         }
     }
 
-    /// Something else happened in a session that should be blocked: its questions may be decided.
+    /// Handles any other event in a session that should be blocked: its questions may be decided.
     pub(super) fn perhaps_resolved(&mut self, context: &mut Context) {
         let untold = self.prompts.open_of(context.key).filter(|prompt| {
             !prompt.perhaps_told && prompt.held.is_none() && !prompt.reply.run().is_delivered()
@@ -234,7 +235,7 @@ impl Sessions {
         self.open(context, Question::Clarification(event));
     }
 
-    /// Opens a question; `None` when it is one that we already have under the same token.
+    /// Opens a question; returns `None` if it is already known under the same token.
     pub(super) fn open(&mut self, context: &mut Context, question: Question) -> Option<PromptId> {
         let envelope = context.envelope;
         let question = question.narrowed(envelope.attached.deed.as_ref());
@@ -245,8 +246,8 @@ impl Sessions {
         let mut replaces = self.changed_by(context, &question);
         let token_use = match self.claim_token(context.key, &question) {
             Claim::Repeats(id) => {
-                // The same question under a new event id: it lives, and is not raised a second time. Who
-                // shows it again to somebody that was away breaks no rule.
+                // The same question under a new event id: it lives on and is not raised a second time. A server that
+                // shows it again after we were away breaks no rule.
                 let sure = self.prompts.get(id).map(|known| known.standing);
                 if !context.replayed && sure == Some(Standing::Live) {
                     self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
@@ -266,7 +267,7 @@ impl Sessions {
             self.close_told(context, id, Closing::Changed);
         }
         if let TokenUse::Shared { with } = token_use {
-            // Whoever gets an answer goes by the token: it may count for either.
+            // The receiver of an answer goes by the token: the answer may count for either.
             self.prompts.change(with, |first| first.shares_token = true);
             context.push(What::PromptDoubted(with));
         }
@@ -292,7 +293,7 @@ impl Sessions {
                 .get(context.key)
                 .is_none_or(|session| match session.sure_state() {
                     Some(state) => state == "awaiting_input",
-                    // It may have been said unheard.
+                    // The state may have been announced in a message that we missed.
                     None => !session.is_whole(),
                 });
         let unanswerable = question.token().is_none();
@@ -360,7 +361,7 @@ impl Sessions {
         } else {
             context.push(What::PromptOpened(id));
         }
-        // The question comes first: what is wrong with it must not delay it.
+        // The question comes first: its faults must not delay it.
         self.implies(context, AgentState::AwaitingInput);
         if !awaiting {
             self.anomaly(context, AnomalyKind::AwaitingInputMissing, String::new());
@@ -371,7 +372,7 @@ impl Sessions {
         Some(id)
     }
 
-    /// Finds the open question of the same call that a question takes the place of, because what it asks has changed.
+    /// Finds the open question of the same call that a question replaces because it has changed.
     fn changed_by(&self, context: &Context, question: &Question) -> Option<PromptId> {
         let Question::Confirmation(asked) = question else {
             return None;
@@ -389,8 +390,8 @@ impl Sessions {
         open.find(is_of_call).map(|prompt| prompt.id)
     }
 
-    /// Questions that nobody can answer here may have no end of their own; the oldest leave, and it
-    /// is told.
+    /// Bounds the questions that can't be answered here, which may never end by themselves; the oldest are dropped,
+    /// with a report.
     fn bound_unsure(&mut self, context: &mut Context) {
         let unsure = self.prompts.tally().unsure(&asker(context.key));
         let leave: Vec<PromptId> = unsure.rev().skip(MOST_OPEN).collect();
@@ -398,7 +399,7 @@ impl Sessions {
             let Some(prompt) = self.prompts.get(id) else {
                 continue;
             };
-            // It may be another session's, so the change is not this event's.
+            // It may belong to another session, so the change is not one of this event.
             let how = Closing::LinkGone;
             let what = What::PromptClosed {
                 prompt: id,
@@ -414,7 +415,7 @@ impl Sessions {
     }
 }
 
-/// Returns whether two questions are the same one, asked twice: same words, same call, same outcome.
+/// Returns whether two questions are the same one asked twice: same words, same call, same outcome.
 fn asks_the_same(one: &Question, other: &Question) -> bool {
     if one.subject().is_empty() || one.subject() != other.subject() {
         return false;

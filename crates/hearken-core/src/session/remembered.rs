@@ -1,7 +1,7 @@
 //! The reply tokens that a link remembers, as digests.
 //!
-//! Responsibilities: whether a token was another question's, far beyond the questions themselves, within a bound. Not
-//! here: which question it is and what that means (`tokens`).
+//! Responsibilities: remembering whether a token belonged to another question, far beyond the life of the questions
+//! themselves, within a bound. Not here: which question it is and what that means (`tokens`).
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,32 +9,32 @@ use ring::digest::{Context as Hasher, SHA256};
 
 use super::key::PromptId;
 
-/// How many tokens a link remembers that a question brought: days of an agent that asks all the time, at
-/// less than half a megabyte.
+/// The most tokens of questions that a link remembers: days of an agent that asks all the time, in less than half a
+/// megabyte.
 const MOST_ASKED: usize = 4096;
-/// How many tokens a link remembers that were answered here. Only a person's answers fill it, so that no
-/// server can make it forget.
+/// The most answered tokens that a link remembers. Only a person's answers fill this memory, so that no server can make
+/// it forget.
 const MOST_ANSWERED: usize = 8192;
 
-/// Identifies a token, or what a question is about, without keeping its text: 128 bits of SHA-256, which
-/// nobody can make meet.
+/// The digest of a token, or of what a question is about, without its text: 128 bits of SHA-256, for which no one can
+/// construct a collision.
 pub(super) type Digest = [u8; 16];
 
-/// Whose a question's token is.
+/// The use of a question's token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenUse {
-    /// Its own.
+    /// It is the question's own.
     Own,
-    /// It was another question's, or was answered here before.
+    /// It belonged to another question, or was answered here before.
     UsedBefore,
-    /// It is another question's, too, which is open and has the first claim to it.
+    /// It also belongs to another question, which is open and has the first claim to it.
     Shared {
         /// The other question.
         with: PromptId,
     },
 }
 
-/// Remembers digests up to a bound; the oldest leaves first.
+/// A bounded memory of digests; the oldest goes first.
 #[derive(Debug, Clone)]
 struct Memory<T> {
     known: HashMap<Digest, T>,
@@ -51,7 +51,7 @@ impl<T> Default for Memory<T> {
 }
 
 impl<T> Memory<T> {
-    /// Remembers what came first under a digest.
+    /// Remembers the first value under a digest.
     fn note(&mut self, digest: Digest, value: T, most: usize) {
         if self.known.contains_key(&digest) {
             return;
@@ -66,16 +66,16 @@ impl<T> Memory<T> {
     }
 }
 
-/// Remembers the tokens of one link.
+/// The remembered tokens of one link.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tokens {
-    /// What each was asked for first.
+    /// What each token was first used for.
     asked: Memory<Digest>,
     answered: Memory<()>,
 }
 
 impl Tokens {
-    /// Remembers that a question brought a token; tells whether that was another question's, or was answered here.
+    /// Remembers a question's token; returns whether it belonged to another question or was answered here.
     pub(super) fn note_asked(&mut self, token: Digest, about: Digest) -> bool {
         let earlier = self.asked.known.get(&token);
         let elsewhere = earlier.is_some_and(|earlier| *earlier != about);
@@ -84,7 +84,7 @@ impl Tokens {
         answered || elsewhere
     }
 
-    /// Remembers that an answer goes out under a token.
+    /// Remembers that an answer was sent under a token.
     pub(super) fn note_answered(&mut self, token: Digest) {
         self.answered.note(token, (), MOST_ANSWERED);
     }

@@ -1,4 +1,4 @@
-//! All sessions of all links, and the calls by which they change.
+//! All sessions of all links, and the calls that change them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,17 +23,17 @@ use super::prompts::Prompts;
 use super::remembered::Tokens;
 use super::waits::{Arrived, Waiting};
 
-/// How many agents' first departures are remembered.
+/// The most first departures that are remembered, over all agents.
 const MOST_TOLD: usize = 4096;
 
-/// Counts what bounds made us forget.
+/// Counts of what was dropped or forgotten because of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dropped {
     /// Ended sessions that were forgotten.
     pub sessions: u64,
     /// Running sessions that were forgotten, because more than the bound ran at once.
     pub running_sessions: u64,
-    /// Events that came twice.
+    /// Duplicate events.
     pub duplicates: u64,
     /// Running tools that were forgotten because a session had too many.
     pub tools: u64,
@@ -41,27 +41,27 @@ pub struct Dropped {
     pub outputs: u64,
     /// Closed questions that were forgotten.
     pub questions: u64,
-    /// Questions that were never asked, because too much was open.
+    /// Questions that were never asked because too many were open.
     pub unasked: u64,
 }
 
-/// Every session, question and link, and is the only one who changes them.
+/// Every session, question and link; the only place that changes them.
 #[derive(Debug, Clone, Default)]
 pub struct Sessions {
     pub(super) sessions: Known,
-    /// How many sessions began since this program did.
+    /// The number of sessions begun since the program started.
     pub(super) begun: u64,
     pub(super) links: BTreeMap<LinkId, LinkState>,
     pub(super) prompts: Prompts,
-    /// When time brings something of each question, as far as it was found out.
+    /// The due times of the questions, computed when needed.
     pub(super) dues: RefCell<Dues>,
-    /// How often what was learned of a link's clock changed.
+    /// How many times the estimate of a link's clock changed.
     pub(super) skewed: u64,
-    /// How often questions had changed when no more could be raised, and none waited for the end of a replay.
+    /// The count of question changes when no more could be raised and none waited for the end of a replay.
     pub(super) settled: Option<u64>,
     pub(super) closed: VecDeque<PromptId>,
     pub(super) closed_bytes: usize,
-    /// Questions of a lost link whose session was in what was replayed on the new one.
+    /// Questions of a lost link whose session appeared in the replay on the new connection.
     pub(super) shown_again: Vec<PromptId>,
     pub(super) next_prompt: u64,
     pub(super) told: BTreeSet<(SessionKey, AnomalyKind)>,
@@ -72,13 +72,13 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Makes a link known. `answerable` is false for recordings and pipes.
+    /// Adds a link. `answerable` is false for recordings and pipes.
     pub fn add_link(&mut self, link: LinkId, answerable: bool) {
         self.links.insert(link, LinkState::new(answerable));
         self.skewed += 1;
     }
 
-    /// Takes note that what an event asks, which is about to be applied, can't be answered from here.
+    /// Notes that the question in an event about to be applied can't be answered from here.
     pub fn only_shown(&mut self, link: LinkId, event: &Event) {
         let token = match event {
             Event::AwaitingConfirmation(asked) => asked.reply_token.as_ref(),
@@ -100,18 +100,18 @@ impl Sessions {
         }
     }
 
-    /// Takes the news that a link is up: old events may be replayed now.
+    /// Notes that a link is up: old events may be replayed now.
     pub fn link_connected(&mut self, link: LinkId, now: Now) {
         if let Some(state) = self.links.get_mut(&link) {
             state.connected(now);
         }
-        // What waited for room while nobody could have answered it may have some now.
+        // Questions that waited for room because they could not be answered may have room now.
         self.settled = None;
     }
 
-    /// Takes the news that a link is down, and gives the open questions whose fate is now unknown.
+    /// Notes that a link is down, and returns the open questions whose fate is now unknown.
     ///
-    /// What was only written to it has perhaps not been read.
+    /// An answer that was only written to it may not have been read.
     pub fn link_lost(&mut self, link: LinkId, now: Now) -> Vec<PromptId> {
         if let Some(state) = self.links.get_mut(&link) {
             state.lost();
@@ -135,7 +135,7 @@ impl Sessions {
         for id in self.open_on(link, Standing::reaches) {
             let lost = |prompt: &mut Prompt| prompt.standing = Standing::LinkLost;
             self.prompts.change(id, lost);
-            // What is held back was never raised: what is known of it is told when it is.
+            // A held question was never raised: its state is announced when it is raised.
             if !self.is_held(id) {
                 unsure.push(id);
             }
@@ -143,10 +143,10 @@ impl Sessions {
         unsure
     }
 
-    /// Takes the news that the server which asked is there again: its questions can be answered.
+    /// Notes that the asking server is back: its questions can be answered.
     ///
-    /// `standing` is how sure that is: [`Standing::Live`] where the server knows its own subscription,
-    /// [`Standing::Resumed`] where it only took the id of its last event.
+    /// `standing` expresses how sure that is: [`Standing::Live`] if the server recognized its own subscription,
+    /// [`Standing::Resumed`] if it only accepted the id of its last event.
     pub fn link_resumed(&mut self, link: LinkId, standing: Standing, now: Now) -> Vec<Change> {
         let lost = self.open_on(link, |standing| standing == Standing::LinkLost);
         for id in &lost {
@@ -159,7 +159,7 @@ impl Sessions {
             .collect()
     }
 
-    /// Returns the open questions of a link whose standing is so.
+    /// Returns the open questions of a link with a certain standing.
     fn open_on(&self, link: LinkId, is_so: impl Fn(Standing) -> bool) -> Vec<PromptId> {
         let of_it = |prompt: &&Prompt| {
             prompt.key.link == link && prompt.is_open() && is_so(prompt.standing)
@@ -168,13 +168,13 @@ impl Sessions {
         prompts.map(|prompt| prompt.id).collect()
     }
 
-    /// Takes the news that what a link asks is over without an event that says so. Where a subscription has
-    /// ended, what was asked in it and not answered is decided by its default (5.8.2).
+    /// Closes all questions of a link without an event. When a subscription ends, its unanswered questions are decided
+    /// by their defaults (5.8.2).
     pub fn over(&mut self, link: LinkId, how: &Closing, now: Now) -> Vec<Change> {
         self.close_all(how, now, |prompt| prompt.key.link == link)
     }
 
-    /// Takes the news that the question of a link under this token is decided, while its session stays where it is.
+    /// Closes the question of a link with this token as decided, while its session stays in its state.
     pub fn decided(&mut self, link: LinkId, token: &str, how: &Closing, now: Now) -> Vec<Change> {
         self.close_all(how, now, |prompt| {
             prompt.key.link == link
@@ -199,7 +199,7 @@ impl Sessions {
             .collect();
         let mut changes = Vec::new();
         for prompt in open {
-            // What was never raised is closed without a word.
+            // A question that was never raised is closed silently.
             if self.is_held(prompt.id) {
                 self.close(prompt.id, Closing::DecidedBefore, now, &mut Unobserved);
                 continue;
@@ -214,15 +214,15 @@ impl Sessions {
         changes
     }
 
-    /// Takes the news that a link is down for good, and gives the open questions whose fate is now
-    /// unknown, those included that were held back: no other connection comes to judge them.
+    /// Notes that a link is down for good, and returns the open questions whose fate is now unknown, including those
+    /// held back: no other connection will come to judge them.
     pub fn link_over(&mut self, link: LinkId, now: Now) -> Vec<PromptId> {
         self.let_go(link);
         self.link_lost(link, now)
     }
 
-    /// Takes the news that the person left a link: what runs there is no longer followed, and the questions
-    /// that nobody answered here are over for them. Gives the questions that are not asked any more.
+    /// Notes that the person left a link: its running sessions are no longer followed, and its questions that were not
+    /// answered here are closed. Returns the questions that are no longer asked.
     pub fn link_left(&mut self, link: LinkId, now: Now) -> Vec<PromptId> {
         let mut over = self.link_over(link, now);
         let undecided: Vec<PromptId> = self
@@ -239,19 +239,12 @@ impl Sessions {
         over
     }
 
-    /// Looks at the session of an event that is applied soon, so that it is near by then; gives it where it is known.
-    pub fn look_at(&self, link: LinkId, decoded: &Decoded) -> Option<&Session> {
-        let envelope = &decoded.envelope;
-        self.sessions
-            .look_at(link, &envelope.producer.agent_id, &envelope.session_id)
-    }
-
-    /// Applies one event and gives what changed.
+    /// Applies one event and returns what changed.
     pub fn apply(&mut self, link: LinkId, decoded: Box<Decoded>, now: Now) -> Vec<Change> {
         self.apply_observed(link, decoded, now, &mut Unobserved)
     }
 
-    /// Applies one event under an observer's eyes and gives what changed.
+    /// Applies one event, notifies an observer, and returns what changed.
     pub fn apply_observed(
         &mut self,
         link: LinkId,
@@ -281,7 +274,7 @@ impl Sessions {
             }
         }
         let young = state.is_young(envelope.timestamp);
-        // Nearly every event brings one, and a list that grows by itself begins with room for four.
+        // Nearly every event causes one change, and a list that grows by itself begins with room for four.
         let mut changes = Vec::with_capacity(1);
         if state.is_replayed(envelope.timestamp, now) {
             self.take_in_turn(
@@ -322,7 +315,7 @@ impl Sessions {
         observer: &mut dyn Observer,
         changes: &mut Vec<Change>,
     ) {
-        // Only what happened is moved: who, when and where stay where they are.
+        // Only the payload is moved; the envelope stays where it is.
         let event = decoded.event;
         let (envelope, findings) = (&decoded.envelope, &decoded.findings);
         let replayed = arrived == Arrived::Replayed;
@@ -340,12 +333,12 @@ impl Sessions {
         self.take(&mut context, event);
     }
 
-    /// Brings what only time brings.
+    /// Handles what is due by time alone.
     pub fn tick(&mut self, now: Now) -> Vec<Change> {
         self.tick_observed(now, &mut Unobserved)
     }
 
-    /// Brings what only time brings; what goes on by it does so under an observer's eyes.
+    /// Handles what is due by time alone, and notifies an observer of the steps.
     pub fn tick_observed(&mut self, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
         let mut changes = Vec::new();
         self.release_overdue(now, observer, &mut changes);
@@ -374,12 +367,12 @@ impl Sessions {
             .min()
     }
 
-    /// Returns a number that is another one after each change of a question.
+    /// Returns a count that grows with each change of a question.
     pub fn asking(&self) -> u64 {
         self.prompts.changes()
     }
 
-    /// Returns the questions that changed since the number was this one; `None` where they are too many to be remembered.
+    /// Returns the questions that changed since an earlier count; `None` if they are too many to be remembered.
     pub fn asked_since(&self, asking: u64) -> Option<impl Iterator<Item = PromptId>> {
         self.prompts.changed_since(asking)
     }
@@ -399,30 +392,30 @@ impl Sessions {
         self.prompts.get(id)
     }
 
-    /// Returns the raised questions that are open, in the order in which they were asked.
+    /// Returns the open questions that were raised, in the order in which they were asked.
     pub fn open_prompts(&self) -> impl Iterator<Item = &Prompt> {
         self.prompts.raised()
     }
 
-    /// Returns those of them that can be answered, in that order.
+    /// Returns those of them that can be answered, in the same order.
     pub fn answerable_prompts(&self) -> impl Iterator<Item = &Prompt> {
         let answerable = self.prompts.tally().answerable().iter();
         answerable.filter_map(|id| self.prompts.get(*id))
     }
 
-    /// Counts those that can be answered, without those that are left out.
+    /// Returns how many of them can be answered, not counting the given ones.
     pub fn answerable_without(&self, left_out: impl Iterator<Item = PromptId>) -> usize {
         let answerable = self.prompts.tally().answerable();
         let left_out = left_out.filter(|id| answerable.contains(id));
         answerable.len() - left_out.count()
     }
 
-    /// Returns one question that was raised: what is held back is nobody's business yet.
+    /// Returns one question if it was raised: held questions are not to be shown yet.
     pub fn raised(&self, id: PromptId) -> Option<&Prompt> {
         self.prompts.get(id).filter(|prompt| prompt.held.is_none())
     }
 
-    /// Counts the actions of a session that the person rejected here.
+    /// Returns how many actions of a session the person rejected here.
     pub fn rejections(&self, key: &SessionKey) -> usize {
         let of = self.prompts.of(key);
         of.filter(|prompt| prompt.was_rejected()).count()
@@ -439,14 +432,14 @@ impl Sessions {
             .of_any_agent(session.key.link, session.parent.as_ref()?)
     }
 
-    /// Returns a number that changes with everything by which agents and their runs are told apart: which there are, what
-    /// they are called, and what was asked of them.
+    /// Returns a count that grows with every change in what distinguishes agents and their runs: which exist, their
+    /// names, and their requests.
     pub fn naming(&self) -> u64 {
         self.sessions.naming()
     }
 
-    /// Returns where that was since the number was this one, and the session that stands there now; `None` where it was too
-    /// often to be remembered, and all have to be looked at.
+    /// Returns the places of such changes since an earlier count, with the sessions there now; `None` if they are too
+    /// many to be remembered, and all have to be read again.
     pub fn named_since(
         &self,
         naming: u64,
@@ -454,23 +447,24 @@ impl Sessions {
         self.sessions.named_since(naming)
     }
 
-    /// Returns whether what is said has to say of whom: there are several agents, or two runs of one at a time.
+    /// Returns whether announcements must name their agent or run: there are several agents, or two simultaneous runs
+    /// of one.
     pub fn several(&self) -> bool {
         self.sessions.are_several()
     }
 
-    /// Returns whether any session goes on.
+    /// Returns whether any session is still running.
     pub fn any_goes_on(&self) -> bool {
         self.sessions.any_goes_on()
     }
 
-    /// Returns the counters of what was forgotten.
+    /// Returns the counts of what was forgotten.
     pub fn dropped(&self) -> Dropped {
         self.dropped
     }
 
-    /// Notes a departure of a whole frame that no session can be blamed for, and tells whether it is
-    /// the first of its link.
+    /// Reports a departure in the event of the context, marked if it is the first of its kind from this agent on this
+    /// link.
     pub(super) fn anomaly(
         &mut self,
         context: &mut Context,
@@ -481,7 +475,7 @@ impl Sessions {
             session: crate::protocol::SessionId::from(""),
             ..context.key.clone()
         };
-        // Past the bound an agent's departures are no news any more.
+        // Beyond the bound, an agent's departures are no longer news.
         let first = self.told.len() < MOST_TOLD && self.told.insert((about, kind));
         context.push(What::Anomaly(Anomaly {
             kind,

@@ -1,12 +1,11 @@
-//! Thousands of things that are found by their keys.
+//! A store for thousands of things that are found by key.
 //!
-//! Responsibilities: a place for each, and finding it. Not here: their order, and how many there may be.
+//! Responsibilities: giving each thing a place, and finding it. Not here: their order, and how many there may be.
 //!
-//! Mental model: an event looks up what it is about a dozen times, so what was found last is remembered, and what was
-//! found behind it: a lot of events is looked at ahead and then taken, in the same order. Of thousands that take turns
-//! few are near in memory, so what is searched holds places and numbers made of keys, and a key is looked at where it
-//! stands, only where its number is the one. Things stay where they are put, in blocks: nothing is copied when more come,
-//! nor looked at.
+//! Mental model: an event looks up its session about a dozen times, so the shelf remembers the thing found last, and
+//! for each thing the one found after it. With thousands that take turns, few are in the cache, so the index holds only
+//! places and hashes of keys, and a key is compared in place, only if its hash matches. Things stay where they are put,
+//! in blocks: growing neither copies nor reads them.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, Hash};
@@ -14,21 +13,21 @@ use std::hash::{BuildHasher, Hash};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-/// How many things a block has.
+/// The number of things per block.
 const BLOCK: usize = 32;
 
-/// Gives the key by which a thing is found.
+/// A thing that is found by its key.
 pub(crate) trait Keyed {
-    /// What keys are.
+    /// The type of the keys.
     type Key: Hash + Eq;
 
     /// Returns the key, which never changes.
     fn key(&self) -> &Self::Key;
 }
 
-/// Names what has a key, by that key or by its parts: whoever only looks needs no key of their own.
+/// A name for a key, by the key itself or by its parts: a lookup then needs no key of its own.
 pub(crate) trait Names<K>: Hash {
-    /// Returns whether a key is the one that is named; its hash is then the same.
+    /// Returns whether it names this key; both then have the same hash.
     fn names(&self, key: &K) -> bool;
 }
 
@@ -39,23 +38,23 @@ impl<K: Hash + Eq> Names<K> for K {
     }
 }
 
-/// Things that are found by their keys, each at a place that another one may have later.
+/// Things that are found by key, each at a place that may be reused later.
 #[derive(Debug, Clone)]
 pub(crate) struct Shelf<T> {
     blocks: Vec<Box<[Option<T>]>>,
     free: Vec<usize>,
     places: HashTable<Place>,
     numbers: RandomState,
-    /// Where the one was that was found last.
+    /// The place found last.
     last: Cell<usize>,
-    /// Of each place, where the one was that was found behind it.
+    /// For each place, the place that was found after it.
     behind: Vec<Cell<u32>>,
 }
 
-/// Where a thing stands, in a short form, so that those of thousands are near at hand.
+/// The place of a thing, in a compact form, so that those of thousands stay in the cache.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// What its key makes.
+    /// The hash of its key.
     number: u32,
     at: u32,
 }
@@ -74,7 +73,7 @@ impl<T> Default for Shelf<T> {
 }
 
 impl<T: Keyed> Shelf<T> {
-    /// Finds the place of what is named.
+    /// Returns the place of the named thing.
     #[inline]
     pub(crate) fn place(&self, name: &impl Names<T::Key>) -> Option<usize> {
         let last = self.last.get();
@@ -109,19 +108,19 @@ impl<T: Keyed> Shelf<T> {
         self.at(place).is_some_and(|thing| name.names(thing.key()))
     }
 
-    /// Returns what stands at a place.
+    /// Returns the thing at a place.
     #[inline]
     pub(crate) fn at(&self, place: usize) -> Option<&T> {
         at(&self.blocks, place)
     }
 
-    /// Returns what stands at a place, to be changed.
+    /// Returns the thing at a place, to be changed.
     #[inline]
     pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut T> {
         slot(&mut self.blocks, place)?.as_mut()
     }
 
-    /// Finds a thing.
+    /// Returns the named thing.
     #[inline]
     pub(crate) fn get(&self, name: &impl Names<T::Key>) -> Option<&T> {
         match self.at(self.last.get()) {
@@ -130,12 +129,12 @@ impl<T: Keyed> Shelf<T> {
         }
     }
 
-    /// Finds a thing, to be changed.
+    /// Returns the thing with a key, to be changed.
     pub(crate) fn get_mut(&mut self, key: &T::Key) -> Option<&mut T> {
         self.at_mut(self.place(key)?)
     }
 
-    /// Takes in a thing whose key stands nowhere; gives its place.
+    /// Adds a thing with a new key; returns its place.
     pub(crate) fn put(&mut self, thing: T) -> usize {
         let number = self.number(thing.key());
         let place = self.free_place();
@@ -161,7 +160,7 @@ impl<T: Keyed> Shelf<T> {
         })
     }
 
-    /// Takes a thing out; gives the place at which it stood as well.
+    /// Removes a thing; returns it with its former place.
     pub(crate) fn take(&mut self, key: &T::Key) -> Option<(usize, T)> {
         let place = self.place(key)?;
         let number = spread(self.number(key));
@@ -176,7 +175,7 @@ impl<T: Keyed> Shelf<T> {
         Some((place, thing))
     }
 
-    /// Returns all of them, in no order, to be changed.
+    /// Returns all things, in no particular order, to be changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.blocks
             .iter_mut()
@@ -185,13 +184,13 @@ impl<T: Keyed> Shelf<T> {
     }
 }
 
-/// Spreads a number over all the bits by which a table sorts.
+/// Spreads a hash over all the bits that a table uses.
 #[inline]
 fn spread(number: u32) -> u64 {
     u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Returns a place in its short form: memory ends long before there are so many.
+/// Returns a place in its compact form: memory ends long before there are that many.
 fn short(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }

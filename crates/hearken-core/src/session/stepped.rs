@@ -1,11 +1,11 @@
-//! What a step of a question's machine brings along, and the state that it enters.
+//! The data that a step of a question's machine adds, and the state that it enters.
 //!
-//! Responsibilities: joining a row of the table with its data. Not here: which step is made (`answers`).
+//! Responsibilities: joining a row of the table with its data. Not here: which step is taken (`answers`).
 
 use super::machines::QuestionRun;
 use super::prompt::{Closing, Given, ReplyState};
 
-/// Carries what a step brings along; what it does not bring stays as it was.
+/// The data of a step; absent data stays as it was.
 #[derive(Debug, Default)]
 pub(super) struct Brings {
     pub(super) given: Option<Given>,
@@ -13,7 +13,7 @@ pub(super) struct Brings {
 }
 
 impl ReplyState {
-    /// Returns a state of the table with its data; `None` where they are missing, which no row allows.
+    /// Returns a state of the table with its data; `None` if the data is missing, which no row allows.
     pub(super) fn enter(
         to: QuestionRun,
         given: Option<Given>,

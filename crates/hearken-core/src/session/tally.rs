@@ -1,10 +1,11 @@
-//! Which questions are open, of whom they are and what holds them back, known without looking at all of them.
+//! Which questions are open, whose they are and what holds them back, known without a scan.
 //!
-//! Responsibilities: counting a question where its state puts it. Not here: the questions (`prompts`), and what follows from
-//! the counts (`held`, `questions`).
+//! Responsibilities: counting a question by its state. Not here: the questions (`prompts`), and what follows from the
+//! counts (`held`, `questions`).
 //!
-//! Mental model: nobody answers thousands of questions, but a stranger can ask them. What is wanted of all with each one
-//! (how much memory they take, how many wait for an answer, which is the next) is counted as each changes.
+//! Mental model: no person answers thousands of questions, but a stranger can ask them. The totals that each new
+//! question needs (how much memory they take, how many wait for an answer, which is the next) are updated as each
+//! question changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,26 +17,26 @@ use super::key::{PromptId, SessionKey};
 use super::prompt::{Prompt, ReplyState};
 use super::waits::Held;
 
-/// How much memory a question takes besides its texts, in bytes, at least.
+/// The least memory that a question takes in addition to its texts, in bytes.
 pub(super) const BESIDES: usize = 1024;
 
 const NONE: &BTreeSet<PromptId> = &BTreeSet::new();
 
-/// Names an agent of a link.
+/// An agent of a link.
 pub(super) type Asker = (LinkId, AgentId);
 
 pub(super) fn asker(key: &SessionKey) -> Asker {
     (key.link, key.agent.clone())
 }
 
-/// Where a question is counted.
+/// The way a question is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     is_open: bool,
     is_answerable: bool,
-    /// It was raised and waits for an answer.
+    /// It has been raised and waits for an answer.
     is_asked: bool,
-    /// It is open, was not answered and can't be.
+    /// It is open, has not been answered and can't be.
     is_unsure: bool,
     held: Option<Held>,
 }
@@ -55,35 +56,35 @@ impl Place {
     }
 }
 
-/// Counts the open questions of one agent.
+/// The counts of the open questions of one agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct OfAgent {
     open: usize,
     bytes: usize,
     asked: usize,
     unsure: BTreeSet<PromptId>,
-    /// Those that wait for room.
+    /// The questions that wait for room.
     room: BTreeSet<PromptId>,
 }
 
-/// Counts the questions that are kept.
+/// The counts of the questions that are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// The open ones that were raised.
+    /// The open questions that were raised.
     raised: BTreeSet<PromptId>,
-    /// Those of them that can be answered.
+    /// The raised questions that can be answered.
     answerable: BTreeSet<PromptId>,
     agents: BTreeMap<Asker, OfAgent>,
-    /// How much memory those of a link take that are open.
+    /// The memory that the open questions of each link take.
     bytes: BTreeMap<LinkId, usize>,
-    /// Those that are held back for what a server replays, by when they came.
+    /// The questions held back during a replay, by the time of their arrival.
     replayed: BTreeMap<LinkId, BTreeSet<(Duration, PromptId)>>,
-    /// Whose questions wait for room.
+    /// The agents whose questions wait for room.
     crowded: BTreeSet<Asker>,
 }
 
 impl Tally {
-    /// Counts a question where its state puts it.
+    /// Adds a question to the counts of its state.
     pub(super) fn add(&mut self, prompt: &Prompt, place: Place) {
         let (id, key) = (prompt.id, &prompt.key);
         match place.held {
@@ -121,7 +122,7 @@ impl Tally {
         }
     }
 
-    /// Counts a question no more where its state had put it.
+    /// Removes a question from the counts of its former state.
     pub(super) fn take(&mut self, prompt: &Prompt, place: Place) {
         let (id, key) = (prompt.id, &prompt.key);
         self.raised.remove(&id);
@@ -160,29 +161,29 @@ impl Tally {
         }
     }
 
-    /// Returns the open ones that were raised, in the order in which they came.
+    /// Returns the open questions that were raised, in the order of their arrival.
     pub(super) fn raised(&self) -> impl Iterator<Item = PromptId> {
         self.raised.iter().copied()
     }
 
-    /// Returns those of them that can be answered.
+    /// Returns the raised questions that can be answered.
     pub(super) fn answerable(&self) -> &BTreeSet<PromptId> {
         &self.answerable
     }
 
-    /// Returns how many bytes the open ones take, of an agent and of its link.
+    /// Returns how many bytes the open questions of an agent and of its link take.
     pub(super) fn bytes(&self, whose: &Asker) -> (usize, usize) {
         let of_agent = self.agents.get(whose).map_or(0, |agent| agent.bytes);
         let of_link = self.bytes.get(&whose.0).copied().unwrap_or_default();
         (of_agent, of_link)
     }
 
-    /// Counts those of an agent that were raised and wait for an answer.
+    /// Returns how many questions of an agent were raised and wait for an answer.
     pub(super) fn asked(&self, whose: &Asker) -> usize {
         self.agents.get(whose).map_or(0, |agent| agent.asked)
     }
 
-    /// Returns those of an agent that are open, were not answered and can't be.
+    /// Returns the questions of an agent that are open, have not been answered and can't be.
     pub(super) fn unsure(
         &self,
         whose: &Asker,
@@ -191,25 +192,26 @@ impl Tally {
         of_agent.map_or(NONE, |agent| &agent.unsure).iter().copied()
     }
 
-    /// Returns those of an agent that wait for room, in the order in which they came.
+    /// Returns the questions of an agent that wait for room, in the order of their arrival.
     pub(super) fn room(&self, whose: &Asker) -> impl ExactSizeIterator<Item = PromptId> + use<'_> {
         let of_agent = self.agents.get(whose);
         of_agent.map_or(NONE, |agent| &agent.room).iter().copied()
     }
 
-    /// Returns whose questions wait for room.
+    /// Returns the agents whose questions wait for room.
     pub(super) fn crowded(&self) -> impl Iterator<Item = &Asker> {
         self.crowded.iter()
     }
 
-    /// Returns those that are held back for what a server replays, with when they came: link by link, the first one first.
+    /// Returns the questions held back during a replay with the time of their arrival: link by link, the earliest
+    /// first.
     pub(super) fn replayed(
         &self,
     ) -> impl Iterator<Item = (LinkId, &BTreeSet<(Duration, PromptId)>)> {
         self.replayed.iter().map(|(link, ids)| (*link, ids))
     }
 
-    /// Returns whether any are held back.
+    /// Returns whether any question is held back.
     pub(super) fn holds_any(&self) -> bool {
         !self.replayed.is_empty() || !self.crowded.is_empty()
     }

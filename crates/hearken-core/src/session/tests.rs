@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::protocol::{Answer, Decision, Machine, Now, decode};
 
-/// Plays events into [`Sessions`] on a clock of its own.
+/// A stage that plays events into [`Sessions`] on a clock of its own.
 struct Stage {
     sessions: Sessions,
     now: Now,
@@ -237,7 +237,7 @@ fn an_accepted_email_as_the_chapters_want_it() {
 
 #[test]
 fn a_deed_after_a_rejection_is_a_danger_in_both_orders() {
-    // Invoked first, as real producers do.
+    // Invoked first, as by real producers.
     let mut stage = Stage::new();
     stage.start();
     stage.tool("send_email", "call_1");
@@ -251,7 +251,7 @@ fn a_deed_after_a_rejection_is_a_danger_in_both_orders() {
             prompt: id
         }]
     );
-    // Asked first, as the chapters want.
+    // Asked first, as the chapters require.
     let mut stage = Stage::new();
     stage.start();
     let id = stage.ask("rpl_1");

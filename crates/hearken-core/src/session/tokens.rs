@@ -1,19 +1,19 @@
-//! Which reply tokens a link has seen, what they were for, and which were answered here (6.2).
+//! The reply tokens that a link has seen, what they were for, and which were answered here (6.2).
 //!
-//! Responsibilities: remembering tokens as digests far beyond the questions themselves, telling a question
-//! that comes again from one that carries another one's token, letting a question wait for the other one of
-//! its token. Not here: how a question is opened (`questions`), what is said of it (`announce`).
+//! Responsibilities: remembering tokens as digests far beyond the questions themselves, distinguishing a repeated
+//! question from one that carries another question's token, making a question wait for the other one with the same
+//! token. Not here: how a question is opened (`questions`), what is announced about it (`announce`).
 //!
 //! # Mental model
-//! A token is one question's, and takes one answer. It counts for the whole link, because whoever gets an
-//! answer goes by the token alone. A token is reused when another agent, another session or another action
-//! brings it, or when it was answered here before. While the earlier question is open the later one can't be
-//! answered; after that it can, and every answer to it takes two steps.
+//! A token belongs to one question and accepts one answer. It is scoped to the whole link, because the receiver of an
+//! answer goes by the token alone. A token is reused when another agent, another session or another action carries it,
+//! or when it was answered here before. While the earlier question is open the later one can't be answered; after that
+//! it can, and every answer to it takes two steps.
 //!
 //! # Worked example
-//! Agent A asks to save a file under `t`. Agent B asks to wipe a disk under `t`: it is asked, and can't be
-//! answered. A's question is rejected and closes: B's can be answered now, in two steps. A server that asks
-//! the very same unanswered question again reuses nothing.
+//! Agent A asks to save a file under `t`. Agent B asks to wipe a disk under `t`: the question is asked, but can't be
+//! answered. A's question is rejected and closes: B's can be answered now, in two steps. A server that repeats the very
+//! same unanswered question reuses nothing.
 
 use std::fmt::Write;
 
@@ -28,19 +28,19 @@ use super::question::Question;
 use super::remembered::{Digest, TokenUse, shortened};
 use super::sessions::Sessions;
 
-/// What a question's token tells of it.
+/// What a question's token shows about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// It is a question of its own, or one that comes again without having been answered.
+    /// It is a question of its own, or an unanswered one that is repeated.
     Use(TokenUse),
-    /// It is this open question, once more.
+    /// It is this open question, repeated.
     Repeats(PromptId),
-    /// It is this open question, and asks something else by now.
+    /// It is this open question, but it has changed.
     Changes(PromptId),
 }
 
 impl Sessions {
-    /// Looks what a question's token was used for on its link, and remembers it.
+    /// Looks up what a question's token was used for on its link, and remembers this use.
     pub(super) fn claim_token(&mut self, key: &SessionKey, question: &Question) -> Claim {
         let Some(token) = question.token() else {
             return Claim::Use(TokenUse::Own);
@@ -53,7 +53,7 @@ impl Sessions {
         if let Some(repeated) = holders().find(same) {
             return Claim::Repeats(repeated.id);
         }
-        // The session that asks under its own token again has changed what it asks.
+        // A session that asks again under its own token has changed its question.
         let own = |prompt: &&Prompt| {
             prompt.key == *key
                 && prompt.token_use == TokenUse::Own
@@ -75,7 +75,7 @@ impl Sessions {
         })
     }
 
-    /// Remembers that an answer goes out under a question's token.
+    /// Remembers that an answer was sent under a question's token.
     pub(super) fn use_token(&mut self, id: PromptId) {
         if let Some(prompt) = self.prompts.get(id)
             && let Some(token) = prompt.question.token()
@@ -85,7 +85,7 @@ impl Sessions {
         }
     }
 
-    /// Gives the token of a question that is over to the next one that waits for it.
+    /// Passes the token of a question that is over to the next one that waits for it.
     pub(super) fn pass_token_on(&mut self, from: PromptId) {
         let shared = TokenUse::Shared { with: from };
         let Some(prompt) = self.prompts.get(from) else {
@@ -109,7 +109,7 @@ impl Sessions {
         self.freed.extend(next);
     }
 
-    /// Tells of questions whose token is free for them now.
+    /// Reports the questions whose token is now free for them.
     pub(super) fn tell_freed(&mut self, now: Now, changes: &mut Vec<Change>) {
         if self.freed.is_empty() {
             return;
@@ -132,7 +132,7 @@ fn digest_of(token: &ReplyToken) -> Digest {
     shortened(hasher)
 }
 
-/// Returns a digest of who asks what: the same for a question that comes again.
+/// Returns a digest of the asker and the question: it stays the same for a repeated question.
 fn digest_about(key: &SessionKey, question: &Question) -> Digest {
     struct Feed(Hasher);
     impl Write for Feed {

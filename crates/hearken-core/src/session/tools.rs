@@ -1,4 +1,4 @@
-//! The calls of tools: their pairing (A.3, 4.5.2), and what they mean for a question.
+//! Tool calls: their pairing (A.3, 4.5.2), and what they mean for a question.
 
 use crate::protocol::{ToolCallId, ToolCompleted, ToolInvoked, ToolStatus};
 
@@ -14,13 +14,13 @@ use super::remembered::digest_of_text;
 use super::sessions::Sessions;
 
 impl Session {
-    /// Returns where the call of an id is, as far as it is remembered.
+    /// Returns the state of the call with an id, if it is remembered.
     fn run_of(&self, id: Option<&ToolCallId>) -> ToolRun {
         id.and_then(|id| self.calls.run(id))
             .unwrap_or(ToolRun::Absent)
     }
 
-    /// Remembers where the call of an id is.
+    /// Records the state of the call with an id.
     fn remember_run(&mut self, id: Option<&ToolCallId>, run: ToolRun) {
         let Some(id) = id else { return };
         if self.calls.put(id, run) {
@@ -58,7 +58,7 @@ impl Sessions {
         let epoch = session.epoch();
         let twin = |call: &ToolCall| call.call_id.is_none() && call.tool == event.tool;
         if id.is_none() {
-            // The end of its namesake may be among what was not heard.
+            // The end of the other call of the same name may be among what was missed.
             session
                 .tools
                 .retain(|call| !twin(call) || call.epoch == epoch);
@@ -69,7 +69,7 @@ impl Sessions {
         let state = session.sure_state().map(AgentState::named);
         match state {
             None | Some(AgentState::CallingTool | AgentState::Thinking | AgentState::Deciding) => {}
-            // An accepted question precedes by right (A.7.4), whatever the state still says.
+            // An accepted question is a legal predecessor (A.7.4), whatever the state still is.
             Some(_) if matches!(consent, Consent::Asked(_)) || linked.is_some() => {}
             Some(
                 AgentState::Idle
@@ -82,7 +82,8 @@ impl Sessions {
         session.invocations += 1;
         session.loaded += event.tool.len() + id.map_or(0, |id| id.as_str().len());
         if session.tools.is_empty() {
-            // Most agents call one tool at a time, and thousands of lists with room for four are large.
+            // Most agents call one tool at a time; by default a list has room for four, which is a lot in thousands of
+            // lists.
             session.tools.reserve_exact(1);
         }
         session.tools.push(ToolCall {
@@ -98,7 +99,7 @@ impl Sessions {
             epoch,
         });
         if session.tools.len() > MOST_TOOLS {
-            // What can't be undone is kept as long as anything else can leave.
+            // An irreversible call is kept as long as anything else can go.
             let oldest = session
                 .tools
                 .iter()
@@ -143,7 +144,7 @@ impl Sessions {
         }
     }
 
-    /// Finds the open question that guards exactly this call.
+    /// Returns the open question that guards exactly this call.
     fn linked_prompt(
         &self,
         key: &SessionKey,
@@ -170,7 +171,7 @@ impl Sessions {
             .map(|index| session.tools.remove(index));
         let run = match &call {
             Some(_) => ToolRun::Running,
-            // A call that was forgotten because there were too many is no fault of the producer.
+            // A call that was forgotten because there were too many is not the producer's fault.
             None => session.run_of(id),
         };
         let subject = Subject::Tool {
@@ -182,7 +183,7 @@ impl Sessions {
         match context.step(subject, run, ToolEvent::completed(&event.status)) {
             Ok(to) => session.remember_run(id, to),
             Err(_) if run != ToolRun::Absent => found.push(AnomalyKind::SecondCompletion),
-            // It may have been called before our time, or unheard.
+            // It may have been called before our time, or unnoticed.
             Err(_) if !session.is_whole() => unheard = true,
             Err(_) => found.push(AnomalyKind::CompletionWithoutInvocation),
         }
@@ -199,7 +200,7 @@ impl Sessions {
         }
         let succeeded = event.status == ToolStatus::Success;
         let danger = match (&call, self.sessions.of(context)) {
-            // What was done before our time is over.
+            // An action done before our time is past.
             (Some(_), Some(session)) if session.only_replayed => None,
             (Some(call), Some(session)) if succeeded => self.danger_of_success(session, call),
             (Some(_) | None, Some(_) | None) => None,

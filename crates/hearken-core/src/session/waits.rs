@@ -1,6 +1,6 @@
-//! What waits: questions that are not raised yet, events that came before their turn, a call that nobody was asked about.
+//! Things that wait: questions that are not raised yet, events that came before their turn, calls without a question.
 //!
-//! Responsibilities: holding it, and for how long. Not here: why it waits and what lets it go (`held`, `order`,
+//! Responsibilities: storing them, and for how long. Not here: why they wait and what releases them (`held`, `order`,
 //! `consent`).
 
 use std::collections::BTreeMap;
@@ -10,16 +10,16 @@ use crate::protocol::{Decoded, Now};
 
 use super::key::SessionKey;
 
-/// How many events of one session wait at once: transports that reorder do it by a few.
+/// The most events of one session that wait at once: transports that reorder do so by a few.
 pub(super) const WINDOW: usize = 8;
 /// How long an event waits for the one before it: shorter than a person notices between sentences.
 pub(super) const PATIENCE: Duration = Duration::from_millis(250);
-/// How many events are held over all sessions, so that nobody fills the memory with events that
-/// have no turn.
+/// The most events that are held over all sessions, so that no producer can fill the memory with events that have no
+/// turn.
 const MOST_HELD: usize = 64;
 
-/// How long an irreversible call may run before the person is told that nobody was asked: producers
-/// that invoke first ask within milliseconds.
+/// How long an irreversible call may run before the person hears that no question was asked: producers that invoke
+/// first ask within milliseconds.
 pub(super) const UNASKED_AFTER: Duration = Duration::from_secs(2);
 
 /// How an event came to be applied.
@@ -29,14 +29,14 @@ pub(super) enum Arrived {
     Live,
     /// As old news, right after connecting.
     Replayed,
-    /// Under the id of another event.
+    /// Under another event's id.
     UnderUsedId,
 }
 
 /// Why a question is not raised yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
-    /// Old events are perhaps being replayed, and one of them may answer it.
+    /// Old events may be being replayed, and one of them may answer it.
     Replay,
     /// So many others of its agent are open that it waits for room.
     Room,
@@ -57,7 +57,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Returns when the first of them has waited long enough.
+    /// Returns when the first of these events has waited long enough.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.early
             .values()
@@ -70,7 +70,7 @@ impl Waiting {
         self.of(key).next().is_some()
     }
 
-    /// Returns whether an event of a session with this number waits.
+    /// Returns whether the event of a session with this number waits.
     pub(super) fn has(&self, key: &SessionKey, number: u64) -> bool {
         !self.early.is_empty() && self.early.contains_key(&(key.clone(), number))
     }
@@ -79,19 +79,19 @@ impl Waiting {
         &self,
         key: &SessionKey,
     ) -> impl Iterator<Item = (&(SessionKey, u64), &Early)> {
-        // Hardly ever does any wait, and a key is made for each look.
+        // Hardly ever is any event waiting, and each lookup clones the key.
         let waits = (!self.early.is_empty())
             .then(|| self.early.range((key.clone(), 0)..=(key.clone(), u64::MAX)));
         waits.into_iter().flatten()
     }
 
-    /// Returns whether one of them has waited long enough.
+    /// Returns whether an event of a session has waited long enough.
     pub(super) fn is_overdue(&self, key: &SessionKey, now: Now) -> bool {
         self.of(key)
             .any(|(_, early)| now.monotonic >= early.since + PATIENCE)
     }
 
-    /// Returns whether more wait than may.
+    /// Returns whether more events wait than may.
     pub(super) fn is_crowded(&self, key: &SessionKey) -> bool {
         self.early.len() > MOST_HELD || self.of(key).count() > WINDOW
     }

@@ -51,7 +51,7 @@ pub struct Look {
     pub next: Option<Duration>,
     /// Whether nothing was heard about the task since the connection came up.
     pub is_stale: bool,
-    /// How often in a row its stream ended or polling brought nothing new.
+    /// How often in a row its stream ended or it was polled; this sets the delay.
     fails: u32,
 }
 
@@ -232,7 +232,7 @@ impl A2a {
             return;
         }
         let stirs = task.look.stirs;
-        // After two failures in a row, no stream is requested until something changes.
+        // After two failures in a row, no stream is requested before the next connection.
         if card.streams && has_room && task.look.fails < 2 {
             let number = self.numbers.fresh();
             let call = card.subscribe(number, id);

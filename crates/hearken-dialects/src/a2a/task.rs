@@ -187,7 +187,7 @@ impl Task {
         turn.update(Update::Says { message, text }, teller, now, out);
     }
 
-    /// Names the non-text parts, once.
+    /// Announces the names of the non-text parts, once.
     fn shows(&mut self, id: &str, content: &Content, more: bool, out: &mut Vec<Out>) {
         let told = self.shown.contains(&id.to_owned());
         if content.others.is_empty() || told && !more {

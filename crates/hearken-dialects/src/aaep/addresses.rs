@@ -1,7 +1,7 @@
-//! Where a producer of AAEP has what, told from the address that the person gave (B.1, B.2).
+//! Where an AAEP producer serves what, derived from the address that the person gave (B.1, B.2).
 //!
-//! Responsibilities: the paths of the handshake and of the plain pair, what is asked of each, the terms of the
-//! WebSocket. Not here: which host that is and asking it (`transport`), what is asked when (the handshake).
+//! Responsibilities: the paths of the handshake and of the plain pair, the request for each, the terms of the
+//! WebSocket. Not here: the host and sending requests (`transport`), the order of requests (the handshake).
 //!
 //! | given | base | plain pair | handshake | WebSocket |
 //! |---|---|---|---|---|
@@ -10,53 +10,53 @@
 //! | `ws://h/x/aaep/v1/ws` | `/x` | `/x/events`, `/x/messages` | `/x/aaep/v1/…` | that |
 //! | `ws://h/own` | | `/events`, `/messages` | `/aaep/v1/…` | that |
 //!
-//! The manifest is at `/.well-known/aaep-manifest.json`, whatever the base.
+//! The manifest is at `/.well-known/aaep-manifest.json`, regardless of the base.
 
 use super::ways::Way;
 use crate::Carrier;
 use crate::link;
 use crate::link::{Address, Body, Call, Stream, Subprotocol, WebSocketTerms};
 
-/// Where producers put the handshake (B.1.1).
+/// The path prefix of the handshake (B.1.1).
 const PREFIX: &str = "/aaep/v1";
 
-/// Where producers put their manifest (5.10.2).
+/// The path of the manifest (5.10.2).
 const MANIFEST: &str = "/.well-known/aaep-manifest.json";
 
-/// What a request understands: a signed manifest comes as JOSE.
+/// The accepted content types: a signed manifest comes as JOSE.
 const ACCEPT: &str = "application/json, application/jose";
 
-/// The largest answer that is taken in, in bytes: a signed manifest is a few kilobytes, a message of the
-/// protocol at most 64 KiB (3.7).
+/// The largest answer that is read, in bytes: a signed manifest has a few kilobytes, a message of the protocol at most
+/// 64 KiB (3.7).
 const ANSWER_BYTES: usize = 256 * 1024;
 
-/// What AAEP wants of a WebSocket (B.2).
+/// AAEP's requirements for a WebSocket (B.2).
 pub const WEBSOCKET: WebSocketTerms = WebSocketTerms {
     path: "/aaep/v1/ws",
     // Both sides must name it (B.2.1).
     subprotocol: Subprotocol::Required(&["aaep.v1"]),
-    // The end of the stream, and of the subscription as the subscriber wished (B.2.6).
+    // The stream has ended, or the subscriber has ended the subscription (B.2.6).
     over: &[4000, 4005],
-    // Rejected, not known, not allowed, thrown out: asking again changes nothing of that.
+    // Rejected, unknown, not allowed, or evicted: asking again would not help.
     turned_away: &[4001, 4002, 4003, 4004],
     leaving: 4005,
 };
 
-/// Knows where a producer has what.
+/// The addresses of one producer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Addresses {
-    /// What stands before the paths of the protocol; empty for the root.
+    /// The prefix of the protocol's paths; empty for the root.
     base: String,
-    /// What stands before the plain pair.
+    /// The prefix of the plain pair's paths.
     plain: String,
-    /// The stream of the plain pair, where the person named that itself.
+    /// The stream of the plain pair, if the person named it.
     named: Option<Address>,
-    /// The WebSocket, where the person named that.
+    /// The WebSocket, if the person named it.
     socket: Option<String>,
 }
 
 impl Addresses {
-    /// Reads the path of the address that the person gave; what is no server on the network has none.
+    /// Reads the path of the given address; only a server on the network has one.
     pub fn given(carrier: Carrier, path: &str) -> Self {
         match carrier {
             Carrier::EventStream => Self::of_http(path),
@@ -67,7 +67,7 @@ impl Addresses {
         }
     }
 
-    /// Reads the path of an address that was given for http or https.
+    /// Reads the path of an http or https address.
     fn of_http(path: &str) -> Self {
         let whole = path.trim_end_matches('/');
         let (plain, named) = match whole.strip_suffix("/events") {
@@ -83,8 +83,8 @@ impl Addresses {
         }
     }
 
-    /// Reads the path of an address that was given for ws or wss. One of its own says nothing about where the
-    /// rest is: the usual place is tried.
+    /// Reads the path of a ws or wss address. A path of the server's own choice does not show where the rest is, so the
+    /// usual place is assumed.
     fn of_websocket(path: &str) -> Self {
         let path = match path {
             "" | "/" => WEBSOCKET.path,
@@ -99,14 +99,13 @@ impl Addresses {
         }
     }
 
-    /// Returns whether a query of the address that was given would go nowhere: it belongs to a stream, and this
-    /// names none.
+    /// Returns whether the given address may have a query: a query belongs to a stream or a WebSocket, so the address
+    /// must name one.
     pub fn takes_query(&self) -> bool {
         self.named.is_some() || self.socket.is_some()
     }
 
-    /// Returns the path by which the source is called for a person: where its frames are without a handshake, or
-    /// its WebSocket.
+    /// Returns the path shown to the person as the source: its WebSocket, or its events without a handshake.
     pub fn shown(&self) -> String {
         match &self.socket {
             Some(socket) => socket.clone(),
@@ -114,7 +113,7 @@ impl Addresses {
         }
     }
 
-    /// Returns a way as a connection is made by it.
+    /// Returns the link's form of a way.
     pub(super) fn way(&self, way: Way) -> link::Way {
         match (way, &self.socket) {
             (Way::WebSocket, Some(socket)) => link::Way::WebSocket(socket.clone()),
@@ -133,18 +132,18 @@ impl Addresses {
         format!("{}{PREFIX}/{what}", self.base)
     }
 
-    /// Asks for the manifest.
+    /// Returns the request for the manifest.
     pub fn manifest(&self) -> Call {
         of_the_handshake(Call::get(MANIFEST))
     }
 
-    /// Asks for a subscription with this message.
+    /// Returns the request for a subscription with this message.
     pub(super) fn subscribe(&self, message: String) -> Call {
         let path = self.handshake("subscriptions");
         of_the_handshake(Call::post(path, Body::json(message)))
     }
 
-    /// Tells the subscription something.
+    /// Returns the request that sends a message to the subscription.
     pub(super) fn tell(&self, message: String) -> Call {
         of_the_handshake(Call::post(self.handshake("replies"), Body::json(message)))
     }
@@ -159,8 +158,8 @@ impl Addresses {
         }
     }
 
-    /// Returns the stream of a subscription: where the server says, else at its usual place. One that was made on an
-    /// earlier connection may be forgotten by now.
+    /// Returns the stream of a subscription, at the server's location or at its usual place. A subscription from an
+    /// earlier connection may have been forgotten.
     pub(super) fn subscription(&self, id: &str, location: Option<&str>, resumed: bool) -> Stream {
         let at = match location {
             Some(location) => Address::Named(location.to_owned()),
@@ -180,7 +179,7 @@ impl Addresses {
     }
 }
 
-/// Lays down what every request of the handshake understands.
+/// Sets what every request of the handshake accepts.
 fn of_the_handshake(call: Call) -> Call {
     Call {
         accept: ACCEPT,
@@ -189,7 +188,7 @@ fn of_the_handshake(call: Call) -> Call {
     }
 }
 
-/// Writes a byte of a value as a query may hold it.
+/// Encodes a byte of a value for a query.
 fn escaped(byte: u8) -> String {
     match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => {

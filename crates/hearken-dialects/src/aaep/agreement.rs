@@ -1,8 +1,8 @@
-//! A subscription that was agreed: its terms, their changes, and whether they are kept.
+//! An agreed subscription: its terms, their changes, and whether they are kept.
 //!
-//! Responsibilities: what was asked for and what is honoured, told once where it differs;
-//! renegotiation (5.7); a stream that outruns its rate (5.6.2); the end that a producer says. Not
-//! here: how it came to the agreement (`handshake`), what single terms are (`terms`).
+//! Responsibilities: the terms asked for and honoured, announced once if they differ; renegotiation (5.7); a stream
+//! that exceeds its rate (5.6.2); the producer's end of the subscription. Not here: reaching the agreement
+//! (`handshake`), the single terms (`terms`).
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,16 +13,15 @@ use crate::protocol::{Capabilities, EventFilters, Now, object, renegotiate};
 use super::terms::{self, Difference};
 use super::{Aaep, Handshake, Handshakes, Out, Standing, tell};
 
-/// Over how long arrivals are counted against the rate that was agreed.
+/// The period over which arrivals are counted against the agreed rate.
 const RATE_WINDOW: Duration = Duration::from_secs(5);
-/// How often a lower rate is asked for at most: the producer needs time to keep to the last one.
+/// The shortest time between two requests for a lower rate: the producer needs time to adapt to the last one.
 const RATE_PAUSE: Duration = Duration::from_secs(60);
 
-/// A subscription that ends sooner is not asked for again on the same connection: that could go round
-/// for ever.
+/// A subscription that ends sooner is not requested again on the same connection, to avoid an endless loop.
 const LASTING: Duration = Duration::from_secs(5);
 
-/// What was agreed with a producer.
+/// The agreement with a producer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Agreement {
     pub(super) id: String,
@@ -31,13 +30,13 @@ pub(super) struct Agreement {
     pub(super) honored: Capabilities,
     /// When it was agreed.
     pub(super) at: Duration,
-    /// Whether it is followed on another connection than the one that it was agreed for.
+    /// Whether it is followed on a later connection than the one it was agreed on.
     pub(super) followed_again: bool,
-    /// The change that was asked for last, while its answer is awaited.
+    /// The last change that was requested, while its answer is pending.
     pub(super) changing: Option<(u64, Capabilities)>,
-    /// When what is not urgent came, within [`RATE_WINDOW`].
+    /// The arrival times of events that are not critical, within [`RATE_WINDOW`].
     arrivals: VecDeque<Duration>,
-    /// When a lower rate was asked for last because the stream outran the agreed one, and which.
+    /// When a lower rate was last requested because the stream exceeded the agreed one, and that rate.
     slowed: Option<(Duration, u64)>,
 }
 
@@ -62,13 +61,13 @@ impl Agreement {
         }
     }
 
-    /// Takes note of an arrival, and gives a lower rate where the producer outruns the agreed one.
+    /// Records an arrival; returns a lower rate to request if the producer exceeds the agreed one.
     fn outrun(&mut self, now: Duration) -> Option<u64> {
         let rate = self
             .honored
             .max_events_per_second
             .or(self.asked.max_events_per_second)?;
-        // A burst of one second's worth is within a token bucket's right (5.6.1).
+        // A token bucket allows a burst of one second's worth (5.6.1).
         let most = usize::try_from(rate.saturating_mul(RATE_WINDOW.as_secs() + 1)).ok()?;
         self.arrivals.push_back(now);
         while self
@@ -89,8 +88,8 @@ impl Agreement {
     }
 }
 
-/// Returns whether an event says that it is critical: those are no fault of a rate (5.6.3). Most are read no
-/// second time for that.
+/// Returns whether an event is critical: critical events do not count against the rate (5.6.3). The search for the word
+/// spares most events a second parse.
 fn is_critical(text: &str) -> bool {
     text.contains("\"critical\"")
         && object(text).is_some_and(|event| {
@@ -99,7 +98,7 @@ fn is_critical(text: &str) -> bool {
 }
 
 impl Aaep {
-    /// Watches whether a producer keeps to the rate that was agreed; asks for a lower one if not.
+    /// Checks whether a producer keeps to the agreed rate, and asks for a lower one if not.
     pub(super) fn watch_rate(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
         let Handshake::Agreed(agreed) = &mut self.handshake else {
             return;
@@ -115,7 +114,7 @@ impl Aaep {
         self.renew_terms(out);
     }
 
-    /// Returns the terms that the person wants now.
+    /// Returns the terms that are wanted now.
     pub(super) fn capabilities(&self) -> Capabilities {
         let slowed = match &self.handshake {
             Handshake::Agreed(agreed) => agreed.slowed.map(|(_, rate)| rate),
@@ -132,8 +131,8 @@ impl Aaep {
         }
     }
 
-    /// Asks for what is wanted now, where that is not what was asked for (5.7). Without a connection that
-    /// waits until there is one again.
+    /// Requests the terms that are wanted now, if they differ from those asked for (5.7). Without a connection, this
+    /// waits for the next one.
     pub(super) fn renew_terms(&mut self, out: &mut Vec<Out>) {
         if !self.up {
             return;
@@ -142,7 +141,7 @@ impl Aaep {
         let Handshake::Agreed(agreed) = &mut self.handshake else {
             return;
         };
-        // A change on top of one that is under way is asked for as both in one.
+        // A change on top of a pending one is requested as both together.
         let before = agreed.changing.as_ref().map(|(_, change)| change.clone());
         let before = before.unwrap_or_default();
         let Some(change) = agreed.asked.amended(&before).lacking(&wanted) else {
@@ -166,8 +165,8 @@ impl Aaep {
         }
     }
 
-    /// Returns whether the producer was asked to leave some events out (5.3.1.7): the gaps that this leaves in
-    /// the numbers look like lost events.
+    /// Returns whether the producer was asked to leave some events out (5.3.1.7): the resulting gaps in the numbers
+    /// look like lost events.
     pub(super) fn leaves_out(&self) -> bool {
         let filters = match &self.handshake {
             Handshake::Agreed(agreed) => agreed.asked.event_filters.as_ref(),
@@ -190,13 +189,13 @@ impl Aaep {
             return;
         }
         if let Handshake::Agreed(agreed) = &mut self.handshake {
-            // Whom the change did not reach is asked with the next one.
+            // The change did not arrive, so the next one includes it.
             agreed.changing = None;
         }
         Self::tell_unchanged(Word::Fault(fault), out);
     }
 
-    /// A change was refused: what was agreed stays, and the same is not asked again at every turn.
+    /// Handles a refused change: the agreement stays, and the same change is not requested again.
     pub(super) fn change_refused(&mut self, reason: Word, out: &mut Vec<Out>) {
         if let Handshake::Agreed(agreed) = &mut self.handshake
             && let Some((_, change)) = agreed.changing.take()
@@ -206,8 +205,8 @@ impl Aaep {
         Self::tell_unchanged(reason, out);
     }
 
-    /// Takes the end of the subscription that the producer says (5.8): what it asked is decided by its
-    /// defaults (5.8.2), and a connection that carries both ways is asked for a new one.
+    /// Handles the producer's end of the subscription (5.8): its open questions are decided by their defaults (5.8.2),
+    /// and on a bidirectional connection a new subscription is requested.
     pub(super) fn closed(
         &mut self,
         reason: String,
@@ -230,17 +229,17 @@ impl Aaep {
         if inside && lasted {
             self.shake_hands_inside(out);
         } else if inside {
-            // Who ends it as soon as it is agreed is asked after a pause, by a new connection.
+            // A producer that ends it immediately is asked again after a pause, on a new connection.
             self.turn_away(Phrase::new("rejected.closed"), None, true, out);
         }
     }
 
-    /// Tells that terms could not be changed.
+    /// Announces that terms could not be changed.
     fn tell_unchanged(reason: Word, out: &mut Vec<Out>) {
         out.push(Out::Tell(tell("link.change_failed").with("reason", reason)));
     }
 
-    /// Tells once in which terms a producer differs from what was asked for.
+    /// Announces, once, the terms in which a producer differs from what was asked for.
     pub(super) fn tell_terms(&mut self, notes: Option<String>, out: &mut Vec<Out>) {
         let Handshake::Agreed(agreed) = &self.handshake else {
             return;
@@ -251,7 +250,7 @@ impl Aaep {
         if known {
             return;
         }
-        // Whoever is not asked must know it; the rest matters to those who look.
+        // A person who will not be asked questions must know it; the rest is detail.
         let unasked = told.iter().any(Difference::leaves_unasked);
         let key = if told.is_empty() {
             "link.terms_kept"

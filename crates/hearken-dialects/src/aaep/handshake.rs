@@ -1,7 +1,7 @@
-//! The handshake itself: what is asked of a producer, and what its answers mean.
+//! The handshake itself: the requests to a producer, and what its answers mean.
 //!
-//! Responsibilities: the manifest, the subscription, the consent, and each other answer. Not here: what was
-//! agreed (`agreement`), refusals (`refusal`), proof (`proof`), which way comes next (`ways`).
+//! Responsibilities: the manifest, the subscription, the consent, and every other answer. Not here: the agreement
+//! (`agreement`), refusals (`refusal`), proof (`proof`), choosing the next way (`ways`).
 
 use crate::link::{Fault, HttpAnswer, Word};
 use crate::protocol::{
@@ -15,11 +15,11 @@ use super::ways::Failing;
 use super::{Aaep, Asked, Handshake, Handshakes, Out, tell};
 use crate::link::Phrase;
 
-/// How this program names itself to producers; the same from run to run (5.2.1).
+/// The name of this program for producers; the same in every run (5.2.1).
 const SUBSCRIBER: &str = "hearken";
 
 impl Aaep {
-    /// Begins an attempt: on a link that shakes hands beside its stream, this says what it follows.
+    /// Begins an attempt; on a link with its handshake beside the stream, this decides what to follow.
     pub(super) fn begin(&mut self, out: &mut Vec<Out>) {
         if self.at != Handshakes::Beside {
             if self.ways.is_plain_pair() {
@@ -42,14 +42,14 @@ impl Aaep {
         });
     }
 
-    /// Sends the request as the first message of a connection that carries both ways.
+    /// Sends the subscription request as the first message of a bidirectional connection.
     pub(super) fn shake_hands_inside(&mut self, out: &mut Vec<Out>) {
         if self.at != Handshakes::Inside {
             return;
         }
         let (terms, message) = self.request(AAEP_VERSION);
         let request = self.send(&message, out);
-        // What was read beside another way counts here too; by itself this one has no place for it.
+        // A manifest read beside another way counts here too; this way has no request for one.
         let (manifest, proof) = self.ways.manifest();
         let asked = Asked {
             request,
@@ -61,10 +61,10 @@ impl Aaep {
         self.step(Handshake::Asked(Box::new(asked)), out);
     }
 
-    /// Takes the loss of a link: a subscription that its server does not know any more is forgotten,
-    /// and one on a connection of its own ends with it (B.2.5).
+    /// Handles the loss of a link: a subscription that the server has forgotten is dropped, and one on a bidirectional
+    /// connection ends with it (B.2.5).
     pub(super) fn loosen(&mut self, fault: &Fault, out: &mut Vec<Out>) {
-        // Who is busy, or had to wait, says nothing about whom it knows.
+        // A server that is busy or timed out does not say that it forgot the subscription.
         let forgotten = matches!(
             fault,
             Fault::Status {
@@ -87,7 +87,7 @@ impl Aaep {
         }
     }
 
-    /// Takes the answer to a request beside a stream.
+    /// Handles the answer to a request beside a stream.
     pub(super) fn answered(
         &mut self,
         request: u64,
@@ -113,7 +113,7 @@ impl Aaep {
                         Some(message) => {
                             self.handshake_message(message, now, out);
                         }
-                        // Taken; the consent comes over the stream.
+                        // Accepted; the consent comes over the stream.
                         None if answer.status < 300 => {}
                         None => {
                             let fault = Fault::Status {
@@ -126,7 +126,7 @@ impl Aaep {
                     Err(fault) => self.change_failed(fault, out),
                 }
             }
-            // An answer that nobody waits for any more.
+            // The answer to an outdated request.
             Handshake::Idle
             | Handshake::Manifest { .. }
             | Handshake::Asked(_)
@@ -139,7 +139,7 @@ impl Aaep {
         let (manifest, proof) = match outcome {
             Ok(answer) if answer.status == 200 => self.examine(&answer.body),
             Ok(_) => (None, Err(SignatureFault::Missing)),
-            // Nobody is there at all; whoever is slow or confused here may still take a subscription.
+            // The server is unreachable; a slow or confused one may still accept a subscription.
             Err(
                 fault @ (Fault::Refused | Fault::UnknownHost | Fault::Tls(_) | Fault::Unusable(_)),
             ) if !self.ways.is_doubtful() => {
@@ -198,7 +198,7 @@ impl Aaep {
                 self.ask_subscription(asked.version, asked.manifest, asked.proof, out);
             }
             Some(HandshakeMessage::Rejected(rejected)) => {
-                // Another version that both sides know is asked for once.
+                // Another version that both sides know is requested once.
                 let other = asked.manifest.as_ref().and_then(|manifest| {
                     manifest
                         .versions
@@ -218,7 +218,7 @@ impl Aaep {
             }
             Some(HandshakeMessage::Accepted(_) | HandshakeMessage::Closed { .. }) | None => {
                 match answer.status {
-                    // It is there, but not now or not for us; the plain pair would be no way around.
+                    // The handshake exists, but not now or not for us; the plain pair must not bypass that.
                     401 | 403 | 407 | 408 | 429 | 500 | 502..=599 => {
                         let fault = Fault::Status {
                             status: answer.status,
@@ -232,8 +232,8 @@ impl Aaep {
         }
     }
 
-    /// The server has no handshake beside a stream: another way that it lists, else the plain pair, unless
-    /// the person wants proof.
+    /// Handles a server without a handshake beside a stream: tries another listed way, else the plain pair, unless the
+    /// person requires proof.
     fn no_handshake(&mut self, status: u16, out: &mut Vec<Out>) {
         if self.ways.has_another_listed() && self.other_way(Failing::NoHandshake { status }, out) {
             return;
@@ -257,7 +257,7 @@ impl Aaep {
         let transport = self.ways.name().or((!inside).then_some("sse"));
         let believed = self.believe(&accepted, asked.manifest, asked.proof, transport);
         out.push(Out::Proven(believed.as_ref().ok().cloned().flatten()));
-        // Who names no version uses the one that it was asked for.
+        // A producer that names no version uses the requested one.
         let other = accepted.version.filter(|version| !is_understood(version));
         let unusable = match (believed, other) {
             (Err(fault), _) => Some(super::proof::phrase(fault)),
@@ -288,11 +288,11 @@ impl Aaep {
             out.push(Out::Follow(stream));
         }
         self.tell_terms(accepted.notes, out);
-        // What the person changed while the answer was under way.
+        // Includes what the person changed while the answer was pending.
         self.renew_terms(out);
     }
 
-    /// Takes a message of the handshake that came over a stream; `false` when it is none.
+    /// Handles a handshake message that came over a stream; returns `false` for any other frame.
     pub(super) fn handshake_frame(&mut self, text: &str, now: Now, out: &mut Vec<Out>) -> bool {
         if self.at == Handshakes::Nowhere {
             return false;
@@ -303,26 +303,26 @@ impl Aaep {
         }
     }
 
-    /// Returns whether a frame may be a word of a handshake.
+    /// Returns whether a frame may be part of a handshake.
     pub(super) fn is_handshake(&self, text: &str) -> bool {
         self.at != Handshakes::Nowhere && read_handshake(text).is_some()
     }
 
-    /// Returns whether a consent is awaited on the connection itself.
+    /// Returns whether a consent is awaited on a bidirectional connection.
     pub(super) fn awaits_consent_inside(&self) -> bool {
         self.at == Handshakes::Inside && matches!(self.handshake, Handshake::Asked(_))
     }
 
-    /// Takes the word of the other side that it has no handshake, which is none of a refusal.
+    /// Handles the program's report that it has no handshake, which is not a refusal.
     pub(super) fn no_subscriptions(&mut self, out: &mut Vec<Out>) {
-        // Whoever has shaken hands, or sent events in its place, is taken by that.
+        // After a consent, or events instead of one, the report has no effect.
         if self.awaits_consent_inside() {
             self.without_handshake(out);
         }
     }
 
-    /// Follows a connection that carries both ways without a handshake, unless the person wants proof; tells
-    /// whether it is followed.
+    /// Follows a bidirectional connection without a handshake, unless the person requires proof; returns whether it is
+    /// followed.
     pub(super) fn without_handshake(&mut self, out: &mut Vec<Out>) -> bool {
         self.step(Handshake::Plain, out);
         if self.refuse_unproven(out) {
@@ -332,7 +332,7 @@ impl Aaep {
         true
     }
 
-    /// Tells once which way a connection that carries both has turned out to go.
+    /// Reports, once, whether a bidirectional connection has turned out to have a handshake.
     fn tell_way(&mut self, key: &'static str, out: &mut Vec<Out>) {
         if self.way_told != Some(key) {
             self.way_told = Some(key);
@@ -370,7 +370,7 @@ impl Aaep {
                 }
             }
             (HandshakeMessage::Rejected(rejected), Handshake::Agreed(agreed)) => {
-                // Without a change under way it is about nothing of ours.
+                // Without a pending change, this is not about a request of ours.
                 if agreed.changing.is_some() {
                     let reason = Word::Phrase(Phrase::new(rejection(rejected.code)));
                     self.change_refused(reason, out);
@@ -383,7 +383,7 @@ impl Aaep {
                 },
                 Handshake::Agreed(agreed),
             ) => {
-                // Another one's end on the same connection is none of ours.
+                // The end of another subscription on the same connection does not concern ours.
                 if subscription.is_none_or(|of| of == agreed.id) {
                     let agreed_at = agreed.at;
                     self.closed(reason, agreed_at, now, out);
@@ -404,7 +404,7 @@ impl Aaep {
         true
     }
 
-    /// Writes a request for a subscription, and gives the terms in it.
+    /// Returns the message that requests a subscription, and the terms in it.
     fn request(&self, version: &str) -> (crate::protocol::Capabilities, String) {
         let capabilities = self.capabilities();
         let request = SubscriptionRequest {

@@ -1,8 +1,7 @@
-//! The lines of a program: JSON-RPC around AAEP's messages, or the messages alone (B.6).
+//! The lines of a program: JSON-RPC around AAEP's messages, or bare messages (B.6).
 //!
-//! Responsibilities: telling JSON-RPC from bare messages by what comes, unwrapping events and results,
-//! wrapping what goes out by its type, the answers that other requests of a program get. Not here: envelopes and
-//! ids (`rpc`), what a message means.
+//! Responsibilities: telling JSON-RPC from bare messages, unwrapping events and results, wrapping outgoing messages by
+//! type, answering a program's other requests. Not here: envelopes and ids (`rpc`), what a message means.
 //!
 //! | message type | goes out as |
 //! |---|---|
@@ -11,11 +10,11 @@
 //! | `subscription.close` | notification `aaep.close` |
 //! | every reply | notification `aaep.reply` |
 //!
-//! A program that does not know the method `aaep.subscribe` has no handshake, which is no refusal; every other
-//! error is one.
+//! A program that does not know the method `aaep.subscribe` has no handshake, which is not a refusal; every other error
+//! is one.
 //!
-//! Until the program has said something it is taken for one that speaks JSON-RPC, because there the
-//! subscriber speaks first. A program whose first line is a bare message gets bare messages.
+//! A program that has written nothing yet is assumed to speak JSON-RPC, because there the subscriber speaks first. A
+//! program whose first line is a bare message gets bare messages.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -23,41 +22,41 @@ use serde_json::json;
 use crate::Foreign;
 use crate::rpc::{self, Asked, Message, NO_SUCH_METHOD, Text};
 
-/// What a line carries.
+/// The content of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A message, as it came.
+    /// A message, as it arrived.
     Message(String),
     /// The line that answers this one.
     Answer(String),
-    /// The program says that it knows no subscriptions.
+    /// The program reports that it has no subscriptions.
     NoSubscriptions,
-    /// A request of another protocol, which is nothing that we could answer for the person.
+    /// A request of another protocol that cannot be answered on the person's behalf.
     NotMine(Foreign),
-    /// Nothing that anybody needs to know.
+    /// Nothing of interest.
     Nothing,
 }
 
-/// How a program speaks.
+/// How a program writes its messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Speech {
-    /// It said nothing yet.
+    /// It has written nothing yet.
     #[default]
     Silent,
     /// JSON-RPC 2.0.
     Rpc,
-    /// One message a line, without an envelope.
+    /// One message per line, without an envelope.
     Bare,
 }
 
-/// What was asked of a program.
+/// The pending requests to a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Request {
     Subscribe,
     Renegotiate,
 }
 
-/// Keeps what is known of the way a program speaks.
+/// How a program writes, as far as known.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     speech: Speech,
@@ -75,21 +74,21 @@ impl Lines {
                 }
                 return Line::Message(line.to_owned());
             }
-            // A greeting for people tells nothing about the way it speaks to us.
+            // A greeting for people does not show how the program speaks to us.
             Text::Other => return Line::Message(line.to_owned()),
         };
         self.speech = Speech::Rpc;
         match message {
             Message::Notification { method, params } => match method.as_str() {
                 "aaep.event" | "aaep.close" => params.map_or(Line::Nothing, Line::Message),
-                // A notification of another method is no message of ours; an unknown event is one.
+                // A notification of another method is not for us; an unknown event is.
                 _ => Line::Nothing,
             },
             Message::Request { id, method, params } => match method.as_str() {
                 "aaep.event" => params.map_or(Line::Nothing, Line::Message),
                 "aaep.ping" => Line::Answer(rpc::result(&id, "{}")),
                 method => match Foreign::of_method(method) {
-                    // To say that the method is not there could be taken for the person's word.
+                    // Reporting the method as missing could be taken for the person's answer.
                     Foreign::Acp => Line::NotMine(Foreign::Acp),
                     _ => Line::Answer(rpc::error(
                         &id,
@@ -110,7 +109,7 @@ impl Lines {
                         Line::Message(refusal(code, &message))
                     }
                     None if ours => Line::Message(refusal(code, &message)),
-                    // It is about no request of ours, and ends nothing.
+                    // It answers no request of ours, and ends nothing.
                     None => Line::Nothing,
                 }
             }
@@ -118,7 +117,7 @@ impl Lines {
         }
     }
 
-    /// Puts a message into the line that carries it, without the line's end.
+    /// Wraps a message into a line, without the line's end.
     pub(super) fn wrap(&mut self, message: &str) -> String {
         let message = one_line(message);
         if self.speech == Speech::Bare {
@@ -134,8 +133,8 @@ impl Lines {
     }
 }
 
-/// Turns an error into the message that says the same in the protocol's own terms (5.4): the error
-/// response is how JSON-RPC carries a rejection.
+/// Turns an error into a rejection in the protocol's own terms (5.4): JSON-RPC carries a rejection as an error
+/// response.
 fn refusal(code: i64, message: &str) -> String {
     let message = json!({
         "type": "subscription.rejected",
@@ -145,7 +144,7 @@ fn refusal(code: i64, message: &str) -> String {
     message.to_string()
 }
 
-/// Reads the type of one of our own messages.
+/// Returns the type of one of our own messages.
 fn kind(message: &str) -> String {
     #[derive(Deserialize)]
     struct Kind {
@@ -156,7 +155,7 @@ fn kind(message: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Returns a message without line breaks; in JSON they never stand inside a string.
+/// Returns a message without line breaks, which in JSON never occur inside a string.
 fn one_line(message: &str) -> String {
     message.replace(['\n', '\r'], " ")
 }

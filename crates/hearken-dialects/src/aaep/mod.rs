@@ -1,22 +1,21 @@
 //! AAEP as a dialect: the handshake, its terms and its ends, as one machine.
 //!
-//! Responsibilities: what is asked of a producer in which order and what its answers mean; the manifest and the
-//! subscription first, the plain pair second; whether a signed manifest is believed; passing events on as they
-//! are. Not here: the messages (`protocol`), how they travel (`transport`), what the person is told of a link
-//! that comes and goes (`app`).
+//! Responsibilities: the order of requests to a producer and the meaning of its answers; the manifest and the
+//! subscription first, the plain pair second; whether a signed manifest is believed; passing events on unchanged. Not
+//! here: the messages (`protocol`), sending them (`transport`), announcing a link that comes and goes (`app`).
 //!
 //! ```text
-//! Connecting -> ask the manifest -> ask a subscription -> 201 -> follow it
-//!      |               (any answer)            | 404, 405 or no handshake -> follow the plain pair
-//!      |                                       '-- refused -> this attempt has failed, with its remedy
-//!      '- agreed before -> follow it again; a server that forgot it is asked anew at the next attempt
+//! Connecting -> request the manifest -> request a subscription -> 201 -> follow it
+//!      |            (any answer)                 | 404, 405 or no handshake -> follow the plain pair
+//!      |                                         '-- refused -> the attempt fails, with its remedy
+//!      '- agreed before -> follow it again; if the server forgot it, the next attempt starts over
 //! ```
-//! On a connection that carries both ways the request is the first message after `Connected`, and the
-//! consent the first one that comes; a producer that sends events instead has no handshake.
+//! On a bidirectional connection, the request is the first message after `Connected`, and the consent the first message
+//! that arrives; a producer that sends events instead has no handshake.
 //!
-//! The folder: `handshake` (from the first request to the consent), `agreement` (what was agreed, and whether it
-//! is kept), `terms` (what is asked for), `refusal`, `proof`, `prompts` (what the agent is told to do), `ways` (which way is tried next), `lines` (JSON-RPC
-//! of a program's lines), `addresses` (where a producer has what).
+//! The folder: `handshake` (from the first request to the consent), `agreement` (the agreement, and whether it is
+//! kept), `terms` (the terms to ask for), `refusal`, `proof`, `prompts` (prompts to the agent), `ways` (which way is
+//! tried next), `lines` (JSON-RPC in a program's lines), `addresses` (where a producer serves what).
 
 mod addresses;
 mod agreement;
@@ -49,11 +48,11 @@ use terms::Difference;
 pub(super) use ways::is_of_the_way;
 use ways::{Search, Way};
 
-/// How many answers to requests of the other side may wait to be written: where so much is to be written
-/// already, a liveness check has its answer in that.
+/// How many answers to the other side's requests may wait to be written: when that many are queued, the queue itself
+/// answers a liveness check.
 const MOST_ANSWERS: usize = 8;
 
-/// Where hands are shaken.
+/// Where the handshake takes place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Handshakes {
     /// Nowhere: a file, a pipe, or the plain pair.
@@ -64,14 +63,14 @@ enum Handshakes {
     Inside,
 }
 
-/// How far the handshake is, with what that step needs; a new attempt begins it anew.
+/// The progress of the handshake, with the data of each step; a new attempt starts over.
 #[derive(Debug, Clone, PartialEq)]
 enum Handshake {
     /// Nothing is under way.
     Idle,
-    /// The manifest was asked for.
+    /// The manifest was requested.
     Manifest { request: u64 },
-    /// A subscription was asked for.
+    /// A subscription was requested.
     Asked(Box<Asked>),
     /// The producer has no handshake.
     Plain,
@@ -79,12 +78,12 @@ enum Handshake {
     Agreed(Box<Agreement>),
 }
 
-/// A request for a subscription that is under way.
+/// A pending request for a subscription.
 #[derive(Debug, Clone, PartialEq)]
 struct Asked {
     request: u64,
     version: String,
-    /// The terms that were asked for.
+    /// The requested terms.
     terms: Capabilities,
     manifest: Option<Manifest>,
     proof: Result<(), SignatureFault>,
@@ -93,32 +92,32 @@ struct Asked {
 /// The machine of one link.
 #[derive(Debug)]
 pub(super) struct Aaep {
-    /// Where hands are shaken on the way that is in use.
+    /// Where the handshake takes place on the current way.
     at: Handshakes,
     handshake: Handshake,
-    /// Whether the connection is there.
+    /// Whether the connection is up.
     up: bool,
     addresses: Addresses,
-    /// By which name replies go: ours, until the producer gave one.
+    /// The subscription name in replies: ours, until the producer gives one.
     subscription: String,
     ways: Search,
-    /// How a program's lines are read; absent for everything else.
+    /// The reader of a program's lines; `None` on any other carrier.
     lines: Option<Lines>,
-    /// What is asked of the producer by the settings.
+    /// What the settings ask of the producer.
     asks: HandshakeConfig,
     /// What the person wants now.
     wanted: Terms,
     keys: KeyRing,
     numbers: Numbers,
-    /// The answers to requests of the other side that are not written yet.
+    /// The answers to the other side's requests that are not written yet.
     answers: BTreeSet<u64>,
-    /// Extensions that the producer can't tell from others, and that are not asked for any more.
+    /// The extensions that the producer cannot tell apart, and that are no longer requested.
     left_out: Vec<String>,
-    /// The differences that were told last.
+    /// The differences last announced.
     terms_told: Vec<Difference>,
-    /// Which way it was last told to go, where that shows only on the connection itself.
+    /// The kind of connection last reported, if it shows only on the connection itself.
     way_told: Option<&'static str>,
-    /// What the agent is told to do.
+    /// The prompts to the agent.
     prompts: Prompts,
 }
 
@@ -133,7 +132,7 @@ impl Aaep {
             terms,
             seed,
             numbers,
-            // It knows where its own streams are, its events bring their own words, and its answers are not signed.
+            // AAEP has its own streams and words, and its answers are not signed.
             stream: _,
             origin: _,
             words: _,
@@ -148,7 +147,7 @@ impl Aaep {
         let mut seed = seed;
         let (at, way) = match carrier {
             Carrier::OneWay | Carrier::Requests => (Handshakes::Nowhere, None),
-            // A server that is well may still be as late here as with a handshake.
+            // A healthy server's first event may be as late here as with a handshake.
             Carrier::EventStream if plain => (Handshakes::Nowhere, Some(Way::PlainPair)),
             Carrier::WebSocket | Carrier::Socket | Carrier::Lines if plain => {
                 (Handshakes::Nowhere, None)
@@ -177,16 +176,16 @@ impl Aaep {
         }
     }
 
-    /// Goes to a step of the handshake.
+    /// Moves to a step of the handshake.
     fn step(&mut self, to: Handshake, out: &mut Vec<Out>) {
         if to == Handshake::Plain {
-            // Whoever has no handshake has proven nothing.
+            // A producer without a handshake has proven nothing.
             out.push(Out::Proven(None));
         }
         self.handshake = to;
     }
 
-    /// Sends a message of our own on the connection.
+    /// Sends one of our own messages on the connection.
     fn send(&mut self, message: &str, out: &mut Vec<Out>) -> u64 {
         let request = self.numbers.fresh();
         let frame = self.wrap(message);
@@ -194,7 +193,7 @@ impl Aaep {
         request
     }
 
-    /// Puts a message into the frame that carries it.
+    /// Wraps a message into a frame of the connection.
     fn wrap(&mut self, message: &str) -> String {
         match &mut self.lines {
             Some(lines) => lines.wrap(message),
@@ -202,7 +201,7 @@ impl Aaep {
         }
     }
 
-    /// Says what is sent when the link is closed.
+    /// Sets what is sent when the link is closed.
     fn last_words(&mut self, message: Option<String>, out: &mut Vec<Out>) {
         let words = message.map(|message| match self.at {
             Handshakes::Beside => LastWords::Call(self.addresses.tell(message)),
@@ -236,7 +235,7 @@ impl Aaep {
             return;
         }
         self.ways.works();
-        // What can't be read says nothing about the way: it may be a greeting for people.
+        // Unreadable text says nothing about the way: it may be a greeting for people.
         if self.awaits_consent_inside() && super::read(text).is_ok() && !self.without_handshake(out)
         {
             return;
@@ -248,7 +247,7 @@ impl Aaep {
 
 impl Dialect for Aaep {
     fn may_pass(&self) -> bool {
-        // Of a subscription more is to be known: whether it comes, and whether the agent keeps to it.
+        // A subscription must be inspected: for its consent, and for its rate.
         let subscribes = matches!(self.handshake, Handshake::Asked(_) | Handshake::Agreed(_));
         !subscribes && self.lines.is_none()
     }
@@ -273,15 +272,15 @@ impl Dialect for Aaep {
                 {
                     out.push(Out::Standing(Standing::Back));
                 }
-                // What the person changed while nobody was there.
+                // Includes what the person changed while the connection was down.
                 self.renew_terms(out);
             }
             LinkEvent::Resumed => match self.handshake {
-                // Without a subscription this is all there is to tell that it is the one that asked.
+                // Without a subscription, nothing else shows that this producer asked the question.
                 Handshake::Idle | Handshake::Plain => {
                     out.push(Out::Standing(Standing::PerhapsBack));
                 }
-                // A subscription that is followed again proves more; a new one, that the old is forgotten.
+                // Following a subscription again proves more; a new one proves that the old one was forgotten.
                 Handshake::Manifest { .. } | Handshake::Asked(_) | Handshake::Agreed(_) => {}
             },
             LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
@@ -334,10 +333,10 @@ impl Dialect for Aaep {
                 self.renew_terms(out);
             }
             Wish::Prompt(text) => self.prompts.send(text, &mut self.numbers, out),
-            // The protocol has no word for it, and nobody is told that it can be done.
+            // The protocol has no word for it, and stopping is not offered.
             Wish::Stop => {}
             Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
-            // Where prompts are taken, a run of its own begins with each.
+            // Where prompts are accepted, each starts a run of its own.
             Wish::Of(_, wish) => self.wish(wish, _now, out),
         }
     }
@@ -345,7 +344,7 @@ impl Dialect for Aaep {
     fn tick(&mut self, _now: Now, _out: &mut Vec<Out>) {}
 
     fn deadline(&self) -> Option<Duration> {
-        // Nothing in the handshake waits for a time: transport gives up what nobody answers.
+        // The handshake has no timers: the transport gives up unanswered requests.
         None
     }
 
@@ -358,7 +357,7 @@ impl Dialect for Aaep {
         Connection {
             how,
             terms: self.terms_told.iter().map(Difference::phrase).collect(),
-            // Only where a stream was asked for, a server that is well may answer with its first event.
+            // On a stream that was requested, a healthy server may respond only with its first event.
             may_answer_late: asked && self.ways.is_stream(),
             leaves_out: self.leaves_out(),
             takes_prompts: self.prompts.are_taken(),
@@ -373,7 +372,7 @@ impl Dialect for Aaep {
     }
 }
 
-/// Returns the next number of a SplitMix64 sequence: enough for ids, which are no secrets.
+/// Returns the next number of a SplitMix64 sequence: good enough for ids, which are not secret.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
@@ -382,7 +381,7 @@ fn random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Returns whether a text is AAEP's: by its context or its type, by itself or in an envelope of JSON-RPC.
+/// Returns whether a text is AAEP's: by its context or its type, bare or in a JSON-RPC envelope.
 pub(super) fn recognise(text: &str) -> Sign {
     let is_ours = |text: &str| object(text).is_some_and(|map| Foreign::of_object(&map).is_none());
     let surely = match rpc::read(text) {
@@ -396,7 +395,7 @@ pub(super) fn recognise(text: &str) -> Sign {
     if surely { Sign::Surely } else { Sign::No }
 }
 
-/// Tells the person something.
+/// Returns a phrase without arguments.
 fn tell(key: &'static str) -> Phrase {
     Phrase::new(key)
 }

@@ -1,7 +1,7 @@
-//! Telling an agent of AAEP what to do: not by the protocol, which has no word for it, but where its server takes it.
+//! Prompting an AAEP agent: not by the protocol, which has no word for it, but if its server accepts prompts.
 //!
-//! Responsibilities: the request that the public producers take (a POST of `{"user_message": …}`, for example at
-//! `/sessions`), and what is told of its answer. Not here: which path that is (the settings), which agent is meant (`app`).
+//! Responsibilities: the request that public producers accept (a POST of `{"user_message": …}`, for example at
+//! `/sessions`), and announcing its outcome. Not here: which path that is (the settings), which agent is meant (`app`).
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use crate::link::{Body, Call, Fault, HttpAnswer, Phrase, Word};
 use crate::protocol::user_message;
 use crate::{Numbers, Out};
 
-/// How many may be under way at once; a person who tells more than that has a server that does not answer.
+/// How many prompts may be pending: a person who sends more has a server that does not answer.
 const MOST: usize = 8;
 
-/// The largest answer that is taken in, in bytes: nothing of it is told but its status.
+/// The largest answer that is read, in bytes: only its status is announced.
 const ANSWER_BYTES: usize = 64 * 1024;
 
-/// Sends what the person wants done, and tells what becomes of it.
+/// The pending prompts, and where to send them.
 #[derive(Debug, Default)]
 pub(super) struct Prompts {
     path: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Prompts {
 }
 
 impl Prompts {
-    /// Sends them to a path of the server; without one, nothing is taken.
+    /// Sets the server's path for prompts; without one, no prompt is accepted.
     pub(super) fn at(path: Option<String>) -> Self {
         Self {
             path,
@@ -31,12 +31,12 @@ impl Prompts {
         }
     }
 
-    /// Returns whether the agent can be told what to do.
+    /// Returns whether prompts are accepted.
     pub(super) fn are_taken(&self) -> bool {
         self.path.is_some()
     }
 
-    /// Sends one.
+    /// Sends a prompt.
     pub(super) fn send(&mut self, text: &str, numbers: &mut Numbers, out: &mut Vec<Out>) {
         let Some(path) = &self.path else {
             return;
@@ -54,7 +54,7 @@ impl Prompts {
         out.push(Out::Call { request, call });
     }
 
-    /// Takes the answer to one; false where it is the answer to something else.
+    /// Handles the answer to a prompt; returns `false` for the answer to anything else.
     pub(super) fn answered(
         &mut self,
         request: u64,
@@ -86,8 +86,8 @@ impl Prompts {
     }
 }
 
-/// Returns whether what failed in this way has surely not been taken: a server that has an error, or is not heard any more,
-/// may have begun.
+/// Returns whether a request that failed this way was surely not accepted: a server with an error, or one that fell
+/// silent, may have begun.
 fn surely_not_taken(fault: &Fault) -> bool {
     match fault {
         Fault::Status { status, .. } => *status < 500 || matches!(status, 501 | 503 | 505),

@@ -1,7 +1,7 @@
-//! Whether a producer is believed to be the agent that it says it is (10.4).
+//! Whether a producer is believed to be the agent that it claims to be (10.4).
 //!
-//! Responsibilities: what the person's keys say of a manifest, and when that decides. Not here: the
-//! signatures themselves (`protocol`), what follows from a doubt (`handshake`).
+//! Responsibilities: checking a manifest with the person's keys, and when the result decides. Not here: the signatures
+//! themselves (`protocol`), the consequences of a doubt (`handshake`).
 
 use crate::link::Phrase;
 use crate::protocol::{Accepted, Claim, Manifest, SignatureFault};
@@ -9,7 +9,7 @@ use crate::protocol::{Accepted, Claim, Manifest, SignatureFault};
 use super::Aaep;
 
 impl Aaep {
-    /// Reads a manifest, and believes it if the person's keys do.
+    /// Reads a manifest, and verifies it with the person's keys.
     pub(super) fn examine(&self, text: &str) -> (Option<Manifest>, Result<(), SignatureFault>) {
         if let Some(manifest) = Manifest::read(text) {
             return (Some(manifest), Err(SignatureFault::Missing));
@@ -21,14 +21,13 @@ impl Aaep {
         }
     }
 
-    /// Decides whether a consent is believed that came over a transport, by the name that manifests have for
-    /// it: with a proof always; without one, unless the person wants proof of everybody, or has a key of this
-    /// very agent.
+    /// Decides whether to believe a consent that came over a transport, given by its name in manifests: always with a
+    /// proof; without one, unless the person requires proof from every producer or has a key for this agent.
     ///
-    /// Gives who has proven their name by it, if anybody.
+    /// Returns the agent that has proven its name, if any.
     ///
     /// # Errors
-    /// Why it is not.
+    /// Why the consent is not believed.
     pub(super) fn believe(
         &self,
         accepted: &Accepted,
@@ -48,7 +47,7 @@ impl Aaep {
         };
         let proven = proven.map(|()| accepted.agent_id.clone());
         match &accepted.agent_id {
-            // Whoever has a key for an agent wants no other to speak in its name.
+            // A key for an agent means that no other producer may use its name.
             Some(agent) if self.keys.knows(agent) => proven,
             Some(_) | None if self.asks.require_signed => proven,
             Some(_) | None => match proven {
@@ -65,7 +64,7 @@ impl Aaep {
     }
 }
 
-/// Names the words for why a producer is not believed.
+/// Returns the phrase for why a producer is not believed.
 pub(super) fn phrase(fault: SignatureFault) -> Phrase {
     Phrase::new(match fault {
         SignatureFault::Missing => "signature.missing",

@@ -1,7 +1,7 @@
-//! Refusals: a producer that takes no subscription, and a subscription that this program can't take.
+//! Refusals: by a producer that accepts no subscription, and of a subscription that this program cannot use.
 //!
-//! Responsibilities: each reason with its remedy as a phrase, when to ask again, the end of the attempt.
-//! Not here: what was asked for (`handshake`), proof (`proof`).
+//! Responsibilities: each reason with its remedy as a phrase, when to ask again, ending the attempt. Not here: the
+//! requests (`handshake`), proof (`proof`).
 
 use crate::link::{Fault, Phrase, Word};
 use crate::protocol::{Rejected, RejectionCode, SignatureFault, subscription_close};
@@ -10,20 +10,20 @@ use super::ways::Failing;
 use super::{Aaep, Handshake, Handshakes, Out, tell};
 
 impl Aaep {
-    /// Leaves a subscription that was given but can't be used.
+    /// Closes a subscription that was granted but cannot be used.
     pub(super) fn give_up(&mut self, subscription: &str, reason: Phrase, out: &mut Vec<Out>) {
         let close = subscription_close(subscription);
         match self.at {
             Handshakes::Inside => {
                 self.send(&close, out);
             }
-            // Until a course is followed there is nowhere to tell it; it goes with the link.
+            // Until a stream is followed the close cannot be sent; it goes out with the end of the link.
             Handshakes::Beside | Handshakes::Nowhere => self.last_words(Some(close), out),
         }
         self.turn_away(reason, None, false, out);
     }
 
-    /// Refuses a producer that proves nothing where the person wants proof; says whether it did.
+    /// Refuses a producer that proves nothing if the person requires proof; returns whether it did.
     pub(super) fn refuse_unproven(&mut self, out: &mut Vec<Out>) -> bool {
         let unproven = self.asks.require_signed;
         if unproven {
@@ -33,8 +33,8 @@ impl Aaep {
         unproven
     }
 
-    /// Ends the attempt for a reason: `again` where waiting may help, `retry_after` seconds long where the
-    /// producer named them.
+    /// Ends the attempt for a reason. With `again`, waiting may help: `retry_after` seconds, if the producer named a
+    /// time.
     pub(super) fn turn_away(
         &mut self,
         reason: Phrase,
@@ -70,26 +70,26 @@ impl Aaep {
         self.turn_away(reason, retry_after, again, out);
     }
 
-    /// Ends the attempt that is under way; on a connection of its own, the link.
+    /// Ends the current attempt; on a bidirectional connection, the link.
     pub(super) fn refuse(&mut self, fault: Fault, out: &mut Vec<Out>) {
         self.handshake = Handshake::Idle;
         out.push(match self.at {
             Handshakes::Beside => Out::Refuse(fault),
-            // Another connection may do; this one is given up.
+            // Another connection may work; this one is given up.
             Handshakes::Inside if !fault.is_final() => Out::Refuse(fault),
             Handshakes::Inside | Handshakes::Nowhere => Out::Close(fault),
         });
     }
 
-    /// Leaves one extension out of what is asked for, when a producer can't tell two apart that share a
-    /// prefix (7.3.1); `false` when there is none to leave out.
+    /// Drops one requested extension if a producer cannot tell apart two that share a prefix (7.3.1); returns `false`
+    /// if none can be dropped.
     pub(super) fn leave_out(&mut self, rejected: &Rejected, out: &mut Vec<Out>) -> bool {
         let asked = self.extensions();
         if rejected.code != RejectionCode::CapabilitiesIncompatible || asked.len() < 2 {
             return false;
         }
-        // The message names the prefix, which mostly is a part of the address too; the person's first
-        // choice stays.
+        // The message names the prefix, which is usually also part of the address; the person's first extension is
+        // kept.
         let named = |address: &&String| {
             address
                 .split('/')
@@ -104,7 +104,7 @@ impl Aaep {
         true
     }
 
-    /// Returns the extensions that are asked for.
+    /// Returns the extensions to request.
     pub(super) fn extensions(&self) -> Vec<String> {
         let wanted = self.asks.extensions.iter();
         wanted
@@ -119,7 +119,7 @@ fn words(message: &str) -> impl Iterator<Item = &str> {
     message.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_')
 }
 
-/// Names the words of a refusal: what is wrong, and what helps.
+/// Returns the phrase key for a refusal: what is wrong, and what helps.
 pub(super) fn rejection(code: RejectionCode) -> &'static str {
     match code {
         RejectionCode::VersionUnsupported => "rejected.version_unsupported",

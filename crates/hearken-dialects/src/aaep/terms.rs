@@ -1,4 +1,4 @@
-//! The terms of a subscription: what is asked for, and how far a producer keeps to it.
+//! The terms of a subscription: what to ask for, and how far a producer keeps to it.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use crate::protocol::{Capabilities, EventFilters, Level};
 
 use super::Terms;
 
-/// How fast speech is that nobody has set, in words a minute: what espeak-ng does by itself.
+/// The speech rate if none is set, in words per minute: the default of espeak-ng.
 const USUAL_PACE: i64 = 175;
-/// The slowest and the fastest speech at the ends of the scale, in words a minute.
+/// The slowest and the fastest speech rate of the scale, in words per minute.
 const PACES: (i64, i64) = (80, 450);
 
-/// Returns what is asked of a producer (5.3): what the settings say, and what the person wants now.
+/// Returns the terms to ask for (5.3): from the settings, and from what the person wants now.
 pub(super) fn wanted(handshake: &HandshakeConfig, wishes: &Terms) -> Capabilities {
     Capabilities {
         max_events_per_second: Some(handshake.max_events_per_second),
@@ -41,7 +41,7 @@ pub(super) fn wanted(handshake: &HandshakeConfig, wishes: &Terms) -> Capabilitie
     }
 }
 
-/// Returns a verbosity as the protocol names it.
+/// Returns the protocol's name for a verbosity.
 fn level(verbosity: Verbosity) -> Level {
     match verbosity {
         Verbosity::Terse => Level::Terse,
@@ -50,7 +50,7 @@ fn level(verbosity: Verbosity) -> Level {
     }
 }
 
-/// Estimates words a minute from a speech rate of -100 to 100.
+/// Estimates words per minute from a speech rate of -100 to 100.
 fn pace(rate: Option<i32>) -> u64 {
     let rate = i64::from(rate.unwrap_or(0).clamp(-100, 100));
     let (slowest, fastest) = PACES;
@@ -62,7 +62,7 @@ fn pace(rate: Option<i32>) -> u64 {
     u64::try_from(pace).unwrap_or_default()
 }
 
-/// One difference between what was asked for and what a producer keeps.
+/// A difference between a term that was asked for and the one honoured.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Difference {
     phrase: &'static str,
@@ -73,29 +73,29 @@ pub(super) struct Difference {
 /// One side of a difference.
 #[derive(Debug, Clone, PartialEq)]
 enum Term {
-    /// The phrase tells it all.
+    /// The phrase says everything.
     Told,
     Number(u64),
     Level(Level),
-    /// As the wire names it.
+    /// As on the wire.
     Load(String),
     List(Vec<String>),
 }
 
 impl Difference {
-    /// Returns whether who heard of one knows the other: an order of the same things is no news.
+    /// Returns whether a person who heard one difference knows the other: a new order of the same things is no news.
     pub(super) fn is_known_from(&self, other: &Self) -> bool {
         self.phrase == other.phrase
             && self.asked.is_known_from(&other.asked)
             && self.honored.is_known_from(&other.honored)
     }
 
-    /// Returns whether it keeps questions from the person.
+    /// Returns whether the difference keeps questions from the person.
     pub(super) fn leaves_unasked(&self) -> bool {
         matches!(self.phrase, "terms.confirmation" | "terms.clarification")
     }
 
-    /// Returns what says it.
+    /// Returns the phrase for the difference.
     pub(super) fn phrase(&self) -> Phrase {
         Phrase::new(self.phrase)
             .with("asked", self.asked.word())
@@ -135,10 +135,10 @@ impl Term {
     }
 }
 
-/// Finds each difference between what was asked for and what a producer keeps; a term that it does
-/// not mention counts as kept.
+/// Returns every difference between the terms asked for and honoured; a term that the producer does not mention counts
+/// as kept.
 pub(super) fn differences(asked: &Capabilities, honored: &Capabilities) -> Vec<Difference> {
-    /// Returns both sides where both name a term and differ in it.
+    /// Returns both sides if both name a term and differ in it.
     fn both<T: Clone + PartialEq>(
         asked: Option<&T>,
         honored: Option<&T>,
@@ -294,7 +294,7 @@ mod tests {
             ["terms.rate", "terms.languages", "terms.confirmation"]
         );
         assert_eq!(told[0].args[1], ("honored", Word::Own("2".into())));
-        // A stranger's words stay marked as such until they are worded.
+        // A stranger's words stay marked as such until they are put into a sentence.
         let strange = Word::Names(vec!["de\u{1b}[2J".into()]);
         assert_eq!(told[1].args[1], ("honored", strange));
     }

@@ -1,4 +1,4 @@
-//! The machine by itself: what it wishes, without anybody who words it.
+//! The machine on its own: its wishes, before anything puts them into words.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::config::{Load, Verbosity};
 use crate::link::{Call, Fault, Frame, HttpAnswer, Receipt, Stream};
 use crate::protocol::{Answer, Decision, ReplyToken};
 
-/// Drives a machine, and keeps what it wishes.
+/// Drives a machine, and keeps its wishes.
 struct Bench {
     machine: Aaep,
     now: Now,
@@ -80,7 +80,7 @@ fn start(carrier: Carrier) -> Start {
     }
 }
 
-/// Where the manifest is.
+/// The path of the manifest.
 const MANIFEST: &str = "/.well-known/aaep-manifest.json";
 
 fn call(out: &[Out]) -> (u64, Call) {
@@ -138,7 +138,7 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
         fault: Fault::Closed,
         retry_in: Duration::ZERO,
     };
-    // Lost in the middle: the late answer of that attempt is nobody's.
+    // The link is lost midway: the late answer of that attempt is ignored.
     bench.news(lost());
     let out = bench.news(LinkEvent::Connecting { attempt: 2 });
     let (second, ask) = call(&out);
@@ -219,7 +219,7 @@ fn a_program_hears_and_says_lines_and_its_checks_are_answered_within_a_bound() {
     for _ in 0..100 {
         sent.extend(bench.frame(ping));
     }
-    // Whoever asks and does not read leaves room for the person's answers.
+    // A program that asks without reading leaves room for the person's answers.
     assert_eq!(sent.len(), MOST_ANSWERS);
     let Out::Send { request, frame } = &sent[0] else {
         panic!("{sent:?}");

@@ -1,51 +1,51 @@
-//! The ways to a producer: which one is in use, and which one is tried when it does not work (8.4, B.7.2).
+//! The ways to a producer: which one is in use, and which one is tried when it fails (8.4, B.7.2).
 //!
-//! Responsibilities: what a manifest lists, which faults are the way's, the next way and the word of it,
-//! the end of the search. Not here: the addresses (`addresses`), the handshake (`handshake`).
+//! Responsibilities: the ways a manifest lists, which faults are the way's, choosing and announcing the next way, the
+//! end of the search. Not here: the addresses (`addresses`), the handshake (`handshake`).
 //!
 //! # Mental model
-//! The person names a way by the address that they give, and that one is tried first, as long as the
-//! manifest does not leave it out. When it does not work, those that the manifest lists follow in its order,
-//! each once; the plain pair comes last, and only where the server has no place to shake hands. A way is at
-//! fault when the server says so of the way itself: nothing at that address, no event stream, no WebSocket,
-//! `transport_unavailable`. Who is refused, or told to come again, is that on every way.
+//! The address that the person gives names a way. That one is tried first, unless the manifest leaves it out. If it
+//! fails, the ways in the manifest follow in order, each once; the plain pair comes last, and only if the server has no
+//! place for a handshake. A way is at fault when the server says so about the way itself: nothing at that address, no
+//! event stream, no WebSocket, `transport_unavailable`. A refusal, or a request to come back later, applies to every
+//! way.
 //!
 //! # Worked example
-//! `https://a.example` lists `["grpc", "websocket", "sse"]`. The event stream is tried; the subscription is
-//! taken, and the stream then answers 404. "The event stream of https://a.example/events can't be used: nothing
-//! is at that address (status 404). Going on over a WebSocket." The WebSocket at `wss://a.example/aaep/v1/ws`
-//! shakes hands. Were it refused too, the source could not be used.
+//! `https://a.example` lists `["grpc", "websocket", "sse"]`. The event stream is tried; the subscription is accepted,
+//! and the stream then answers 404. "The event stream of https://a.example/events can't be used: nothing is at that
+//! address (status 404). Going on over a WebSocket." The WebSocket at `wss://a.example/aaep/v1/ws` completes the
+//! handshake. If it were refused too, the source could not be used.
 //!
-//! A WebSocket that was named has no manifest yet when it fails: the origin's manifest is asked for then, and
-//! where it lists no event stream the source fails with the WebSocket's own fault.
+//! When a WebSocket that the person named fails, there is no manifest yet: the origin's manifest is then requested, and
+//! if it lists no event stream, the source fails with the WebSocket's own fault.
 //!
 //! # Tuning by symptom
-//! - A server is asked again and again by turns: [`MOST_CHANGES`] is too high.
-//! - After days, a source that could go on by another way is given up: it is too low.
+//! - A server that fails on alternating ways is tried again and again: [`MOST_CHANGES`] is too high.
+//! - After days, a source is given up although another way would work: it is too low.
 
 use crate::link::{Fault, Phrase, Word};
 use crate::protocol::{Manifest, SignatureFault};
 
 use super::{Aaep, Handshake, Handshakes, Out, tell};
 
-/// How often a link may change its way in one run: each one twice over is more than any move of a server
-/// needs, and a server that fails by turns is left alone soon.
+/// How often a link may change its way in one run: enough to use each way twice, more than any move of a server needs;
+/// a server that fails on alternating ways is soon left alone.
 const MOST_CHANGES: u32 = 6;
 
-/// Names a way to follow a producer on the network.
+/// A way to follow a producer on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// A stream of server-sent events behind a handshake, with requests beside it (B.1).
+    /// A stream of server-sent events after a handshake, with separate requests (B.1).
     EventStream,
-    /// A WebSocket, which carries both ways (B.2).
+    /// A WebSocket, which is bidirectional (B.2).
     WebSocket,
     /// `/events` and `/messages` without a handshake.
     PlainPair,
 }
 
 impl Way {
-    /// Reads the name of a transport as manifests have it (5.10.1); `None` for those that lead to no
-    /// server on the network, or that are not spoken.
+    /// Reads the name of a transport in a manifest (5.10.1); `None` for one that leads to no server on the network or
+    /// is not supported.
     fn named(name: &str) -> Option<Self> {
         let is = |own: &str| name.trim().eq_ignore_ascii_case(own);
         if is("sse") {
@@ -57,7 +57,7 @@ impl Way {
         }
     }
 
-    /// Returns the name that a manifest has for it.
+    /// Returns the name of the way in manifests.
     fn name(self) -> &'static str {
         match self {
             Self::EventStream | Self::PlainPair => "sse",
@@ -66,33 +66,33 @@ impl Way {
     }
 }
 
-/// What is known of the ways to a source.
+/// The state of the search for a way to a source.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Search {
-    /// The one in use; absent where there is only one.
+    /// The way in use; `None` if there is only one.
     now: Option<Way>,
-    /// Those that the manifest lists, in its order; absent until one was read.
+    /// The ways in the manifest, in order; `None` until one was read.
     listed: Option<Vec<Way>>,
-    /// Those that did not work since one did last, and why.
+    /// The ways that failed since one last worked, and why.
     failed: Vec<(Way, Failing)>,
     changes: u32,
-    /// What the manifest says, and whether the person's keys vouch for it.
+    /// The manifest, and whether the person's keys vouch for it.
     manifest: Option<(Option<Manifest>, Result<(), SignatureFault>)>,
 }
 
-/// Why a way does not work.
+/// Why a way fails.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Failing {
     /// The manifest does not list it.
     NotListed,
-    /// The server has no place to shake hands, and says so with this status.
+    /// The server has no place for a handshake, and answers with this status.
     NoHandshake {
         /// The status.
         status: u16,
     },
-    /// The server says that it does not serve this way.
+    /// The server reports that it does not serve this way.
     Unavailable,
-    /// What answers there is something else, or nothing.
+    /// Something else answers there, or nothing.
     Fault(Fault),
 }
 
@@ -104,7 +104,7 @@ impl Search {
         }
     }
 
-    /// Returns the name that manifests have for the way in use.
+    /// Returns the name of the current way in manifests.
     pub(super) fn name(&self) -> Option<&'static str> {
         self.now.map(Way::name)
     }
@@ -114,17 +114,17 @@ impl Search {
         self.manifest.clone().unwrap_or((None, Ok(())))
     }
 
-    /// Takes note that the way works: what failed before is over.
+    /// Records that the way works, and forgets earlier failures.
     pub(super) fn works(&mut self) {
         self.failed.clear();
     }
 
-    /// Returns whether the plain pair is followed, without a question.
+    /// Returns whether the plain pair is followed without a handshake request.
     pub(super) fn is_plain_pair(&self) -> bool {
         self.now == Some(Way::PlainPair)
     }
 
-    /// Returns whether what is followed is a stream of server-sent events.
+    /// Returns whether a stream of server-sent events is followed.
     pub(super) fn is_stream(&self) -> bool {
         match self.now {
             Some(Way::EventStream | Way::PlainPair) => true,
@@ -132,7 +132,7 @@ impl Search {
         }
     }
 
-    /// Returns whether a way is only tried because a WebSocket failed, and nobody has said that it exists.
+    /// Returns whether the way is tried only because a WebSocket failed, without a sign that it exists.
     pub(super) fn is_doubtful(&self) -> bool {
         self.doubt().is_some()
     }
@@ -147,8 +147,7 @@ impl Search {
         self.failed.iter().any(|(failed, _)| *failed == way)
     }
 
-    /// Returns why a WebSocket that was named does not work, as long as no manifest has said whether there
-    /// is another way.
+    /// Returns why a WebSocket that the person named fails, until a manifest shows whether there is another way.
     fn doubt(&self) -> Option<&Failing> {
         let [(Way::WebSocket, failing)] = self.failed.as_slice() else {
             return None;
@@ -156,7 +155,7 @@ impl Search {
         (self.now == Some(Way::EventStream) && self.listed.is_none()).then_some(failing)
     }
 
-    /// Finds the way that comes after the one in use has failed.
+    /// Returns the way to try after the current one has failed.
     fn next(&self) -> Option<Way> {
         if self.changes >= MOST_CHANGES {
             return None;
@@ -168,13 +167,13 @@ impl Search {
                 let last = self.is_without_handshake().then_some(Way::PlainPair);
                 listed.or(last.filter(untried))
             }
-            // Whether there is one stands in the manifest, which is asked for on the way there.
+            // The manifest, which is requested on that way, shows whether it exists.
             (None, Some(Way::WebSocket)) => Some(Way::EventStream).filter(untried),
             (None, Some(Way::EventStream | Way::PlainPair) | None) => None,
         }
     }
 
-    /// Returns whether the server has no place to shake hands beside a stream.
+    /// Returns whether the server has no place for a handshake beside a stream.
     fn is_without_handshake(&self) -> bool {
         self.failed
             .iter()
@@ -182,7 +181,7 @@ impl Search {
     }
 }
 
-/// Returns where hands are shaken on one of the ways.
+/// Returns where the handshake takes place on a way.
 fn handshakes(way: Way) -> Handshakes {
     match way {
         Way::EventStream => Handshakes::Beside,
@@ -191,8 +190,8 @@ fn handshakes(way: Way) -> Handshakes {
     }
 }
 
-/// Returns whether a fault that ends a link is one of its way, so that another way may do. Who wants a token,
-/// refuses access, is busy or has an error says that of whoever asks, however they come.
+/// Returns whether a fault that ends a link belongs to its way, so that another way may work. A server that requires a
+/// token, refuses access, is busy or has an error does so on every way.
 pub(crate) fn is_of_the_way(fault: &Fault) -> bool {
     match fault {
         Fault::Status { status, .. } => {
@@ -217,8 +216,8 @@ pub(crate) fn is_of_the_way(fault: &Fault) -> bool {
 }
 
 impl Aaep {
-    /// Takes note of what a manifest lists, or that there is none, and leaves a way that it leaves out; tells
-    /// whether the attempt goes on by the way in use.
+    /// Records which ways a manifest lists, if there is one, and leaves a way that is not listed; returns whether the
+    /// attempt goes on with the current way.
     pub(super) fn stays_after(
         &mut self,
         manifest: Option<&Manifest>,
@@ -249,14 +248,14 @@ impl Aaep {
         true
     }
 
-    /// Goes on by another way where the fault that ends a link is one of its way, and there is one left.
+    /// Continues on another way if the fault that ends a link belongs to its way and one is left.
     pub(super) fn other_way_after(&mut self, fault: &Fault, out: &mut Vec<Out>) {
         if is_of_the_way(fault) {
             self.other_way(Failing::Fault(fault.clone()), out);
         }
     }
 
-    /// Goes on by the next way, if there is one.
+    /// Continues on the next way, if there is one.
     pub(super) fn other_way(&mut self, failing: Failing, out: &mut Vec<Out>) -> bool {
         let Some(from) = self.ways.now else {
             return false;
@@ -272,7 +271,7 @@ impl Aaep {
         self.handshake = Handshake::Idle;
         self.up = false;
         out.push(Out::ChangeWay(self.addresses.way(to)));
-        // Of a way that may not even exist nothing is said.
+        // A change to a way that may not exist is not announced.
         if !self.ways.is_doubtful() {
             self.tell_way_changed(from, failing, out);
         }
@@ -314,7 +313,7 @@ impl Aaep {
     }
 }
 
-/// Gives a source up whose only way has failed.
+/// Gives up a source whose only way has failed.
 fn give_way_up(failing: Failing, out: &mut Vec<Out>) {
     let fault = match failing {
         Failing::Fault(fault) => fault,

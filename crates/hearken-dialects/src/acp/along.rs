@@ -4,9 +4,9 @@
 //! agent. Not here: who answered first (the relay that carries the messages), what becomes of a turn (`turn`).
 //!
 //! # Mental model
-//! Only a decision of the person is ever sent ([`Out::Respond`], whose `id` is the question's ticket). The editor's
-//! requests are remembered by their ids, because only they show what an answer of the agent answers. A conversation has
-//! a turn from the editor's prompt to the answer to it. The relay assigns the tickets; an id of the agent may be
+//! Only a decision by the person is ever sent ([`Out::Respond`], whose `id` is the question's ticket). The editor's
+//! requests are remembered by their ids, because only they show what an answer from the agent answers. A conversation
+//! has a turn from the editor's prompt to the answer to it. The relay assigns the tickets; an id of the agent may be
 //! reused, a ticket never is. Asking and deciding are in `deciding`.
 //!
 //! Messages that could not be heard leave a gap, which is announced: a turn whose end was missed ends with the next
@@ -32,7 +32,7 @@ use super::turn::{Teller, Turn};
 
 /// The type of an event with a notice of ours: AAEP has none for it, but its words are heard all the same.
 const NOTICE: &str = "hearken:notice";
-/// How many requests of the editor are remembered until they are answered.
+/// How many requests from the editor are remembered until they are answered.
 const MOST_ASKED: usize = 256;
 /// How many conversations are followed at a time: an editor has a few open.
 const MOST_CONVERSATIONS: usize = 64;
@@ -41,7 +41,7 @@ const MOST_TICKETS: usize = 256;
 /// How many notices of ours wait for a turn in which they can be announced.
 const MOST_NOTICES: usize = 16;
 
-/// A request of the editor whose answer matters to us.
+/// A request from the editor whose answer matters to us.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Theirs {
     /// The first message.
@@ -106,7 +106,7 @@ impl Notice {
     }
 }
 
-/// The outcome of a decision of the person.
+/// The outcome of a decision by the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decided {
     /// It is the one that counts.
@@ -155,7 +155,7 @@ impl Along {
         }
     }
 
-    /// Handles a message of the editor.
+    /// Handles a message from the editor.
     pub fn editor(&mut self, line: &str, now: Now, out: &mut Vec<Out>) {
         match rpc::read(line) {
             Text::Rpc(Message::Request { id, method, params }) => {
@@ -274,7 +274,7 @@ impl Along {
         self.tell_notices(now, out);
     }
 
-    /// Handles a message of the agent that asks the person nothing.
+    /// Handles a message from the agent that asks the person nothing.
     pub fn agent(&mut self, line: &str, now: Now, out: &mut Vec<Out>) {
         match rpc::read(line) {
             Text::Rpc(Message::Notification { method, params }) if method == "session/update" => {

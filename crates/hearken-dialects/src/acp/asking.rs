@@ -401,7 +401,7 @@ impl Turn {
         self.asking.as_ref().is_some_and(|it| it.id.is_name(name))
     }
 
-    /// Returns whether a question is open and can be answered.
+    /// Returns whether a question is open.
     pub fn asks(&self) -> bool {
         self.asking.is_some()
     }

@@ -256,12 +256,12 @@ impl Call {
         folder.trim_end_matches('/').clone_into(&mut self.folder);
     }
 
-    /// Counts what it does to files.
+    /// Returns the number of its changes to files.
     pub fn deeds(&self) -> usize {
         self.edits.len() + self.also.len()
     }
 
-    /// Counts the lines of all its edits, as arguments of a phrase.
+    /// Returns the line counts of all its edits, as arguments of a phrase.
     pub fn lines(&self) -> [(&'static str, String); 3] {
         let count = |of: fn(&FileChange) -> u64| self.edits.iter().map(of).sum::<u64>();
         tally(count(|edit| edit.added), count(|edit| edit.removed))

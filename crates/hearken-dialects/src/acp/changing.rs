@@ -1,12 +1,12 @@
-//! Changing what can be set of an agent: its mode, its model, and what else it offers.
+//! Changes an agent's settings: its mode, its model, and what else it offers.
 //!
-//! Responsibilities: what is told of the settings, the questions in which one is changed, what becomes of it. Not here:
-//! what the settings are (`settings`).
+//! Responsibilities: announcing the settings, the questions that lead to a change, and its outcome. Not here: what the
+//! settings are (`settings`).
 //!
 //! # Mental model
-//! A mode may end all asking, so nothing is changed by one step: what to change and to what is chosen first, then what the
-//! agent says of it is said, and only a yes after that changes it. What is set is what the agent says is set: what was asked
-//! for is told only when it says so.
+//! A mode may end all asking, so no single step changes anything: the person first chooses what to change and to which
+//! value, then hears what the agent says about it, and only a yes after that changes it. The agent decides what is set:
+//! a change is announced only when the agent reports it.
 
 use serde_json::{Map, Value, json};
 
@@ -21,40 +21,40 @@ use super::client::{Acp, Ours, Phase};
 use super::ending::{closed, sentence};
 use super::settings::{Kind, News, ON, Setting};
 
-/// How many values are offered at once: AAEP takes 32 choices, and two are ours.
+/// How many values are offered at a time: AAEP allows 32 choices, and two are ours.
 const MOST_AT_ONCE: usize = aside::MOST_CHOICES - 2;
 
-/// The questions in which something is changed.
+/// The questions that lead to a change.
 #[derive(Debug)]
 pub(super) struct Changing {
     aside: Aside,
     step: Step,
 }
 
-/// What is asked.
+/// The open question.
 #[derive(Debug, Clone)]
 enum Step {
-    /// Which of these settings.
+    /// Which of these settings to change.
     Which(Vec<String>),
-    /// To which of these values.
+    /// Which of these values to set.
     What {
         setting: String,
         values: Vec<String>,
-        /// Behind how many others these stand.
+        /// How many values come before these.
         from: usize,
-        /// Whether there are more.
+        /// Whether more follow.
         more: bool,
     },
-    /// Whether to that value.
+    /// Whether to set that value.
     Sure { setting: String, value: String },
 }
 
 impl Acp {
-    /// Takes what can be set, and tells what is another way than before.
+    /// Applies the settings in a message, and announces those that differ from before.
     pub(super) fn has_options(&mut self, map: &Map<String, Value>, out: &mut Vec<Out>) {
         for (setting, news) in self.settings.take(map) {
             match news {
-                // What it begins in: one sentence at most, and only where it could be otherwise.
+                // The initial mode: one sentence at most, and only if there is another mode.
                 News::There if setting.is_mode && setting.values.len() > 1 => {
                     self.tell_setting(&setting, out);
                 }
@@ -69,7 +69,7 @@ impl Acp {
         }
     }
 
-    /// Takes the word that the agent works in another mode.
+    /// Notes that the agent works in another mode.
     pub(super) fn in_mode(&mut self, mode: &str, out: &mut Vec<Out>) {
         if let Some(setting) = self.settings.in_mode(mode) {
             self.tell_setting(&setting, out);
@@ -102,7 +102,7 @@ impl Acp {
         }
     }
 
-    /// Takes the wish to change something: what a person calls it, or its number, where they said so.
+    /// Starts to change a setting: the one that the person named or numbered, if they did.
     pub(super) fn change(&mut self, what: Option<&str>, now: Now, out: &mut Vec<Out>) {
         let tell = |key| Out::Tell(Phrase::new(key));
         match self.phase {
@@ -146,8 +146,8 @@ impl Acp {
         self.changing = Some(Changing { aside, step });
     }
 
-    /// Returns the settings that are called this best: by all of a name, by a word of it, by its beginning, by that of a
-    /// word. So "mode" is the mode of the agent, and not its model.
+    /// Returns the settings that the words fit best: the whole name, a word of it, its beginning, or the beginning of a
+    /// word. So "mode" finds the agent's mode, not its model.
     fn settings_called<'a>(&self, all: &'a [Setting], what: &str) -> Vec<&'a Setting> {
         if let Ok(number) = what.parse::<usize>() {
             let at = number.checked_sub(1);
@@ -248,7 +248,7 @@ impl Acp {
         (step, Asks::whether(first(&self.teller.words, key, &args)))
     }
 
-    /// Takes an answer to one of these questions; tells whether it is one.
+    /// Handles an answer to one of these questions; returns false if it is none.
     pub(super) fn changes(
         &mut self,
         request: u64,
@@ -289,7 +289,7 @@ impl Acp {
                     (Some(setting), None) if more && at == values.len() => {
                         Some(self.ask_what(setting, from + values.len()))
                     }
-                    // It is left as it is, or the agent took it away meanwhile.
+                    // The person leaves it as it is, or the agent has removed it meanwhile.
                     (Some(_) | None, _) => None,
                 }
             }
@@ -319,7 +319,7 @@ impl Acp {
         true
     }
 
-    /// Writes the request that sets something; nothing where the agent took it away meanwhile.
+    /// Writes the request that changes a setting; `None` if the agent has removed it meanwhile.
     fn setting_frame(&mut self, id: &str, value: &str) -> Option<String> {
         let Phase::Open(conversation) = &self.phase else {
             return None;
@@ -347,7 +347,7 @@ impl Acp {
         Some(rpc::request(number, method, &params.to_string()))
     }
 
-    /// Takes what became of the answer that changes something.
+    /// Handles the delivery of the answer that changes a setting.
     pub(super) fn change_went(&mut self, request: u64, went: bool, now: Now, out: &mut Vec<Out>) {
         let Some(changing) = &mut self.changing else {
             return;
@@ -357,7 +357,7 @@ impl Acp {
         }
     }
 
-    /// Takes the word that something is set.
+    /// Handles the agent's confirmation of a change.
     pub(super) fn is_set(
         &mut self,
         id: &str,
@@ -370,7 +370,7 @@ impl Acp {
             .get(id)
             .is_some_and(|it| it.kind == Kind::Mode);
         match mode {
-            // The protocol has no more to say of it.
+            // The protocol says no more about it.
             true => self.in_mode(value, out),
             false => self.has_options(result, out),
         }
@@ -382,7 +382,7 @@ impl Acp {
         }
     }
 
-    /// Takes the word that something can't be set.
+    /// Announces that the agent refused a change.
     pub(super) fn is_not_set(&mut self, id: &str, words: Word, out: &mut Vec<Out>) {
         let setting = self.settings.get(id);
         let name = setting.map_or_else(|| id.to_owned(), |setting| self.setting_words(setting));
@@ -402,7 +402,7 @@ impl Acp {
         }
     }
 
-    /// Takes the end of the agent.
+    /// Handles the end of the agent.
     pub(super) fn lose_changing(&mut self, now: Now, out: &mut Vec<Out>) {
         if let Some(changing) = self.changing.take() {
             changing.aside.lose(&mut self.teller, now, out);

@@ -1,15 +1,15 @@
-//! The client of one agent: it greets, opens a conversation, prompts, stops, and gives back what the person decided.
+//! The client of one agent: it greets, opens a conversation, prompts, stops, and returns the person's decisions.
 //!
-//! Responsibilities: which message goes out when, under which id, and what an answer to one means. Not here: what a turn
-//! becomes (`turn`), what messages say (`read`).
+//! Responsibilities: which message is sent when and under which id, and what the answer to it means. Not here: what
+//! becomes of a turn (`turn`), what messages say (`read`).
 //!
 //! # Mental model
-//! One agent, one conversation, one turn at a time. A prompt that comes before the conversation is open, or during a turn,
-//! is held and goes out when it can; that is told. A stop asks the agent to end its turn, and answers every permission
-//! that is open with `cancelled`, as the protocol wants; that it has stopped is told when it says so.
+//! One agent, one conversation, one turn at a time. A prompt given before the conversation is open, or during a turn,
+//! is held until it can be sent, and the person is told. A stop asks the agent to end its turn, and answers every open
+//! permission with `cancelled`, as the protocol wants; the stop is announced once the agent confirms it.
 //!
-//! Of a capture nothing is known but what the agent wrote: then nothing is sent, and an answer with a stop reason ends the
-//! turn that is told.
+//! In a capture, only the agent's messages are known: nothing is sent, and an answer with a stop reason ends the
+//! current turn.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -39,7 +39,7 @@ use super::turn::{Teller, Turn};
 
 /// The name of this dialect.
 pub(super) const NAME: &str = "acp";
-/// How many kinds of messages that are not known are told, each once.
+/// How many unknown kinds of messages are reported, each once.
 const MOST_UNKNOWN: usize = 64;
 
 /// A request of ours.
@@ -47,39 +47,39 @@ const MOST_UNKNOWN: usize = 64;
 pub(super) enum Ours {
     /// The first message.
     Greeting,
-    /// For a conversation.
+    /// A request for a new conversation.
     Opening,
-    /// For the conversations of before.
+    /// A request for the list of earlier conversations.
     Listing,
-    /// For one of them.
+    /// A request for one of them.
     Going,
-    /// For a turn.
+    /// A request for a turn.
     Prompt,
-    /// To sign the person in.
+    /// A request to sign the person in.
     SigningIn,
-    /// To set something.
+    /// A request to change a setting.
     Setting {
-        /// The agent's name for it.
+        /// The agent's name for the setting.
         id: String,
-        /// The agent's name for what it is set to.
+        /// The agent's name for the new value.
         value: String,
     },
 }
 
-/// How far the agent is met.
+/// How far the contact with the agent has got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Nothing was sent.
+    /// Nothing has been sent.
     Unmet,
-    /// It was greeted, or asked for a conversation.
+    /// The agent was greeted, or asked for a conversation.
     Meeting,
-    /// The conversation of this name is open.
+    /// The conversation with this id is open.
     Open(String),
     /// Nothing more can be sent.
     Over,
 }
 
-/// Speaks with one agent.
+/// The client of one agent.
 #[derive(Debug)]
 pub struct Acp {
     pub(super) numbers: Numbers,
@@ -96,24 +96,24 @@ pub struct Acp {
     pub(super) changing: Option<Changing>,
     pub(super) commands: Vec<Offered>,
     pub(super) elicited: Vec<Elicited>,
-    /// The addresses that the person wanted to open, by the agent's names, with their hosts.
+    /// The addresses that the person wanted to open: the agent's ids, with the hosts.
     pub(super) opened: VecDeque<(String, String)>,
-    /// Which conversation the person wants to go on with.
+    /// Which conversation the person wants to continue.
     pub(super) wanted: Earlier,
-    /// What the agent keeps of those of before.
+    /// What the agent keeps of earlier conversations.
     pub(super) keeps: Keeps,
     pub(super) earlier: Stage,
     pub(super) turn: Option<Turn>,
     pub(super) held: VecDeque<String>,
-    /// What was prompted last.
+    /// The latest prompt.
     pub(super) prompted: String,
-    /// The number under which the prompt of this turn goes out.
+    /// The number of the frame that carries this turn's prompt.
     pub(super) prompting: Option<u64>,
     pub(super) unknown: BTreeSet<String>,
 }
 
 impl Acp {
-    /// Makes the client of an agent.
+    /// Creates the client of an agent.
     pub fn new(start: Start) -> Self {
         let agent = written::Agent {
             id: "agent".to_owned(),
@@ -160,7 +160,7 @@ impl Acp {
         request
     }
 
-    /// Returns the ids of the agent's requests that are open.
+    /// Returns the ids of the agent's open requests.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> Vec<Id> {
         let turn = self.turn.iter();
@@ -216,7 +216,7 @@ impl Acp {
             "session/update" => self.updated(params, now, out),
             "$/cancel_request" => self.took_back(params, now, out),
             "elicitation/complete" => self.opened_and_done(params, out),
-            // A protocol of its own beside this one, which nobody need know.
+            // A private protocol beside this one, which a client need not know.
             other if other.starts_with('_') || other.starts_with("$/") => {}
             other => self.not_known(other, out),
         }
@@ -252,7 +252,7 @@ impl Acp {
         }
     }
 
-    /// Returns the turn that is told; what an agent does unprompted begins one.
+    /// Returns the current turn, beginning one for what an agent does unprompted.
     fn turn(
         &mut self,
         conversation: &str,
@@ -282,14 +282,15 @@ impl Acp {
             if self.notes(method) {
                 let phrase = Phrase::new("acp.request_refused");
                 let phrase = phrase.with("method", Word::Name(method.to_owned()));
-                // An agent may try what only its own editor knows, and does without: opencode writes its files itself.
+                // An agent may try what only its own editor supports, and manages without: opencode then writes its
+                // files itself.
                 out.push(Out::Detail(phrase));
             }
             return;
         }
         let call = params.get("toolCall").and_then(Value::as_object);
         let Some(news) = call.and_then(read::call) else {
-            // Without a call nobody knows what it is that would be allowed.
+            // Without a call, it is unclear what would be allowed.
             self.send(
                 rpc::error(id, rpc::INTERNAL, "there is no tool call in it"),
                 out,
@@ -307,7 +308,7 @@ impl Acp {
         permission.note_offer(&offer.shared, offer.has_namesakes);
         permission.can_cancel = true;
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.stopping) {
-            // The protocol wants this answer to everything that is asked in a turn that is being stopped.
+            // The protocol wants this answer to every request in a turn that is being stopped.
             turn.was_cancelled(&permission.call);
             self.send(permission.cancelled(), out);
             out.push(Out::Detail(Phrase::new("acp.cancelled_too")));
@@ -321,7 +322,7 @@ impl Acp {
         }
     }
 
-    /// Takes the word that the agent no longer wants an answer.
+    /// Handles the agent's withdrawal of a request.
     fn took_back(&mut self, params: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
         let Some(id) = params.get("requestId") else {
             return;
@@ -342,7 +343,7 @@ impl Acp {
         self.go_on(now, out);
     }
 
-    /// Takes the answer to a request of ours.
+    /// Handles the answer to a request of ours.
     fn granted(
         &mut self,
         what: Option<Ours>,
@@ -368,7 +369,7 @@ impl Acp {
         }
     }
 
-    /// Takes note of a kind of message that is not known; tells whether it is a new one.
+    /// Records an unknown kind of message; returns whether it is new.
     fn notes(&mut self, kind: &str) -> bool {
         if self.unknown.len() >= MOST_UNKNOWN && !self.unknown.contains(kind) {
             return false;
@@ -461,7 +462,7 @@ impl Dialect for Acp {
             Wish::Set(what) => self.change(what.as_deref(), now, out),
             // There is only one agent.
             Wish::Of(_, wish) => self.wish(wish, now, out),
-            // The protocol has no words for how somebody wants to hear an agent.
+            // The protocol has no message for how a person wants to hear an agent.
             Wish::Terms(_) => {}
         }
     }

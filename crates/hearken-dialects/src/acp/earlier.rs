@@ -1,12 +1,13 @@
-//! Going on with a conversation of before.
+//! Continues an earlier conversation.
 //!
-//! Responsibilities: finding it among those that the agent keeps, asking which one where the person wants to choose,
+//! Responsibilities: finding it among those that the agent keeps, asking the person which one if they want to choose,
 //! opening it again. Not here: the greeting, and a new conversation (`meeting`).
 //!
 //! # Mental model
-//! Whoever wants to go on with something is never given something else: where the agent keeps nothing that fits, or can't
-//! open it again, it is given up with a sentence. Which one is a question of AAEP like any other. What the agent writes
-//! until a conversation is open again was said before: it is counted, and told in one sentence.
+//! A person who wants to continue a conversation never gets a different one: if the agent keeps none that fits, or
+//! can't open it again, the source is given up with a sentence. The choice is an ordinary AAEP question. Until a
+//! conversation is open again, the agent only repeats what was said before: that is counted, and announced in one
+//! sentence.
 
 use serde_json::{Map, Value, json};
 
@@ -20,26 +21,26 @@ use super::call::first;
 use super::client::{Acp, Ours};
 use super::read::{Update, text};
 
-/// How many conversations can be chosen from.
+/// How many conversations are offered.
 const MOST: usize = aside::MOST_CHOICES;
-/// How many are looked through for the last one; an agent that lists more lists the newest first.
+/// How many are searched for the latest one; an agent that lists more lists the newest first.
 const MOST_READ: usize = 1000;
 /// The longest title, in characters.
 const LONGEST: usize = 200;
 
-/// What of the conversations of before an agent can do.
+/// What an agent can do with earlier conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Keeps {
     /// It lists them.
     pub lists: bool,
-    /// It opens one again, and writes what was said in it.
+    /// It opens one again, and repeats what was said in it.
     pub loads: bool,
-    /// It opens one again, and writes nothing.
+    /// It opens one again, and repeats nothing.
     pub resumes: bool,
 }
 
 impl Keeps {
-    /// Reads it from the capabilities of an agent.
+    /// Parses the capabilities of an agent.
     pub fn read(capabilities: Option<&Map<String, Value>>) -> Self {
         let object =
             |map: &Map<String, Value>, name: &str| map.get(name).is_some_and(Value::is_object);
@@ -64,32 +65,32 @@ pub(super) struct Kept {
     at: String,
 }
 
-/// How far going on with one is.
+/// How far continuing a conversation has got.
 #[derive(Debug)]
 pub(super) enum Stage {
     /// Nothing is under way.
     Idle,
-    /// The person is asked which one.
+    /// The person is being asked which one.
     Asked(Asked),
-    /// The agent opens it again.
+    /// The agent is opening it again.
     Opens(Opens),
 }
 
-/// The question which one.
+/// The question of which conversation to continue.
 #[derive(Debug)]
 pub(super) struct Asked {
     aside: Aside,
     kept: Vec<Kept>,
-    /// What the answer that is on its way chose.
+    /// The choice in the answer under way.
     chosen: Option<Kept>,
 }
 
-/// One that the agent opens again.
+/// A conversation that the agent is opening again.
 #[derive(Debug)]
 pub(super) struct Opens {
     kept: Kept,
     prompts: u64,
-    /// The message of the person's that was counted last.
+    /// The person's message that was counted last.
     last: Option<String>,
 }
 
@@ -102,7 +103,7 @@ impl Opens {
         }
     }
 
-    /// Counts what was said before.
+    /// Counts a repeated message from the person.
     fn count(&mut self, message: Option<&String>) {
         if message.is_none() || message != self.last.as_ref() {
             self.prompts += 1;
@@ -112,7 +113,7 @@ impl Opens {
 }
 
 impl Acp {
-    /// Asks for a conversation: a new one, or those of before. What is not possible comes back as a reason.
+    /// Requests a new conversation, or the list of earlier ones. If that is impossible, the reason is returned.
     pub(super) fn want_conversation(&mut self, out: &mut Vec<Out>) -> Result<(), Phrase> {
         let (folder, keeps) = (self.teller.folder.clone(), self.keeps);
         match self.wanted {
@@ -131,7 +132,7 @@ impl Acp {
         Ok(())
     }
 
-    /// Takes the list of those that the agent keeps.
+    /// Handles the list of conversations that the agent keeps.
     pub(super) fn listed(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
         let mut kept = read(result, &self.teller.folder);
         if self.wanted == Earlier::Last {
@@ -149,7 +150,7 @@ impl Acp {
         }
     }
 
-    /// Writes the request for one.
+    /// Writes the request to open one again.
     fn opening(&mut self, kept: &Kept) -> String {
         let params = json!({"sessionId": kept.id, "cwd": self.teller.folder, "mcpServers": []});
         let id = self.asked.ask(Ours::Going);
@@ -171,7 +172,7 @@ impl Acp {
             } else {
                 &kept.title
             };
-            // The day is enough to know one again, and the same in every zone that matters here.
+            // The day is enough to recognise a conversation, and the same in every time zone that matters here.
             let day: String = kept.at.chars().take_while(|c| *c != 'T').collect();
             first(words, "acp.earlier.one", &[("title", title), ("day", &day)])
         });
@@ -190,7 +191,7 @@ impl Acp {
         });
     }
 
-    /// Takes an answer of the person; gives the request that it becomes, where it is one to the question which one.
+    /// Returns the request that an answer from the person leads to, if it answers the question of which conversation.
     pub(super) fn chosen(&mut self, request: u64, token: &str, answer: &Answer) -> Option<String> {
         let Stage::Asked(asked) = &self.earlier else {
             return None;
@@ -206,7 +207,7 @@ impl Acp {
         Some(frame)
     }
 
-    /// Takes what became of the answer to the question which one.
+    /// Handles the delivery of that answer.
     pub(super) fn choice_went(&mut self, request: u64, went: bool, now: Now, out: &mut Vec<Out>) {
         let Stage::Asked(asked) = &mut self.earlier else {
             return;
@@ -223,14 +224,14 @@ impl Acp {
         }
     }
 
-    /// Takes the end of the agent.
+    /// Handles the end of the agent.
     pub(super) fn leave_earlier(&mut self, now: Now, out: &mut Vec<Out>) {
         if let Stage::Asked(asked) = std::mem::replace(&mut self.earlier, Stage::Idle) {
             asked.aside.lose(&mut self.teller, now, out);
         }
     }
 
-    /// Asks once more for the conversation that was chosen; tells whether one was.
+    /// Requests the chosen conversation once more; returns false if none was chosen.
     pub(super) fn open_again(&mut self, out: &mut Vec<Out>) -> bool {
         let Stage::Opens(opens) = &self.earlier else {
             return false;
@@ -241,7 +242,7 @@ impl Acp {
         true
     }
 
-    /// Takes an update; tells whether it says again what was said before.
+    /// Handles an update; returns whether it only repeats what was said before.
     pub(super) fn said_before(&mut self, update: &Update) -> bool {
         let Stage::Opens(opens) = &mut self.earlier else {
             return false;
@@ -264,7 +265,7 @@ impl Acp {
         true
     }
 
-    /// Takes the word that a conversation of before is open.
+    /// Handles the news that an earlier conversation is open.
     pub(super) fn went_on(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
         let Stage::Opens(opens) = std::mem::replace(&mut self.earlier, Stage::Idle) else {
             return;
@@ -282,7 +283,7 @@ impl Acp {
     }
 }
 
-/// Reads the list: those of this folder, the newest first.
+/// Parses the list: the conversations of this folder, newest first.
 fn read(result: &Map<String, Value>, folder: &str) -> Vec<Kept> {
     let list = result.get("sessions").and_then(Value::as_array);
     let list = list.into_iter().flatten().take(MOST_READ);
@@ -297,7 +298,7 @@ fn read(result: &Map<String, Value>, folder: &str) -> Vec<Kept> {
     });
     let mut kept: Vec<Kept> = kept.collect();
     let time = |kept: &Kept| kept.at.parse::<jiff::Timestamp>().ok();
-    // Where one has no time, the agent's own order is all that is known.
+    // If any has no time, only the agent's own order is known.
     if kept.iter().all(|kept| time(kept).is_some()) {
         kept.sort_by_key(|kept| std::cmp::Reverse(time(kept)));
     }

@@ -1,7 +1,7 @@
 //! The end of a turn, in AAEP's terms.
 //!
-//! Responsibilities: which event an end is, what stands in it, what the agent left open. Not here: when a turn is over
-//! (`turn`, `client`).
+//! Responsibilities: which event an end becomes, its contents, and what the agent left open. Not here: when a turn is
+//! over (`turn`, `client`).
 
 use serde_json::{Map, Value, json};
 
@@ -13,10 +13,10 @@ use crate::{Out, Words};
 use super::call::Stage;
 use super::turn::{Teller, Turn};
 
-/// How many of the files that were edited are named at the end; of the others it is said how many there are.
+/// How many edited files are named at the end; the others are only counted.
 const NAMED: usize = 3;
 
-/// Says that the agent was asked to stop, and what becomes of a prompt that waits.
+/// Returns the phrase that the agent was asked to stop, and that a waiting prompt comes next.
 pub fn asked_to_stop(nothing_waits: bool) -> Phrase {
     Phrase::new(match nothing_waits {
         true => "stop_turn.asked_to_stop",
@@ -29,27 +29,27 @@ pub fn asked_to_stop(nothing_waits: bool) -> Phrase {
 pub enum End {
     /// As it should.
     Done,
-    /// Before it was done, for a reason that has a phrase.
+    /// Early, for a reason that has a phrase.
     Short(&'static str),
-    /// It was stopped; by the person, or by the agent itself.
+    /// Stopped, by the person or by the agent itself.
     Stopped {
-        /// Whether the person wanted it.
+        /// Whether the person wanted the stop.
         wanted: bool,
     },
-    /// By an error, in the agent's words.
+    /// Failed, with an error in the agent's words.
     Failed(String),
-    /// The agent does not do it, in its words.
+    /// Refused by the agent, in its words.
     Refused(String),
-    /// By the end of the agent.
+    /// Broken off by the end of the agent.
     Gone,
-    /// The person left it, and whether it goes on without them is not known; there is a phrase for it.
+    /// Left by the person, with a phrase for it: whether it goes on without them is unknown.
     Left(&'static str),
-    /// Nothing more of it can be heard, for a reason that has a phrase.
+    /// Lost: nothing more of it can be heard, for a reason that has a phrase.
     Lost(&'static str),
 }
 
 impl End {
-    /// Reads why an agent says that a turn is over.
+    /// Parses an agent's reason for the end of a turn.
     pub fn by_reason(reason: &str, stopping: bool) -> Self {
         match reason {
             "end_turn" => Self::Done,
@@ -63,7 +63,7 @@ impl End {
 }
 
 impl Turn {
-    /// Tells its end; what the agent left open ends with it.
+    /// Announces the end; what the agent left open ends with it.
     pub fn finish(mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         let end = self.end.take().unwrap_or(End::Gone);
         self.asking = None;
@@ -116,7 +116,7 @@ impl Turn {
             }
             End::Short(key) => ("session.completed", say(key, &[])),
             End::Stopped { wanted } => {
-                // Who stopped it says all where the person did.
+                // If the person stopped it, that alone says everything.
                 let (mut fields, by) = match (wanted, self.rejected) {
                     (true, _) => (Map::new(), "user"),
                     (false, true) => (say("acp.end.rejected", &[]), "user"),
@@ -152,7 +152,7 @@ impl Turn {
     }
 }
 
-/// Closes what stands before another sentence, where it is not closed.
+/// Ends a text with a full stop if it lacks one, so that another sentence can follow.
 pub(super) fn closed(text: &str) -> String {
     let ends = |text: &str| text.is_empty() || text.ends_with(['.', '!', '?', ':', '…', '。']);
     match text.trim_end() {
@@ -161,7 +161,7 @@ pub(super) fn closed(text: &str) -> String {
     }
 }
 
-/// Words a sentence into the fields of its event, in every language and at each verbosity.
+/// Puts a sentence into the fields of its event, in every language and at each verbosity.
 pub(crate) fn sentence(words: &Words, key: &str, args: &[(&str, &str)]) -> Map<String, Value> {
     let mut fields = Map::new();
     for (at, said) in words.say(key, args).into_iter().enumerate() {

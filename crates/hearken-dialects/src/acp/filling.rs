@@ -1,7 +1,7 @@
-//! A form that is being filled in: which part is asked, what was answered, and whether it is right so.
+//! A form while it is filled in: the current part, the answers so far, and the final check.
 //!
-//! Responsibilities: the questions that a form becomes, one after the other; its content. Not here: what a form wants
-//! (`form`), who asks and where the content goes (`forms`, and other dialects that ask by forms).
+//! Responsibilities: asking a form part by part; its content. Not here: what a form wants (`form`), who asks and where
+//! the content goes (`forms`, and other dialects that use forms).
 
 use std::collections::BTreeMap;
 
@@ -16,50 +16,50 @@ use super::call::first;
 use super::ending::closed;
 use super::form::{self, Kind, Part};
 
-/// What comes back for an answer that is ours; nobody types that by chance.
+/// The values of the choices that are ours; nobody types them by chance.
 const USUAL: &str = "hearken.usual";
 const WITHOUT: &str = "hearken.without";
 const DECLINE: &str = "hearken.decline";
 const CANCEL: &str = "hearken.cancel";
 
-/// A form that is being filled in.
+/// A form while it is filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filling {
     message: String,
     parts: Vec<Part>,
     values: BTreeMap<usize, Value>,
-    /// Which part is asked; all of them at the end.
+    /// The index of the current part; the number of parts at the end.
     at: usize,
-    /// Whether the end was reached, so that a part which is changed leads back to it.
+    /// Whether the end was reached, so that changing a part leads back to it.
     whole: bool,
 }
 
-/// How a request is answered.
+/// How to answer the agent's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// What was filled in is sent.
+    /// Send what was filled in.
     Accept,
-    /// It is declined.
+    /// Decline it.
     Decline,
-    /// It is closed without an answer.
+    /// Close it without an answer.
     Cancel,
 }
 
-/// What follows an answer.
+/// What to do after an answer.
 #[derive(Debug)]
 pub enum Next {
-    /// It is none that is asked for.
+    /// Nothing: it does not answer the current question.
     None,
-    /// Ask the next thing.
+    /// Ask the next question.
     Ask,
-    /// Ask the same again, because of this.
+    /// Ask the same question again, for this reason.
     Again(Phrase),
     /// Answer the agent.
     Give(Action),
 }
 
 impl Filling {
-    /// Begins with nothing filled in.
+    /// Creates a form with nothing filled in.
     pub fn new(message: String, parts: Vec<Part>) -> Self {
         Self {
             message,
@@ -70,7 +70,7 @@ impl Filling {
         }
     }
 
-    /// Takes an answer to what is asked.
+    /// Applies an answer to the current question.
     pub fn take(&mut self, answer: &Response) -> Next {
         let Some(part) = self.parts.get(self.at) else {
             return self.take_end(answer);
@@ -105,7 +105,7 @@ impl Filling {
         Next::Ask
     }
 
-    /// Takes an answer to the question whether it is right so.
+    /// Applies an answer to the final check.
     fn take_end(&mut self, answer: &Response) -> Next {
         let place = match answer {
             Response::Text(text) => text.parse::<usize>().ok(),
@@ -133,7 +133,7 @@ impl Filling {
         Value::Object(values.collect())
     }
 
-    /// Returns what is asked now.
+    /// Returns the current question.
     pub fn asks(&self, words: &Words) -> Asks {
         match self.parts.get(self.at) {
             Some(part) => self.asks_part(part, words),
@@ -151,7 +151,7 @@ impl Filling {
             }
         };
         let (n, count) = (number(self.at + 1), number(self.parts.len()));
-        // What it is all about is said once.
+        // The purpose of the form is stated once.
         let message = match self.at == 0 && !self.whole {
             true => closed(&self.message),
             false => String::new(),
@@ -186,7 +186,7 @@ impl Filling {
         }
         asks.several = matches!(part.kind, Kind::Several { .. }) && !asks.choices.is_empty();
         if asks.several {
-            // Where no key can pick them their numbers are typed.
+            // If no key can pick them, the person types their numbers.
             asks.kinds.push("freetext");
         }
         asks.kinds.push("multiple_choice");
@@ -238,7 +238,7 @@ impl Filling {
 }
 
 impl Part {
-    /// Returns what it takes, where that is not plain from its answers.
+    /// Describes what the part accepts, unless its choices show that.
     fn wants(&self, words: &Words) -> String {
         let bounds = |key, least: Option<String>, most: Option<String>| {
             let (least, most) = (least.unwrap_or_default(), most.unwrap_or_default());

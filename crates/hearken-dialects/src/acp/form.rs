@@ -1,10 +1,10 @@
-//! A form that an agent asks to be filled in: what its schema wants, and whether an answer is that.
+//! A form that an agent wants filled in: what its schema asks for, and whether an answer fits.
 //!
-//! Responsibilities: reading a schema within bounds, checking the answer to one part. Not here: asking it (`forms`).
+//! Responsibilities: parsing a schema within bounds, checking the answer to one part. Not here: asking it (`forms`).
 //!
 //! # Mental model
-//! A form is asked part by part, and each part takes one kind of answer. What can't be asked whole is not asked at all: an
-//! answer with a part missing would say in the person's name what they never saw.
+//! A form is asked part by part, and each part accepts one kind of answer. A form that can't be asked completely is not
+//! asked at all: an answer with a part missing would state in the person's name what they never saw.
 
 use serde_json::{Map, Value};
 
@@ -15,91 +15,91 @@ use crate::written::{self, cut};
 use super::aside::MOST_CHOICES;
 use super::read::text;
 
-/// How many parts a form may have: the last question offers each of them, and three things more.
+/// How many parts a form may have: the final check offers each of them, and three more choices.
 pub const MOST_PARTS: usize = 29;
-/// How many answers of a part are offered by number, beside four that are ours; of more, one is typed.
+/// How many values of a part are offered by number, beside four choices of ours; if there are more, one is typed.
 pub const MOST_OFFERED: usize = MOST_CHOICES - 4;
-/// How many answers a part may offer; each is checked.
+/// How many values a part may offer; each is checked.
 const MOST_VALUES: usize = 1000;
 /// The longest name, in characters.
 const LONGEST: usize = 200;
 /// The longest text about a part, in characters.
 const LONGEST_TEXT: usize = 1000;
-/// The longest value that goes back, in characters; what is longer is no answer that somebody chooses.
+/// The longest value that is returned, in characters; nobody would choose a longer one.
 const LONGEST_VALUE: usize = 4000;
 
 /// One part of a form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// The agent's name for it.
+    /// The agent's name for the part.
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// What the agent says of it.
+    /// The agent's description.
     pub says: String,
     /// Whether the form can't be sent without it.
     pub required: bool,
-    /// What the agent takes for it if nothing else is said.
+    /// The agent's default value.
     pub usual: Option<Value>,
-    /// What it takes.
+    /// What it accepts.
     pub kind: Kind,
 }
 
-/// What a part takes.
+/// What a part accepts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// A text.
     Text {
-        /// How many characters it has at least, and at most.
+        /// The least and the most characters.
         length: (Option<u64>, Option<u64>),
-        /// What it has to be, where that is said.
+        /// The format that it must have, if one is given.
         format: Format,
     },
     /// A number.
     Number {
-        /// Whether it has no fraction.
+        /// Whether it must be an integer.
         whole: bool,
-        /// What it is at least, and at most.
+        /// The least and the greatest value.
         range: (Option<f64>, Option<f64>),
     },
     /// Yes or no.
     YesNo,
-    /// One of these.
+    /// One of several values.
     One(Vec<Offer>),
-    /// Several of these.
+    /// Several of the values.
     Several {
-        /// Which.
+        /// The values.
         offers: Vec<Offer>,
-        /// How many at least, and at most.
+        /// The least and the most values.
         count: (Option<u64>, Option<u64>),
     },
 }
 
-/// What a text has to be.
+/// The format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Anything, or something of which only the agent knows whether it is right.
+    /// Any text, or a format that only the agent can check.
     Any,
-    /// An address of electronic mail.
+    /// An e-mail address.
     Mail,
-    /// An address of the web.
+    /// A URI.
     Address,
-    /// A day.
+    /// A date.
     Day,
-    /// A moment.
+    /// A date and time.
     Moment,
 }
 
-/// One answer that is offered.
+/// A value that a part offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// What goes back.
+    /// The value that is returned.
     pub value: String,
-    /// What is said.
+    /// The label that is heard.
     pub label: String,
 }
 
-/// Reads a schema; nothing where not all of it can be asked.
+/// Parses a schema; `None` if any of it can't be asked.
 pub fn read(schema: &Map<String, Value>) -> Option<Vec<Part>> {
     let properties = schema.get("properties").and_then(Value::as_object)?;
     let required: Vec<&str> = match schema.get("required") {
@@ -169,7 +169,7 @@ fn part(id: &str, map: &Map<String, Value>, required: bool) -> Option<Part> {
         usual: None,
         kind,
     };
-    // What would not be taken of the person is not taken of the agent either.
+    // A default has to satisfy the same checks as the person's answer.
     let usual = map.get("default").filter(|value| part.allows(value));
     part.usual = usual.cloned();
     Some(part)
@@ -180,7 +180,7 @@ fn one_line(text: &str, most: usize) -> String {
     cut(&words.join(" "), most)
 }
 
-/// Reads what is offered; the inner nothing is a list that can't be asked.
+/// Parses the values that a part offers; the inner `None` is a list that can't be asked.
 fn offers(map: &Map<String, Value>, name: &str) -> Option<Option<Vec<Offer>>> {
     let list = map.get(name).filter(|list| !list.is_null())?;
     let Some(list) = list
@@ -208,7 +208,7 @@ fn offers(map: &Map<String, Value>, name: &str) -> Option<Option<Vec<Offer>>> {
 pub type Wrong = Phrase;
 
 impl Part {
-    /// Returns whether a value is one that it takes.
+    /// Returns whether the part accepts a value.
     fn allows(&self, value: &Value) -> bool {
         match (&self.kind, value) {
             (Kind::Text { length, .. }, Value::String(text)) => within(length, text),
@@ -233,10 +233,11 @@ impl Part {
         }
     }
 
-    /// Takes an answer of the person: a text, a number, yes or no. What is chosen comes as its place, from 1.
+    /// Returns the value for an answer from the person: a text, a number, yes or no. A choice is given by its number,
+    /// from 1.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with the answer.
     pub fn take(&self, answer: &Response) -> Result<Value, Wrong> {
         let wrong = |key| Phrase::new(key);
         match (&self.kind, answer) {
@@ -292,7 +293,7 @@ impl Part {
         }
     }
 
-    /// Says a value as people know it.
+    /// Words a value for people.
     pub fn words(&self, value: &Value, yes_no: &dyn Fn(bool) -> String) -> String {
         let label = |value: &Value| {
             let offers = match &self.kind {
@@ -315,7 +316,7 @@ impl Part {
 }
 
 impl Format {
-    /// Returns whether a text is that, as far as can be seen.
+    /// Returns whether a text has this format, as far as can be checked here.
     fn fits(self, text: &str) -> bool {
         match self {
             Self::Any => true,
@@ -336,7 +337,7 @@ impl Format {
         }
     }
 
-    /// Returns what is said of it.
+    /// Returns the key of the phrase that describes the format.
     pub fn wanted(self) -> &'static str {
         match self {
             Self::Any => "acp.form.any",
@@ -348,7 +349,7 @@ impl Format {
     }
 }
 
-/// Says within which bounds something has to be.
+/// Returns the phrase for the bounds of an answer.
 pub fn bounded(
     key: &'static str,
     least: Option<impl ToString>,
@@ -361,7 +362,7 @@ pub fn bounded(
 }
 
 fn chosen<'a>(offers: &'a [Offer], text: &str) -> Option<&'a Offer> {
-    // A number is the place of one that was offered by it, and else may be what one is called.
+    // A number picks a value if values are offered by number; otherwise, it may be the name of one.
     let by_place = text.parse::<usize>().ok().and_then(|at| at.checked_sub(1));
     let by_place = by_place.filter(|_| offers.len() <= MOST_OFFERED);
     let by_name = || {
@@ -386,7 +387,7 @@ fn is_in((least, most): &(Option<f64>, Option<f64>), number: f64) -> bool {
         && most.is_none_or(|most| number <= most)
 }
 
-/// Returns a number without a fraction as one; none where digits would be lost.
+/// Returns a number without a fraction as an integer; `None` if digits would be lost.
 fn whole_number(number: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)

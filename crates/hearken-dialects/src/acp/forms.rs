@@ -1,12 +1,12 @@
-//! What an agent asks for beside permissions: forms, and addresses to be opened.
+//! The agent's requests other than permissions: forms, and addresses to open.
 //!
-//! Responsibilities: the questions that they become, what is answered, and when. Not here: what a form wants (`form`), what
-//! an address is (`address`).
+//! Responsibilities: the questions that they become, what is answered, and when. Not here: what a form wants (`form`),
+//! what is odd about an address (`address`).
 //!
 //! # Mental model
-//! A form is asked part by part (`filling`). An address is said with its host first, and is never opened here: whoever wants to, opens it. Nothing goes back
-//! that the person did not say: no part is filled in for them, and what the agent takes for usual is one of the answers.
-//! Whatever the agent takes back, or the person stops, is answered as such.
+//! A form is asked part by part (`filling`). An address is read with its host first, and never opened here: that is up
+//! to the person. Only what the person said goes back: no part is filled in for them, and the agent's default is one of
+//! the choices. A request that the agent withdraws, or that the person stops, is answered as such.
 
 use serde_json::{Map, Value, json};
 
@@ -24,9 +24,9 @@ use super::filling::{Action, Filling, Next};
 use super::form;
 use super::read::text;
 
-/// How many wait at once; an agent that asks for more is answered by an error.
+/// How many may wait at a time; further ones are answered with an error.
 const MOST: usize = 16;
-/// How many addresses that were opened are remembered, so that their end can be told.
+/// How many opened addresses are remembered, so that their completion can be announced.
 const MOST_OPENED: usize = 16;
 /// The longest message, in characters.
 const LONGEST: usize = 2000;
@@ -35,11 +35,11 @@ const LONGEST: usize = 2000;
 #[derive(Debug)]
 pub(super) struct Elicited {
     id: Id,
-    /// Whether it belongs to what the agent does in its conversation, and is cancelled with that.
+    /// Whether it belongs to the agent's turn, and is cancelled with it.
     of_turn: bool,
     aside: Aside,
     what: What,
-    /// What the answer on its way says.
+    /// What the answer under way says.
     sends: Option<Action>,
 }
 
@@ -62,7 +62,7 @@ impl Action {
 }
 
 impl Acp {
-    /// Takes a request for a form or for opening an address.
+    /// Handles a request for a form, or for opening an address.
     pub(super) fn elicited(
         &mut self,
         id: &Id,
@@ -75,7 +75,7 @@ impl Acp {
             out.push(Out::Tell(Phrase::new(key)));
         };
         if self.listens && self.elicited.len() >= MOST {
-            // Of a capture nobody knows what was answered, and the oldest surely was.
+            // A capture does not show the answers, but the oldest request surely got one.
             self.elicited
                 .remove(0)
                 .aside
@@ -131,7 +131,7 @@ impl Acp {
         });
     }
 
-    /// Takes an answer to one of these questions; tells whether it is one.
+    /// Handles an answer to one of these questions; returns false if it is none.
     pub(super) fn fills_in(
         &mut self,
         request: u64,
@@ -184,7 +184,7 @@ impl Acp {
         true
     }
 
-    /// Takes what became of an answer to the agent.
+    /// Handles the delivery of an answer to the agent.
     pub(super) fn filled_in_went(
         &mut self,
         request: u64,
@@ -205,7 +205,7 @@ impl Acp {
             (What::Open { address, id }, Some(Action::Accept)) => {
                 let whole = address.whole.clone();
                 let mut told = sentence(&self.teller.words, "acp.url.open", &[("address", &whole)]);
-                // From there it can be copied.
+                // It can be copied from this field.
                 told.insert("result_uri".to_owned(), whole.into());
                 if self.opened.len() >= MOST_OPENED {
                     self.opened.pop_front();
@@ -225,10 +225,10 @@ impl Acp {
         elicited.aside.end_with(told, &mut self.teller, now, out);
     }
 
-    /// Takes the word that what was to be done at an address is done.
+    /// Announces that the task at an address is done.
     pub(super) fn opened_and_done(&mut self, params: &Map<String, Value>, out: &mut Vec<Out>) {
         let id = text(params, "elicitationId").unwrap_or_default();
-        // One that is not known, or done already, is to be passed over.
+        // An unknown or completed id is to be ignored.
         if let Some(at) = self.opened.iter().position(|(known, _)| known == id)
             && let Some((_, host)) = self.opened.remove(at)
         {
@@ -238,7 +238,7 @@ impl Acp {
         }
     }
 
-    /// Takes back one that the agent no longer wants; tells whether there was one.
+    /// Removes a request that the agent withdraws; returns false if there is none.
     pub(super) fn took_back_elicited(&mut self, id: &Value, now: Now, out: &mut Vec<Out>) -> bool {
         let open = |it: &Elicited| it.id.is(id) && !it.aside.is_sending();
         let Some(at) = self.elicited.iter().position(open) else {
@@ -252,9 +252,9 @@ impl Acp {
         true
     }
 
-    /// Closes what belongs to a turn that is being stopped.
+    /// Closes the requests of a turn that is being stopped.
     pub(super) fn cancel_elicited(&mut self, now: Now, out: &mut Vec<Out>) {
-        // An answer that is on its way is the person's, and stays it.
+        // An answer under way is the person's, and remains valid.
         let ends = |it: &mut Elicited| it.of_turn && !it.aside.is_sending();
         let over: Vec<Elicited> = self.elicited.extract_if(.., ends).collect();
         for elicited in over {
@@ -264,14 +264,14 @@ impl Acp {
         }
     }
 
-    /// Takes the end of the agent.
+    /// Handles the end of the agent.
     pub(super) fn lose_elicited(&mut self, now: Now, out: &mut Vec<Out>) {
         for elicited in std::mem::take(&mut self.elicited) {
             elicited.aside.lose(&mut self.teller, now, out);
         }
     }
 
-    /// Returns the ids of those that wait.
+    /// Returns the ids of the waiting requests.
     #[cfg(test)]
     pub(super) fn waiting_elicited(&self) -> Vec<Id> {
         self.elicited.iter().map(|it| it.id.clone()).collect()

@@ -1,10 +1,10 @@
-//! What a call is given, by name: which of it is the command, and which of it the words of a question already say.
+//! The inputs of a call, by name: which of them are the command, and which the wording of a question already expresses.
 //!
-//! Responsibilities: keeping each input with a digest of all of it, finding the command, comparing inputs with edits. Not
-//! here: how a call is worded (`call`).
+//! Responsibilities: keeping each input with a digest of the whole value, finding the command, comparing inputs with
+//! edits. Not here: the wording of a call (`call`).
 //!
-//! Mental model: an input is either said by the words of a question or it is counted there. Values are compared as values:
-//! that a text happens to contain one says nothing.
+//! Mental model: the wording of a question either expresses an input, or counts it. Values are compared as whole
+//! values: that a text happens to contain one proves nothing.
 
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value};
@@ -14,15 +14,15 @@ use crate::written::cut;
 
 use super::read::plain;
 
-/// How many inputs of one call are looked at.
+/// How many inputs of one call are kept.
 const MOST: usize = 512;
 /// The longest name, in characters.
 const LONGEST_NAME: usize = 512;
-/// The longest input that is kept, in characters: what a field of AAEP takes.
+/// The longest input that is kept, in characters: the limit of an AAEP field.
 const LONGEST_TEXT: usize = 4000;
-/// What a command is called by agents, the usual names first.
+/// The names that agents give a command, the usual ones first.
 const COMMANDS: [&str; 2] = ["command", "cmd"];
-/// What else it is called where a call says that it executes something.
+/// Further names of a command, in calls declared as executing something.
 const MORE_COMMANDS: [&str; 5] = [
     "commandLine",
     "command_line",
@@ -30,9 +30,9 @@ const MORE_COMMANDS: [&str; 5] = [
     "script",
     "bash",
 ];
-/// What the words behind a command's first are called.
+/// The names of a command's further words.
 const ARGUMENTS: [&str; 3] = ["args", "arguments", "argv"];
-/// What the folder is called in which a command runs.
+/// The names of the folder in which a command runs.
 const FOLDERS: [&str; 8] = [
     "cwd",
     "workdir",
@@ -43,7 +43,7 @@ const FOLDERS: [&str; 8] = [
     "dir_path",
     "cd",
 ];
-/// How an edit's text before and after is called.
+/// The names of an edit's old and new text.
 const PAIRS: [(&str, &str); 6] = [
     ("old_string", "new_string"),
     ("oldString", "newString"),
@@ -53,25 +53,25 @@ const PAIRS: [(&str, &str); 6] = [
     ("search", "replace"),
 ];
 
-/// One thing that a call is given.
+/// One input of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
     /// Its name.
     pub name: String,
-    /// Its value as text, cut where it is too long.
+    /// Its value as text, cut if it is too long.
     pub text: String,
     /// Whether it was cut.
     pub is_cut: bool,
-    /// Identifies all of it.
+    /// The digest of the whole value.
     pub digest: [u8; 32],
 }
 
 impl Input {
-    /// Takes one input.
+    /// Creates an input from its name and value.
     pub fn new(name: &str, value: &Value) -> Self {
         let whole = plain(value);
         let text = cut(&whole, LONGEST_TEXT);
-        // A text and a number of the same letters are not the same.
+        // A text and a number with the same characters differ.
         let kind = u8::from(value.is_string());
         let sum = digest(&SHA256, &[&[kind], whole.as_bytes()].concat());
         let mut digest = [0; 32];
@@ -89,20 +89,20 @@ impl Input {
         FOLDERS.contains(&self.name.as_str())
     }
 
-    /// Returns whether it may be a command, in whatever call.
+    /// Returns whether it may be a command, whatever the call.
     pub fn may_be_command(&self) -> bool {
         let names = COMMANDS.iter().chain(&MORE_COMMANDS);
         names.into_iter().any(|name| *name == self.name)
     }
 }
 
-/// Takes everything that a call is given.
+/// Returns all inputs of a call.
 pub fn all(given: &Map<String, Value>) -> Vec<Input> {
     let given = given.iter().take(MOST);
     given.map(|(name, value)| Input::new(name, value)).collect()
 }
 
-/// Finds the command among what a call is given, and the names of what it is made of.
+/// Finds the command among the inputs of a call, and the names of the inputs that form it.
 pub fn command(given: &Map<String, Value>, kind: &str) -> Option<(String, Vec<String>)> {
     let more: &[&str] = if kind == "execute" {
         &MORE_COMMANDS
@@ -151,7 +151,7 @@ fn is_command(value: &Value) -> bool {
     }
 }
 
-/// Writes one word of a command so that it can't be taken for two.
+/// Writes one word of a command, quoted so that it can't be read as two.
 pub fn word(word: &Value) -> String {
     let text = plain(word);
     let simple = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
@@ -162,19 +162,19 @@ pub fn word(word: &Value) -> String {
     }
 }
 
-/// The text of a file before and after.
+/// The text of a file before and after an edit.
 #[derive(Debug, Clone, Copy)]
 pub struct Edit<'a> {
-    /// Which file.
+    /// The path of the file.
     pub path: &'a str,
-    /// Its text before; absent where there was none.
+    /// Its text before; `None` if there was no file.
     pub before: Option<&'a str>,
-    /// Its text afterwards.
+    /// Its text after.
     pub after: &'a str,
 }
 
 impl Edit<'_> {
-    /// Returns the inputs of a call that this edit says, by name.
+    /// Returns the names of the inputs that this edit expresses.
     pub fn says(&self, given: &Map<String, Value>) -> Vec<String> {
         let before = self.before.unwrap_or_default();
         let same = |value: &Value| {
@@ -313,7 +313,7 @@ mod tests {
             says(json!({"old_string": "two", "new_string": "2", "replace_all": false})),
             "new_string old_string replace_all"
         );
-        // It is not what is done, or not all of it.
+        // This is not what is done, or not all of it.
         assert_eq!(
             says(json!({"old_string": "two", "new_string": "2", "replace_all": true})),
             "new_string old_string"

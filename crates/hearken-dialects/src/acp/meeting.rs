@@ -1,6 +1,6 @@
 //! Meeting the agent, and leaving it.
 //!
-//! Responsibilities: the greeting, the conversation, what it means where either is refused. Not here: turns (`client`).
+//! Responsibilities: the greeting, the conversation, and what a refusal of either means. Not here: turns (`client`).
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ use super::client::{Acp, NAME, Ours, Phase};
 use super::ending::End;
 use super::read::text;
 
-/// The code of the protocol for an agent into which nobody has signed in.
+/// The protocol's error code of an agent that requires signing in.
 const SIGN_IN: i64 = -32000;
 
 impl Acp {
@@ -43,7 +43,7 @@ impl Acp {
         self.open(conversation, result, now, out);
     }
 
-    /// Begins with a conversation that is open.
+    /// Starts work in an open conversation.
     pub(super) fn open(
         &mut self,
         conversation: String,
@@ -59,7 +59,7 @@ impl Acp {
         self.go_on(now, out);
     }
 
-    /// Takes the refusal of a request of ours.
+    /// Handles the refusal of a request of ours.
     pub(super) fn refused(
         &mut self,
         what: Ours,
@@ -83,7 +83,8 @@ impl Acp {
             Ours::Setting { id, .. } => self.is_not_set(&id, words, out),
             Ours::Prompt => {
                 if code == SIGN_IN && !self.ways_in.is_empty() {
-                    // Where nothing of it was done it is not lost; what was begun is not done twice.
+                    // If nothing of the prompt was carried out, it is kept; otherwise, repeating it would do something
+                    // twice.
                     if self.turn.as_ref().is_none_or(|turn| turn.made == 0) {
                         self.held.push_front(std::mem::take(&mut self.prompted));
                     }
@@ -102,7 +103,7 @@ impl Acp {
         }
     }
 
-    /// Takes an error that answers nothing of ours.
+    /// Reports an error that answers no request of ours.
     pub(super) fn complained(&mut self, code: i64, message: &str, out: &mut Vec<Out>) {
         let phrase = Phrase::new("acp.complaint")
             .with("code", Word::Own(code.to_string()))

@@ -1,6 +1,6 @@
 //! The Agent Client Protocol: an agent that hearken runs, prompts, stops and answers. Pure.
 //!
-//! Responsibilities: being the client of such an agent, turning its turns into AAEP events, asking the person for the
+//! Responsibilities: being the client of such an agent, reporting its turns as AAEP events, asking the person for the
 //! permissions that it requests, and returning the decisions. Not here: AAEP itself (`protocol`), starting the agent
 //! (`transport`), the final wording (`announce`).
 //!
@@ -10,8 +10,8 @@
 //! one at a time. Nothing is ever answered in the person's name: what they have not decided stays open, except for
 //! `cancelled` after they stopped the turn, and a refusal of what the agent itself withdrew.
 //!
-//! Other agents also have turns, calls and permissions, and report them in messages of their own: `codex` and
-//! `opencode` turn them into events with the code here.
+//! Agents of other protocols have turns, calls and permissions, too: `codex` and `opencode` report theirs with the code
+//! here.
 
 pub mod address;
 mod agent;

@@ -1,11 +1,11 @@
-//! The answers that a permission takes, as decisions of AAEP.
+//! The options of a permission, as AAEP decisions.
 //!
-//! Responsibilities: which option is accepting, which is rejecting, and what the others are called. Not here: sending one
+//! Responsibilities: which option accepts, which rejects, and what the others are called. Not here: sending one
 //! (`permission`).
 //!
-//! Mental model: `y` and `n` stand for what lasts for this once, and only where there is exactly one such option.
-//! Whatever lasts longer, or is ambiguous, is chosen by its number and takes a second step. What an option does is said by
-//! its kind, in our words; its name is the agent's, and could say anything.
+//! Mental model: `y` and `n` stand for options that apply just once, and only if there is exactly one of each. Whatever
+//! lasts longer, or is ambiguous, is chosen by its number and takes a second step. Our words for an option depend on
+//! its kind; its name is the agent's, and could say anything.
 
 use serde_json::{Map, Value};
 
@@ -15,17 +15,17 @@ use crate::written::cut;
 use super::call::first;
 use super::read::text;
 
-/// How many options a permission may have: AAEP takes 32 decisions.
+/// How many options a permission may have: AAEP allows 32 decisions.
 const MOST: usize = 30;
 /// The longest name of an option, in characters.
 const LONGEST_NAME: usize = 350;
 
-/// One answer.
+/// One possible answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// What it is as a decision of AAEP.
+    /// The AAEP decision that stands for it.
     pub decision: String,
-    /// The agent's name for it, to the letter.
+    /// The agent's exact name for the option.
     pub option: String,
     /// Whether it allows the call.
     pub allows: bool,
@@ -33,7 +33,7 @@ pub struct Choice {
     pub cancels: bool,
 }
 
-/// What can be answered to a request.
+/// The possible answers to a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Offer {
     /// The answers.
@@ -47,7 +47,7 @@ pub struct Offer {
 }
 
 impl Choice {
-    /// Makes the answer that rejects by cancelling the request.
+    /// Returns the answer that rejects by cancelling the request.
     pub fn cancel() -> Self {
         Self {
             decision: "reject".to_owned(),
@@ -58,7 +58,7 @@ impl Choice {
     }
 }
 
-/// Reads the options of a permission.
+/// Parses the options of a permission.
 pub fn read(params: &Map<String, Value>, words: &Words) -> Offer {
     let empty = Vec::new();
     let options = params.get("options").and_then(Value::as_array);
@@ -92,7 +92,7 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> Offer {
             kind => {
                 let name = cut(name, LONGEST_NAME);
                 let said = first(words, phrase(kind), &[("name", &name)]);
-                // Two that are called the same are told apart.
+                // Options with the same name get a number.
                 let mut told = said.clone();
                 let mut number = 1;
                 while choices.iter().any(|choice| choice.decision == told) {
@@ -111,7 +111,7 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> Offer {
     }
     let left_out = options.len() - choices.len() - shared.len();
     if !shared.is_empty() {
-        // What one id means is not certain, so nothing is allowed.
+        // It is unclear what a shared id means, so nothing may be allowed.
         choices.retain(|choice| !choice.allows);
     }
     Offer {

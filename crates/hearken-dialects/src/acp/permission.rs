@@ -1,7 +1,7 @@
 //! A permission that the agent requests: the question that it becomes, and the answers to it.
 //!
-//! Responsibilities: the fields of the question, the answers to the letter. Not here: when it is asked, and what is known
-//! of its call (`turn`).
+//! Responsibilities: the fields of the question, the exact answers. Not here: when it is asked, and what is known of
+//! its call (`turn`).
 
 use serde_json::{Map, Value, json};
 
@@ -18,47 +18,47 @@ use super::options::Choice;
 pub struct Permission {
     /// The agent's id of the request.
     pub id: Id,
-    /// The call that it is for, by AAEP's name; empty where it is for none.
+    /// AAEP's id of the call that it is for; empty if it is for none.
     pub call: String,
-    /// What is asked in words, as fields of a clarification; absent where it is a permission.
+    /// The fields of a clarification, for a question in words; `None` for a permission.
     pub clarifies: Option<Map<String, Value>>,
     /// What else is known of it, to be read in full.
     pub context: Vec<(String, String)>,
-    /// What can be answered.
+    /// All possible answers.
     pub choices: Vec<Choice>,
-    /// What of it can be answered as it is asked now.
+    /// The answers that are offered as it is asked now.
     pub offered: Vec<Choice>,
-    /// Whether the request can be cancelled where no choice rejects it.
+    /// Whether the request can be cancelled if no choice rejects it.
     pub can_cancel: bool,
-    /// Under which token it is asked; empty before.
+    /// The token of the question; empty until it is asked.
     pub token: String,
-    /// What was asked under it; empty before.
+    /// The fields asked under the token; empty until it is asked.
     pub asked: Map<String, Value>,
-    /// What has changed since it was asked before, by name.
+    /// The names of what has changed since it was last asked.
     pub changed: Vec<String>,
-    /// Why it can only be rejected, if so.
+    /// The reason why it can only be rejected, if there is one.
     pub reject_only: Option<RejectOnly>,
-    /// What the other request of the same id asks; empty where there is none.
+    /// What the other request with the same id asks, or the options that share one id; empty if there are none.
     pub other: String,
-    /// Whether what can be answered could be mistaken, so that one step is never enough.
+    /// Whether its answers are easy to confuse, so that one step is never enough.
     pub is_doubtful: bool,
-    /// The answer that is on its way.
+    /// The answer under way.
     pub sending: Option<Sending>,
 }
 
-/// An answer of the person that is on its way.
+/// An answer from the person under way.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sending {
     /// The number of the person's answer.
     pub request: u64,
     /// Whether it allows the call.
     pub allows: bool,
-    /// Why it was rejected, in the person's words.
+    /// The reason for a rejection, in the person's words.
     pub reason: Option<String>,
 }
 
 impl Permission {
-    /// Makes the request for a permission.
+    /// Creates a request for a permission.
     pub fn consent(
         id: Id,
         call: &str,
@@ -83,7 +83,7 @@ impl Permission {
         }
     }
 
-    /// Makes the request for an answer in words, with the fields of its clarification.
+    /// Creates a request for an answer in words, with the fields of its clarification.
     pub fn words(id: Id, fields: Map<String, Value>) -> Self {
         Self {
             clarifies: Some(fields),
@@ -91,7 +91,7 @@ impl Permission {
         }
     }
 
-    /// Takes note of what is wrong with what can be answered: options that share one id, and options of one name.
+    /// Notes what is wrong with the options: some share one id, or have the same name.
     pub fn note_offer(&mut self, shared: &[String], has_namesakes: bool) {
         if !shared.is_empty() {
             self.reject_only = Some(RejectOnly::SharedOption);
@@ -100,7 +100,7 @@ impl Permission {
         self.is_doubtful |= has_namesakes;
     }
 
-    /// Returns what it is asked as, with its fields.
+    /// Returns the type of event that asks it, and its fields.
     pub fn asks(&self, call: &Call, words: &Words) -> (&'static str, Map<String, Value>) {
         match &self.clarifies {
             None => ("awaiting.confirmation", self.question(call, words)),
@@ -112,7 +112,7 @@ impl Permission {
         }
     }
 
-    /// Returns whether anything can be answered.
+    /// Returns whether it can be answered at all.
     pub fn takes_answers(&self) -> bool {
         match &self.clarifies {
             Some(fields) => fields.contains_key("accepted_response_kinds"),
@@ -120,7 +120,7 @@ impl Permission {
         }
     }
 
-    /// Returns why its question is over.
+    /// Returns the output that reports its question as over.
     pub fn over(&self, how: Over) -> Out {
         Out::Over {
             token: self.token.clone(),
@@ -148,7 +148,7 @@ impl Permission {
         let mut more = call.more();
         for (key, value) in &self.context {
             let mut name = key.clone();
-            // What the tool is called with may be called the same, and is something else.
+            // An input of the tool may have the same name, and is something else.
             while more
                 .get(&name)
                 .is_some_and(|other| other.as_str() != Some(value.as_str()))
@@ -171,13 +171,13 @@ impl Permission {
         fields
     }
 
-    /// Returns why a call can only be rejected, if so.
+    /// Returns the reason why a call can only be rejected, if there is one.
     fn only(&self, call: &Call) -> Option<RejectOnly> {
         self.reject_only
             .or(call.is_silent().then_some(RejectOnly::Silent))
     }
 
-    /// Returns what can be answered about a call as it is now.
+    /// Returns the answers that are possible for a call as it is now.
     fn offer(&self, call: &Call) -> Vec<Choice> {
         let only = self.only(call);
         let choices = self
@@ -192,13 +192,13 @@ impl Permission {
         offer
     }
 
-    /// Takes note of what is asked, to tell later whether it has changed.
+    /// Records the question as asked, to detect later changes.
     pub fn note_asked(&mut self, call: &Call, fields: &Map<String, Value>) {
         self.asked = comparable(fields);
         self.offered = self.offer(call);
     }
 
-    /// Returns the names of what a call asks by now that differs from what was asked.
+    /// Returns the names of what differs between the call as asked and as it is now.
     pub fn differences(&self, call: &Call, words: &Words) -> Vec<String> {
         if self.clarifies.is_some() {
             return Vec::new();
@@ -244,7 +244,7 @@ impl Permission {
         rpc::result(&self.id, &outcome.to_string())
     }
 
-    /// Writes the answer that a stopped turn calls for.
+    /// Writes the answer that stopping a turn requires.
     pub fn cancelled(&self) -> String {
         rpc::result(
             &self.id,
@@ -253,7 +253,7 @@ impl Permission {
     }
 }
 
-/// Returns the fields of a question without what belongs to asking it and not to what is asked.
+/// Returns the fields of a question without those that only belong to the act of asking.
 fn comparable(fields: &Map<String, Value>) -> Map<String, Value> {
     let mut fields = fields.clone();
     fields.remove("reply_token");

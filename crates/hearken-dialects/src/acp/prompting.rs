@@ -1,7 +1,7 @@
-//! Prompts and stops: what goes out when, and what becomes of a turn.
+//! Prompts and stops: what is sent when, and the end of a turn.
 //!
-//! Responsibilities: holding prompts until they can go, ending turns, what becomes of what was written. Not here: what a
-//! turn becomes (`turn`), other messages (`client`).
+//! Responsibilities: holding prompts until they can be sent, ending turns, the outcome of what was sent. Not here: what
+//! becomes of a turn (`turn`), other messages (`client`).
 
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ impl Acp {
         self.go_on(now, out);
     }
 
-    /// Ends turns that are over, and sends what was held.
+    /// Finishes a turn that is over, and sends the next held prompt.
     pub(super) fn go_on(&mut self, now: Now, out: &mut Vec<Out>) {
         if let Some(turn) = self.turn.take_if(|turn| turn.is_over()) {
             turn.finish(&mut self.teller, now, out);
@@ -41,7 +41,7 @@ impl Acp {
         let Phase::Open(conversation) = self.phase.clone() else {
             return;
         };
-        // What was refused for the want of it would be refused again.
+        // Without signing in, the prompt would be refused again.
         if !matches!(self.signing, Signing::Idle) {
             return;
         }
@@ -77,7 +77,7 @@ impl Acp {
         self.held.push_back(prompt.to_owned());
         let unprompted = self.prompting.is_none();
         if let Some(turn) = self.turn.as_mut().filter(|it| unprompted && it.is_idle()) {
-            // Nothing would ever say that it is over: what is said to the agent now begins another.
+            // Nothing would ever end an unprompted turn, so the new prompt does.
             turn.end(End::Done);
         }
         out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
@@ -95,7 +95,7 @@ impl Acp {
             return out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
         }
         let cancel = cancel(conversation);
-        // Said first: what follows comes of it.
+        // Announced first, because the rest follows from it.
         out.push(Out::Tell(asked_to_stop(self.held.is_empty())));
         let open = turn.stop(&mut self.teller, now, out);
         self.send(cancel, out);
@@ -106,7 +106,7 @@ impl Acp {
         if self.prompting.is_none()
             && let Some(turn) = &mut self.turn
         {
-            // It was not prompted, so no answer to a prompt will say that it has stopped.
+            // It was not prompted, so no answer to a prompt will report its stop.
             turn.end(End::Stopped { wanted: true });
         }
         self.go_on(now, out);
@@ -144,14 +144,14 @@ impl Acp {
         match outcome {
             Ok(_) => {
                 if let Some(reason) = turn.answered(request, &mut self.teller, now, out) {
-                    // The protocol has no place for a reason: the agent is told in the next prompt.
+                    // The protocol has no place for a reason: it goes into the next prompt.
                     self.held.push_front(reason);
                     out.push(Out::Tell(Phrase::new("acp.reason_follows")));
                 }
             }
             Err(undelivered) => {
                 let open = turn.unanswered(request, &mut self.teller, now, out);
-                // Where a byte of the answer may have left, another one could contradict it.
+                // If a byte of the answer may have been sent, another answer could contradict it.
                 let left = matches!(undelivered, Undelivered::Unknown(_));
                 if let Some(permission) = open.filter(|_| !left) {
                     self.send(permission.cancelled(), out);
@@ -161,7 +161,7 @@ impl Acp {
         self.go_on(now, out);
     }
 
-    /// Ends what can't go on without the agent.
+    /// Ends everything that can't go on without the agent.
     pub(super) fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
         self.phase = Phase::Over;
         self.prompting = None;

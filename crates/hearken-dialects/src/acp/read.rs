@@ -1,6 +1,6 @@
-//! What messages say, read leniently: what is missing or of another kind is as if it were not there.
+//! Parses messages leniently: members that are missing or of the wrong type count as absent.
 //!
-//! Responsibilities: the updates of a session and what a call says of itself, within bounds. Not here: what becomes of
+//! Responsibilities: the updates of a session and what they say about calls, within bounds. Not here: what becomes of
 //! them (`turn`).
 
 use serde_json::{Map, Value};
@@ -11,14 +11,14 @@ use crate::{Offered, changes};
 
 use super::input::{self, Input};
 
-/// How many edits, places and inputs of one call are looked at: each is named before it is allowed.
+/// How many edits, places and inputs of one call are kept: each is named before it is allowed.
 const MOST_PARTS: usize = 512;
-/// The longest path, in characters: what a system takes. One that is cut could lead elsewhere than it seems to.
+/// The longest path, in characters: the limit of an operating system. A cut path could seem to lead elsewhere.
 const LONGEST_PATH: usize = 4096;
 /// The longest title or name that is kept, in characters.
 const LONGEST_NAME: usize = 512;
-/// What Codex by its adapter writes among what a call is given, and is none of it: its own names and times, its reading of
-/// the command, and the answers, which the request has as options.
+/// Inputs that Codex's adapter adds and that are not real inputs: its own names and times, its parsing of the command,
+/// and the answers, which the request has as options.
 const BOOKKEEPING: [&str; 7] = [
     "available_decisions",
     "call_id",
@@ -28,7 +28,7 @@ const BOOKKEEPING: [&str; 7] = [
     "started_at_ms",
     "turn_id",
 ];
-/// How many commands are known; agents offer dozens.
+/// How many commands are kept; agents offer dozens.
 const MOST_COMMANDS: usize = 512;
 /// How many entries of a plan are counted.
 const MOST_ENTRIES: usize = 512;
@@ -38,88 +38,88 @@ const MOST_ENTRIES: usize = 512;
 pub enum Update {
     /// Text for the person.
     Says {
-        /// Which message it belongs to, where the agent says so.
+        /// The message that it belongs to, if the agent says so.
         message: Option<String>,
         /// The text.
         text: String,
     },
-    /// Something for the person that is no text: an image, a sound.
+    /// Something for the person other than text: an image, a sound.
     Shows(String),
-    /// What the agent thinks; never said as if it were for the person.
+    /// The agent's thinking; never presented as addressed to the person.
     Thinks,
-    /// The person's own words, which come back while an old conversation is loaded.
+    /// The person's own words, repeated while an earlier conversation is loaded.
     Echoes(Option<String>),
-    /// A call of a tool, or news of one.
+    /// A tool call, or an update of one.
     Calls(Box<CallNews>),
-    /// What it plans.
+    /// Its plan.
     Plans(Vec<PlanStep>),
-    /// It works in another mode.
+    /// A change to another mode.
     Mode(String),
-    /// What can be set, and how it is set now.
+    /// The settings and their present values.
     Options(Map<String, Value>),
-    /// The commands that it takes in the place of a prompt.
+    /// The commands that it accepts instead of a prompt.
     Commands {
-        /// Which.
+        /// The commands.
         offers: Vec<Offered>,
         /// How many more there are.
         left_out: usize,
     },
-    /// What it counts or offers; of no interest by itself.
+    /// A count or an offer, of no interest by itself.
     Quiet,
-    /// An update of a kind that is not known here.
+    /// An unknown kind of update.
     Unknown(String),
 }
 
-/// Where a call is.
+/// How far a call has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// It waits, for its input or for a permission.
     Pending,
-    /// It runs, says the agent; it may still ask.
+    /// It runs, says the agent; a request for permission may still follow.
     InProgress,
     /// It is done.
     Completed,
     /// It did not work.
     Failed,
-    /// It is over, and nobody says whether it worked.
+    /// It is over, and whether it worked is unknown.
     Ended,
 }
 
-/// What a message says of a call: only what changed.
+/// What a message says about a call: only what changed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CallNews {
-    /// The agent's name for it.
+    /// The agent's id of the call.
     pub id: String,
     /// What it does, in the agent's words.
     pub title: Option<String>,
     /// What kind of tool it is.
     pub kind: Option<String>,
-    /// Where it is.
+    /// How far it has got.
     pub status: Option<Status>,
     /// The edits that it makes.
     pub edits: Option<Vec<FileChange>>,
-    /// What it brought, as far as that is text.
+    /// Its output, as far as that is text.
     pub output: Option<Brought>,
-    /// The places that it touches.
+    /// The paths that it touches.
     pub places: Option<Vec<String>>,
     /// The command that it runs.
     pub command: Option<String>,
-    /// Everything that it was called with, by name.
+    /// All its inputs.
     pub inputs: Option<Vec<Input>>,
-    /// The inputs that its command and its edits say, by name.
+    /// The names of the inputs that its command and edits express.
     pub said: Vec<String>,
-    /// What else it does to files, in our words: what no change of lines says.
+    /// What else it does to files, in our words: whatever its changed lines do not show.
     pub also: Option<Vec<String>>,
-    /// The files that it deletes, as far as that is among what else it does.
+    /// The files that it deletes, as part of what else it does.
     pub deletes: Vec<String>,
-    /// Whether that says all of it, because its edits alone would say it wrongly.
+    /// Whether `also` describes all of it, because the edits alone would mislead.
     pub instead: bool,
-    /// The plan that it is given to write down.
+    /// The plan that it is to write down.
     pub plan: Option<Vec<PlanStep>>,
 }
 
 impl CallNews {
-    /// Returns whether it is of a call that is not over.
+    /// Returns whether its call is not over.
     pub fn is_under_way(&self) -> bool {
         match self.status {
             Some(Status::Pending | Status::InProgress) => true,
@@ -128,7 +128,7 @@ impl CallNews {
     }
 }
 
-/// Returns a text member.
+/// Returns a member that is a text.
 pub fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     map.get(name).and_then(Value::as_str)
 }
@@ -145,7 +145,7 @@ fn path(text: &str) -> String {
     cut(text, LONGEST_PATH)
 }
 
-/// Reads what `session/update` carries.
+/// Parses the parameters of `session/update`.
 pub fn update(params: &Map<String, Value>) -> Update {
     let Some(update) = object(params, "update") else {
         return Update::Unknown(String::new());
@@ -161,7 +161,7 @@ pub fn update(params: &Map<String, Value>) -> Update {
         },
         "plan" => plan(update),
         "current_mode_update" => {
-            // One page of the protocol has it by the other name.
+            // One page of the protocol calls it `modeId`.
             let mode = text(update, "currentModeId").or_else(|| text(update, "modeId"));
             Update::Mode(name(mode.unwrap_or_default()))
         }
@@ -172,7 +172,7 @@ pub fn update(params: &Map<String, Value>) -> Update {
     }
 }
 
-/// Reads the commands that are offered; one whose name can't be typed is none.
+/// Parses the commands on offer, without those whose names can't be typed.
 fn commands(update: &Map<String, Value>) -> Update {
     let list = update.get("availableCommands").and_then(Value::as_array);
     let list = list.into_iter().flatten().filter_map(Value::as_object);
@@ -207,7 +207,7 @@ fn says(update: &Map<String, Value>) -> Update {
     }
 }
 
-/// Reads a block of content: its text, or the kind of what is no text.
+/// Parses a block of content: its text, or the kind of a block without text.
 fn block(content: &Map<String, Value>) -> Result<String, String> {
     let kind = text(content, "type").unwrap_or_default();
     match kind {
@@ -230,7 +230,7 @@ fn plan(update: &Map<String, Value>) -> Update {
     Update::Plans(entries.map(|entries| steps(entries)).unwrap_or_default())
 }
 
-/// Reads the list that a call is given to write down; none where it is given anything else, too.
+/// Parses the list that a call is to write down; empty if the call has any other input.
 fn list(input: &Map<String, Value>) -> Vec<PlanStep> {
     let todos = input.get("todos").and_then(Value::as_array);
     let todos = todos.filter(|_| input.len() == 1);
@@ -250,7 +250,7 @@ fn steps(entries: &[Value]) -> Vec<PlanStep> {
     entries.filter_map(Value::as_object).map(step).collect()
 }
 
-/// Reads what is said of a call; nothing where it has no name.
+/// Parses what is said about a call; `None` if it has no id.
 pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
     let id = text(update, "toolCallId")?.to_owned();
     let content = update.get("content").and_then(Value::as_array);
@@ -304,7 +304,7 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
                 Some(inputs)
             }
             Value::Null => None,
-            // A tool of its own may take anything at all.
+            // A custom tool may accept any value.
             other => Some(vec![Input::new("input", other)]),
         }),
         said: [said_by_command, said_by_edits].concat(),
@@ -316,7 +316,8 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
     })
 }
 
-/// Returns whether a call is given as Codex by its adapter writes one. Elsewhere a name of these is what a tool works on.
+/// Returns whether Codex's adapter wrote the inputs of a call. Elsewhere, an input with one of these names is a real
+/// one.
 fn is_of_codex(input: &Map<String, Value>) -> bool {
     let own = ["call_id", "turn_id", "parsed_cmd"];
     own.iter().all(|key| input.contains_key(*key)) && input::command(input, "").is_some()
@@ -353,8 +354,7 @@ fn output(parts: &[&Map<String, Value>]) -> Brought {
     Brought::of(texts.join("\n").trim()).unwrap_or_default()
 }
 
-/// Reads what a call brought where its agent has not put it into blocks: in which member it stands is the agent's own
-/// affair.
+/// Parses a call's output if its agent has not put it into blocks: each agent has its own member for it.
 fn brought(raw: &Value) -> Option<Brought> {
     let whole = ["aggregated_output", "formatted_output", "output"];
     let parts = ["stdout", "stderr", "error", "message"];
@@ -370,7 +370,7 @@ fn brought(raw: &Value) -> Option<Brought> {
     Brought::of(said.trim())
 }
 
-/// Writes a value as text: a text as it is.
+/// Writes a value as text; a text is left as it is.
 pub fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,11 +1,11 @@
-//! What can be set of an agent's conversation: the mode that it works in, its model, and what else it offers.
+//! The settings of an agent's conversation: its mode, its model, and what else it offers.
 //!
-//! Responsibilities: reading what there is, what is set now, and what differs from before. Not here: changing it
+//! Responsibilities: parsing the settings, their present values, and what differs from before. Not here: changing them
 //! (`changing`).
 //!
 //! # Mental model
-//! The protocol has two ways to say the same: modes, and options of which one may be the mode. Whoever writes the option
-//! means that one, and the mode of old is passed over, as the protocol wants.
+//! The protocol has two ways to say the same thing: modes, and options, one of which may be the mode. An agent that
+//! sends the option means that one, and its legacy mode is ignored, as the protocol wants.
 
 use serde_json::{Map, Value};
 
@@ -13,88 +13,88 @@ use crate::written::{self, cut};
 
 use super::read::text;
 
-/// How many settings are known; no agent has nearly as many.
+/// How many settings are kept; no agent has nearly as many.
 const MOST: usize = 30;
-/// How many values of one are known: a list of models may be long.
+/// How many values of a setting are kept: a list of models may be long.
 const MOST_VALUES: usize = 1000;
 /// The longest name, in characters.
 const LONGEST: usize = 200;
-/// The longest description, in characters: it is said before a value is taken.
+/// The longest description, in characters: it is read out before a value is chosen.
 const LONGEST_TEXT: usize = 600;
 
 /// How a setting is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It is the mode of old.
+    /// As the legacy mode.
     Mode,
-    /// It is an option, and takes one of its values.
+    /// As an option with a list of values.
     Option,
-    /// It is an option that is on or off.
+    /// As an option that is on or off.
     Switch,
 }
 
-/// One thing that can be set.
+/// One setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// The agent's name for it.
+    /// The agent's name for the setting.
     pub id: String,
-    /// Its name for people; empty for the mode of old, which has none.
+    /// Its name for people; empty for the legacy mode, which has none.
     pub name: String,
-    /// What the agent says of it.
+    /// The agent's description.
     pub says: String,
     /// Whether it is the mode that the agent works in.
     pub is_mode: bool,
     /// How it is changed.
     pub kind: Kind,
-    /// The agent's name for the value that it has.
+    /// The agent's name for the present value.
     pub now: String,
-    /// What it can be set to.
+    /// The values that it can have.
     pub values: Vec<Choice>,
 }
 
-/// One value.
+/// One value of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// The agent's name for it.
+    /// The agent's name for the value.
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// What the agent says of it.
+    /// The agent's description.
     pub says: String,
 }
 
 impl Setting {
-    /// Returns the value of a name, as people know it.
+    /// Returns the name of a value for people.
     pub fn value<'a>(&'a self, id: &'a str) -> &'a str {
         let value = self.values.iter().find(|value| value.id == id);
         value.map_or(id, |value| value.name.as_str())
     }
 }
 
-/// The values of what is on or off, as the agent takes them.
+/// The value of a switch that is on, as agents write it.
 pub const ON: &str = "true";
-/// See [`ON`].
+/// The value of a switch that is off. See [`ON`].
 pub const OFF: &str = "false";
 
-/// What can be set.
+/// All settings of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
     all: Vec<Setting>,
-    /// How many settings and values are not known, because there were too many.
+    /// How many settings and values were dropped, because there were too many.
     pub left_out: usize,
 }
 
-/// What is new of a setting.
+/// What is new about a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
-    /// Nothing was known of it.
+    /// It was unknown before.
     There,
-    /// It is another way than before.
+    /// Its value has changed.
     Changed,
 }
 
 impl Settings {
-    /// Takes what a message says, and gives the settings that are new, or another way than before.
+    /// Applies a message; returns the settings that are new or have changed.
     pub fn take(&mut self, map: &Map<String, Value>) -> Vec<(Setting, News)> {
         let options = map.get("configOptions").and_then(Value::as_array);
         let mut all = match options {
@@ -137,12 +137,12 @@ impl Settings {
         all.cloned().collect()
     }
 
-    /// Takes the word that the agent works in another mode; gives the setting where it is another way than before.
+    /// Applies a change to another mode; returns the setting if its value has changed.
     pub fn in_mode(&mut self, mode: &str) -> Option<Setting> {
         let setting = match self.all.iter_mut().find(|setting| setting.is_mode) {
             Some(setting) => setting,
             None => {
-                // It named none before, so there is nothing to choose from.
+                // The agent named no mode before, so there is nothing to choose from.
                 self.all.insert(0, Setting::old_mode());
                 self.all.first_mut()?
             }
@@ -154,12 +154,12 @@ impl Settings {
         Some(setting.clone())
     }
 
-    /// Returns those of which there is more than one value to choose.
+    /// Returns the settings with more than one value.
     pub fn choosable(&self) -> impl Iterator<Item = &Setting> {
         self.all.iter().filter(|setting| setting.values.len() > 1)
     }
 
-    /// Returns one by the agent's name for it.
+    /// Returns a setting by the agent's name for it.
     pub fn get(&self, id: &str) -> Option<&Setting> {
         self.all.iter().find(|setting| setting.id == id)
     }
@@ -188,7 +188,7 @@ fn mode(modes: &Map<String, Value>) -> Option<Setting> {
     })
 }
 
-/// Reads an option; nothing where its type is not known, as the protocol wants.
+/// Parses an option; `None` if its type is unknown, as the protocol wants.
 fn option(map: &Map<String, Value>) -> Option<Setting> {
     let id = known(map, "id")?;
     let now = map.get("currentValue")?;
@@ -202,10 +202,10 @@ fn option(map: &Map<String, Value>) -> Option<Setting> {
             let now = if now.as_bool()? { ON } else { OFF };
             (Kind::Switch, now, vec![value(ON), value(OFF)])
         }
-        // Agents wrote options before there were types.
+        // Agents wrote options before types existed.
         Some("select") | None => {
             let list = map.get("options").and_then(Value::as_array)?;
-            // Values may stand in groups, and nowhere else.
+            // Values may be in groups, one level deep.
             let list = list.iter().flat_map(|entry| {
                 let group = entry.get("options").and_then(Value::as_array);
                 match group {
@@ -240,7 +240,7 @@ fn values<'a>(list: impl Iterator<Item = &'a Value>, id: &str) -> Vec<Choice> {
     list.take(2 * MOST_VALUES).collect()
 }
 
-/// Returns a name that goes back to the agent; one that is too long would go back in part, and is none.
+/// Returns a name that goes back to the agent; `None` if it is too long, because a cut one would be wrong.
 fn known(map: &Map<String, Value>, member: &str) -> Option<String> {
     let id = text(map, member).filter(|id| id.chars().count() <= LONGEST)?;
     Some(id.to_owned())

@@ -1,12 +1,13 @@
-//! Signing in to an agent that wants it.
+//! Signing in to an agent that requires it.
 //!
-//! Responsibilities: the ways that it offers, which one the person takes, going on with what it refused. Not here: what a
-//! key or a password is: nothing of the kind is ever asked for, kept or written here.
+//! Responsibilities: the ways to sign in that it offers, the person's choice, repeating what it refused. Not here: keys
+//! and passwords, none of which is ever asked for, kept or written here.
 //!
 //! # Mental model
-//! An agent that nobody has signed in to refuses what it is asked for. Then the ways that it named in its greeting are a
-//! question like any other. One that it carries out itself is asked of it, and what it refused is asked for again. One that
-//! is done by hand is explained, and the question stays: who has done it says so, and what was refused is asked for again.
+//! An agent that requires signing in refuses requests. Then the ways that it named in its greeting become an ordinary
+//! question. A way that the agent carries out itself is requested from it; then the refused request is repeated. A way
+//! that the person carries out by hand is explained, and the question stays open: the person says when it is done, and
+//! the refused request is repeated.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ use super::client::{Acp, Ours, Phase};
 use super::ending::sentence;
 use super::read::text;
 
-/// How many ways are offered: AAEP takes 32 choices, and one is ours.
+/// How many ways are offered: AAEP allows 32 choices, and one is ours.
 const MOST: usize = aside::MOST_CHOICES - 1;
 /// How many variables, or words of a command, are named.
 const MOST_NAMED: usize = 16;
@@ -42,11 +43,11 @@ pub struct WayIn {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    /// The agent does what is to be done.
+    /// The agent carries it out.
     Agent,
-    /// It reads what stands in these variables of its environment.
+    /// The agent reads these environment variables.
     Variables(Vec<String>),
-    /// The person runs its program with these words more, and these variables, in a terminal.
+    /// The person runs the agent's program in a terminal, with these additional words and these variables.
     ByHand {
         words: Vec<String>,
         variables: Vec<String>,
@@ -54,7 +55,7 @@ enum Kind {
 }
 
 impl WayIn {
-    /// Reads the ways that an agent names in its greeting.
+    /// Parses the ways that an agent names in its greeting.
     pub fn read(greeting: &Map<String, Value>) -> Vec<Self> {
         let ways = greeting.get("authMethods").and_then(Value::as_array);
         let ways = ways.into_iter().flatten().filter_map(Value::as_object);
@@ -63,7 +64,7 @@ impl WayIn {
 
     fn one(way: &Map<String, Value>) -> Option<Self> {
         let id = text(way, "id")?;
-        // What is too long to be known by is not sent back in part.
+        // An id that is too long is dropped, because a cut one would be wrong.
         let id = (id.chars().count() <= LONGEST).then(|| id.to_owned())?;
         let name = text(way, "name").filter(|name| !name.trim().is_empty());
         Some(Self {
@@ -75,7 +76,7 @@ impl WayIn {
                     words: texts(way.get("args")),
                     variables: set(way.get("env")),
                 },
-                // A type that is not known is asked of the agent, as one without a type is.
+                // An unknown type is left to the agent, like a way without a type.
                 Some(_) | None => Kind::Agent,
             },
             id,
@@ -83,7 +84,7 @@ impl WayIn {
     }
 }
 
-/// Returns the names of the variables that a way reads; what stands in them is nobody's business here.
+/// Returns the names of the variables that a way reads; their values are none of our business.
 fn variables(way: &Map<String, Value>) -> Vec<String> {
     let list = way.get("vars").and_then(Value::as_array);
     let list = list.into_iter().flatten().filter_map(Value::as_object);
@@ -101,7 +102,7 @@ fn texts(list: Option<&Value>) -> Vec<String> {
     list.map(|word| cut(word, LONGEST)).collect()
 }
 
-/// Writes the variables that are to be set, as a person types them before a command.
+/// Writes the variables to set, as a person types them before a command.
 fn set(env: Option<&Value>) -> Vec<String> {
     let env = env.and_then(Value::as_object).into_iter().flatten();
     let env = env.filter_map(|(name, value)| Some(format!("{name}={}", value.as_str()?)));
@@ -109,18 +110,18 @@ fn set(env: Option<&Value>) -> Vec<String> {
     env.into_keys().take(MOST_NAMED).collect()
 }
 
-/// How far signing in is.
+/// How far signing in has got.
 #[derive(Debug)]
 pub(super) enum Signing {
-    /// Nobody has to.
+    /// It is not required.
     Idle,
-    /// The person is asked how.
+    /// The person is being asked how to sign in.
     Asked {
         aside: Box<Aside>,
-        /// The way that the answer on its way chose.
+        /// The way chosen in the answer under way.
         chosen: Option<WayIn>,
     },
-    /// The agent signs in by the way of this name.
+    /// The agent is carrying out the way of this name.
     Waits {
         name: String,
         /// The id of the request.
@@ -129,7 +130,7 @@ pub(super) enum Signing {
 }
 
 impl Acp {
-    /// Asks how to sign in, after the agent refused something for the want of it.
+    /// Asks how to sign in, after the agent refused something for lack of it.
     pub(super) fn wants_sign_in(&mut self, now: Now, out: &mut Vec<Out>) {
         if self.ways_in.is_empty() {
             return self.give_up(Phrase::new("acp.sign_in"), out);
@@ -149,7 +150,7 @@ impl Acp {
                 match &way.kind {
                     Kind::Agent => first(words, "acp.sign_in.way", &named),
                     Kind::Variables(names) => {
-                        // Most say no more than which variables those are.
+                        // Most descriptions only name the variables.
                         let known = names.iter().all(|name| way.says.contains(name.as_str()));
                         let says = if known { "" } else { &way.says };
                         let names = names.join(", ");
@@ -171,7 +172,7 @@ impl Acp {
         };
     }
 
-    /// Takes an answer to the question how; tells whether it is one.
+    /// Handles an answer to the question of how to sign in; returns false if it is none.
     pub(super) fn signs_in(
         &mut self,
         request: u64,
@@ -233,7 +234,7 @@ impl Acp {
         }
     }
 
-    /// Takes what became of the answer to the question how.
+    /// Handles the delivery of that answer.
     pub(super) fn sign_in_went(&mut self, request: u64, went: bool, now: Now, out: &mut Vec<Out>) {
         let Signing::Asked { aside, chosen } = &mut self.signing else {
             return;
@@ -256,7 +257,8 @@ impl Acp {
         };
     }
 
-    /// Returns the way whose answer came, which may be heard before the word that its request was written.
+    /// Returns the way that the agent has answered; its answer may arrive before the report that our request was
+    /// written.
     fn way_that_was_taken(&mut self, now: Now, out: &mut Vec<Out>) -> Option<String> {
         let name = match &mut self.signing {
             Signing::Idle => return None,
@@ -268,7 +270,7 @@ impl Acp {
         Some(name)
     }
 
-    /// Takes the word that the person is signed in.
+    /// Handles a successful sign-in.
     pub(super) fn signed_in(&mut self, now: Now, out: &mut Vec<Out>) {
         if self.way_that_was_taken(now, out).is_some() {
             out.push(Out::Tell(Phrase::new("acp.sign_in.done")));
@@ -276,7 +278,7 @@ impl Acp {
         }
     }
 
-    /// Takes the word that signing in did not work.
+    /// Handles a failed sign-in.
     pub(super) fn not_signed_in(&mut self, words: Word, now: Now, out: &mut Vec<Out>) {
         if let Some(name) = self.way_that_was_taken(now, out) {
             let phrase = Phrase::new("acp.sign_in.failed")
@@ -287,7 +289,7 @@ impl Acp {
         }
     }
 
-    /// Takes back the request to sign in; tells whether one was under way.
+    /// Withdraws the request to sign in; returns false if none was under way.
     pub(super) fn stop_signing_in(&mut self, out: &mut Vec<Out>) -> bool {
         let Signing::Waits { id, .. } = &self.signing else {
             return false;
@@ -298,7 +300,7 @@ impl Acp {
         true
     }
 
-    /// Asks for what the agent refused.
+    /// Repeats what the agent refused.
     fn try_again(&mut self, now: Now, out: &mut Vec<Out>) {
         match self.phase {
             Phase::Meeting => {
@@ -313,7 +315,7 @@ impl Acp {
         }
     }
 
-    /// Takes the end of the agent.
+    /// Handles the end of the agent.
     pub(super) fn leave_signing(&mut self, now: Now, out: &mut Vec<Out>) {
         if let Signing::Asked { aside, .. } = std::mem::replace(&mut self.signing, Signing::Idle) {
             aside.lose(&mut self.teller, now, out);

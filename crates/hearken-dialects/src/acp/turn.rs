@@ -1,12 +1,12 @@
-//! One turn of the agent, on its way into AAEP.
+//! One turn of the agent, as AAEP events.
 //!
-//! Responsibilities: the AAEP events that its updates become, its permissions one after the other, its end. Not here: what
-//! is sent when (`client`), what is known of a call (`call`).
+//! Responsibilities: the AAEP events that its updates become, its permissions one after the other, its end. Not here:
+//! what is sent when (`client`), what is known of a call (`call`).
 //!
-//! Mental model: a turn is one session of AAEP. While a permission is asked its state stays `awaiting_input`, whatever
-//! else the agent reports, because leaving that state would say that the question is decided. A turn that is over while a
-//! permission is open ends once that is answered: a question is never lost to an end. What the agent does without having
-//! been prompted is a turn of its own, which ends when nothing more of it comes.
+//! Mental model: a turn is one AAEP session. While a permission is open, its state stays `awaiting_input`, whatever
+//! else the agent reports, because leaving that state would mean that the question is decided. A turn whose agent is
+//! done while a permission is open ends once that is answered: no question is ever lost to an end. What the agent does
+//! unprompted is a turn of its own, which ends when nothing more of it comes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -23,23 +23,23 @@ use super::ending::{End, sentence};
 use super::permission::Permission;
 use super::read::{CallNews, Status, Update};
 
-/// How many calls of a turn are followed at once.
+/// How many calls of a turn are followed at a time.
 const MOST_CALLS: usize = 256;
-/// How many calls that are over are remembered, so that late news of one is not told as another call.
+/// How many finished calls are remembered, so that a late update of one is not announced as another call.
 const MOST_OVER: usize = 256;
-/// How many permissions wait to be asked; an agent that requests more at once is answered by an error.
+/// How many permissions may wait to be asked; further requests are answered with an error.
 pub(super) const MOST_PERMISSIONS: usize = 64;
-/// After how long without news a turn is over that nobody prompted.
+/// After how long without news an unprompted turn is over.
 const QUIET: Duration = Duration::from_secs(5);
-/// How many characters of a request stand in the event of its start.
+/// How many characters of a prompt go into the start event.
 const LONGEST_REQUEST: usize = 4000;
 
-/// What the events of all turns are written with.
+/// What all turns write their events with.
 #[derive(Debug)]
 pub struct Teller {
-    /// Writes the events.
+    /// The writer of the events.
     pub writer: Writer,
-    /// Knows the sentences.
+    /// The source of the sentences.
     pub words: Words,
     /// The working directory.
     pub folder: String,
@@ -47,56 +47,56 @@ pub struct Teller {
     pub answerable: bool,
 }
 
-/// An output that is being written.
+/// An output that is still being written.
 #[derive(Debug)]
 pub(super) struct Output {
     id: String,
     message: Option<String>,
     position: u64,
-    /// Whether it is one piece so far that says something by itself.
+    /// Whether it is so far a single piece that is complete in itself.
     is_notice: bool,
 }
 
 /// One turn.
 #[derive(Debug)]
 pub struct Turn {
-    /// Whether its end was asked for.
+    /// Whether a stop was requested.
     pub stopping: bool,
     pub(super) session: written::Session,
     pub(super) prompted: bool,
     pub(super) began: Duration,
     pub(super) heard: Duration,
     pub(super) said: String,
-    /// The calls that are followed, by AAEP's names.
+    /// The calls that are followed, by AAEP's ids.
     pub calls: BTreeMap<String, Call>,
     pub(super) over: VecDeque<String>,
     pub(super) output: Option<Output>,
     pub(super) outputs: u64,
     pub(super) plan: Vec<PlanStep>,
-    /// What is asked.
+    /// The open question.
     pub asking: Option<Permission>,
-    /// What is asked next.
+    /// The questions to ask next.
     pub waiting: VecDeque<Permission>,
-    /// What is no longer asked, because its call went on without an answer: its agent may still wait for one.
+    /// Questions that were dropped because their calls went on without an answer; the agent may still wait for one.
     pub(super) passed: Vec<Permission>,
     pub(super) end: Option<End>,
     pub(super) made: u64,
     pub(super) failed: u64,
-    /// Whether the person rejected something in it.
+    /// Whether the latest decision was a rejection, and no call has run since.
     pub(super) rejected: bool,
     pub(super) edited: std::collections::BTreeSet<String>,
     pub(super) left_out: u64,
     pub(super) repeats: u64,
 }
 
-/// Returns whether a piece of text is a sentence or more by itself: models write a word or a part of one at a time, with the
-/// blank before it.
+/// Returns whether a piece of text is a complete sentence or more: models write a word or part of one at a time, with
+/// the space before it.
 fn is_notice(text: &str) -> bool {
     text.ends_with(['.', '!', '?']) && text.split_whitespace().count() >= 4
 }
 
 impl Turn {
-    /// Begins a turn with what the agent was prompted with; without, with what it does by itself.
+    /// Begins a turn with the prompt given to the agent; without one, for what it does by itself.
     pub fn begin(
         conversation: &str,
         prompt: Option<&str>,
@@ -134,12 +134,12 @@ impl Turn {
         turn
     }
 
-    /// Takes note that its end will be said, whoever began it.
+    /// Notes that the end of the turn will be reported, even if it began unprompted.
     pub fn will_end(&mut self) {
         self.prompted = true;
     }
 
-    /// Takes an update; tells whether it is one that is known here.
+    /// Applies an update to the turn.
     pub fn update(&mut self, update: Update, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         self.heard = now.monotonic;
         match update {
@@ -154,7 +154,7 @@ impl Turn {
             }
             Update::Calls(news) => self.call(*news, teller, now, out),
             Update::Plans(plan) => self.planned(plan, teller, now, out),
-            // None of these is the turn's business.
+            // None of these concerns the turn.
             Update::Echoes(_)
             | Update::Mode(_)
             | Update::Options(_)
@@ -175,7 +175,7 @@ impl Turn {
         if text.is_empty() {
             return;
         }
-        // A notice of the agent's program comes as one piece, with nothing between it and what the model writes next.
+        // A notice of the agent's program comes in one piece, and what the model writes follows without a break.
         let fresh = text.starts_with(|c: char| c.is_uppercase() || "#`*|>".contains(c));
         let other = |output: &Output| {
             (message.is_some() && output.message != message) || (output.is_notice && fresh)
@@ -209,7 +209,7 @@ impl Turn {
         }
     }
 
-    /// Takes a plan, which is told where it is another one than before.
+    /// Announces a plan if it differs from the previous one.
     fn planned(&mut self, plan: Vec<PlanStep>, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         if plan.is_empty() || self.plan == plan {
             return;
@@ -231,7 +231,7 @@ impl Turn {
         self.event("progress.updated", fields, teller, now, out);
     }
 
-    /// Tells, for whoever asks, what it does now, in its agent's words.
+    /// Records the agent's words for what it is doing now, for people who ask.
     pub fn does(&mut self, words: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         self.heard = now.monotonic;
         let fields = json!({"progress": {"description": words}});
@@ -257,13 +257,13 @@ impl Turn {
         }
     }
 
-    /// Takes what is said of a call; tells whether there is room for it.
+    /// Applies an update to a call; returns whether there is room for it.
     pub(super) fn know(&mut self, key: &str, mut news: CallNews, folder: &str) -> bool {
         if !self.calls.contains_key(key) && self.calls.len() >= MOST_CALLS {
             self.left_out += 1;
             return false;
         }
-        // What is in the working directory is called by its place there, as people do.
+        // Paths in the working directory are named relative to it, as people do.
         for edit in news.edits.iter_mut().flatten() {
             edit.path = call::inside(&edit.path, folder).to_owned();
         }
@@ -278,7 +278,7 @@ impl Turn {
         true
     }
 
-    /// Takes the word that a call runs: it is told where it was allowed, else after a while.
+    /// Handles a call that runs: it is announced if it was allowed, otherwise after a while.
     fn runs(&mut self, key: &str, now: Now, teller: &mut Teller, out: &mut Vec<Out>) {
         let Some(call) = self.calls.get_mut(key) else {
             return;
@@ -290,13 +290,13 @@ impl Turn {
         }
     }
 
-    /// Tells that a call runs.
+    /// Announces that a call runs.
     pub fn tell_call(&mut self, key: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         let Some(call) = self.calls.get_mut(key) else {
             return;
         };
         call.stage = Stage::Told;
-        // It went on after what was rejected.
+        // The turn went on after the rejection.
         self.rejected = false;
         let attached = Attached {
             deed: Some(call.deed()),
@@ -310,7 +310,7 @@ impl Turn {
         self.event("tool.invoked", fields, teller, now, out);
     }
 
-    /// Takes the end of a call.
+    /// Handles the end of a call.
     fn ended(&mut self, key: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         let Some(call) = self.calls.get(key) else {
             return;
@@ -318,7 +318,7 @@ impl Turn {
         let (stage, worked) = (call.stage, call.status == Status::Completed);
         let is_known = call.status != Status::Ended;
         if stage == Stage::Rejected && !worked {
-            // That it was rejected is known to whoever did it.
+            // The person rejected it, and knows.
             self.forget(key);
             return;
         }
@@ -327,7 +327,7 @@ impl Turn {
         {
             let plan = plan.to_vec();
             self.forget(key);
-            // It went on after what was rejected, and after what it wrote.
+            // The turn went on after the rejection, and after the text before this call.
             self.rejected = false;
             self.close_output(teller, now, out);
             self.planned(plan, teller, now, out);
@@ -372,7 +372,7 @@ impl Turn {
         fields.insert(written::ATTACHED.to_owned(), attached);
         self.worded("tool.completed", fields, teller, now, out);
         self.forget(key);
-        // It went on without the answer: the question is over, and the events have said so.
+        // It went on without the answer: the question is over, as the events show.
         if self
             .asking
             .as_ref()
@@ -389,7 +389,7 @@ impl Turn {
         }
     }
 
-    /// Takes the word that a call was declined; gives its title where that is news to the person.
+    /// Handles a declined call; returns its title if that is news to the person.
     pub fn declined(
         &mut self,
         key: &str,
@@ -398,7 +398,7 @@ impl Turn {
         out: &mut Vec<Out>,
     ) -> Option<String> {
         let call = self.calls.get(key)?;
-        // Whoever rejected it here knows.
+        // A person who rejected it here knows.
         let is_known = call.rejected || call.stage == Stage::Rejected;
         let (is_told, title) = (call.stage == Stage::Told, call.title());
         if is_told {
@@ -409,7 +409,7 @@ impl Turn {
         (!is_known).then_some(title)
     }
 
-    /// Tells that a call ended of which its agent does not say how.
+    /// Announces that a call ended with an unknown outcome.
     pub(super) fn leave_open(
         &mut self,
         key: &str,
@@ -423,7 +423,7 @@ impl Turn {
         }
     }
 
-    /// Takes a call for over, of which nothing more is told.
+    /// Treats a call as over, and ignores further updates of it.
     pub fn forget(&mut self, key: &str) {
         self.calls.remove(key);
         self.over.push_back(key.to_owned());
@@ -432,22 +432,22 @@ impl Turn {
         }
     }
 
-    /// Takes its end; it is told by [`Turn::is_over`] once nothing is asked any more.
+    /// Sets the end of the turn, which takes effect at [`Turn::is_over`], once no question is open.
     pub fn end(&mut self, end: End) {
         self.end.get_or_insert(end);
     }
 
-    /// Returns whether it was ended, and nothing is asked any more.
+    /// Returns whether it has ended, and no question is open.
     pub fn is_over(&self) -> bool {
         self.end.is_some() && self.asking.is_none() && self.waiting.is_empty()
     }
 
-    /// Returns whether nobody prompted it and nothing is asked in it.
+    /// Returns whether it is unprompted and has no open question.
     pub fn is_idle(&self) -> bool {
         !self.prompted && self.asking.is_none() && self.waiting.is_empty()
     }
 
-    /// Returns when time does something.
+    /// Returns when time next matters.
     pub fn deadline(&self) -> Option<Duration> {
         let calls = self.calls.values().filter_map(|call| match call.stage {
             Stage::Waiting(until) => Some(until),
@@ -456,13 +456,13 @@ impl Turn {
         calls.chain(self.quiet_at()).min()
     }
 
-    /// Returns when it is over for want of news.
+    /// Returns when it ends for lack of news.
     fn quiet_at(&self) -> Option<Duration> {
         let busy = self.asking.is_some() || self.calls.values().any(|it| it.stage == Stage::Told);
         (!self.prompted && !busy).then(|| self.heard + QUIET)
     }
 
-    /// Takes the passing of time.
+    /// Handles the passing of time.
     pub fn tick(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         let due =
             |call: &Call| matches!(call.stage, Stage::Waiting(until) if until <= now.monotonic);
@@ -476,7 +476,7 @@ impl Turn {
         }
     }
 
-    /// Tells that the agent does something else now; not while it asks.
+    /// Announces another state of the agent, unless a question is open.
     pub(super) fn enter(&mut self, to: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         if self.asking.is_some() || self.said == to {
             return;
@@ -486,7 +486,7 @@ impl Turn {
         self.event("state.changed", fields, teller, now, out);
     }
 
-    /// Writes an event in which sentences of ours stand.
+    /// Writes an event with sentences of ours.
     pub(crate) fn worded(
         &mut self,
         kind: &str,

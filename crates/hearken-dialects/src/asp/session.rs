@@ -319,7 +319,7 @@ impl Negotiation {
         (read.meaning, step)
     }
 
-    /// Makes a step if the table has it.
+    /// Steps the session if the table has the step.
     fn step(&mut self, happens: Happens, observer: &mut dyn StateObserver<State>) -> Option<Move> {
         let from = self.standing.state();
         let to = from.observed(happens, observer).ok()?;

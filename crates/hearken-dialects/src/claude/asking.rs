@@ -1,11 +1,11 @@
-//! What Claude Code asks, as questions of AAEP, and the decisions as its hooks take them.
+//! Claude Code's questions as AAEP questions, and the decisions in the form of its hooks.
 //!
-//! Responsibilities: the answers to a permission with what each covers; a question in words, which can be seen and is
-//! answered in its own terminal. Not here: asking one after the other (`acp::turn`), sending (`deciding`).
+//! Responsibilities: the answers to a permission and what each covers; questions in words, which are shown here and
+//! answered in Claude Code's own terminal. Not here: asking one after another (`acp::turn`), sending (`deciding`).
 //!
-//! Mental model: `y` allows this once and `n` rejects this once. Each suggestion is an answer of its own, which allows this
-//! and widens something: it is said whole before it is chosen by its number, and what can't be said whole, or is not known,
-//! is not offered. A call that can't be said whole can't be allowed from here at all.
+//! Mental model: `y` allows the call once and `n` rejects it once. Each suggestion is a separate answer that allows the
+//! call and widens something: it is announced in full before the person can choose its number, and is not offered if it
+//! is too long for that, or unknown. A call that cannot be announced in full cannot be allowed from here at all.
 
 use serde_json::{Map, Value, json};
 
@@ -17,17 +17,17 @@ use crate::acp::read::text;
 use crate::rpc::Id;
 use crate::written::cut;
 
-/// How many suggestions are offered: AAEP takes 32 decisions.
+/// How many suggestions are offered: AAEP allows 32 decisions.
 const MOST: usize = 30;
-/// The longest text of a suggestion that can be said whole before it is chosen, in characters.
+/// The longest suggestion that can be announced in full before it is chosen, in characters.
 const LONGEST_RULE: usize = 250;
-/// The tool that asks the person in words. To allow it without an answer would answer it with nothing.
+/// The tool that asks the person in words. Allowing it without an answer would give an empty answer.
 const ASKS_WORDS: &str = "AskUserQuestion";
-/// How many questions and answers are said, and how long each may be, in characters.
+/// How many questions and answers are announced, and how long each may be, in characters.
 const MOST_WORDS: usize = 31;
 const LONGEST_WORDS: usize = 900;
 
-/// Makes the question for a permission: what can be answered, and how much of that is not offered.
+/// Builds the question for a permission, and counts the suggestions that are not offered.
 pub fn permission(
     request: u64,
     call: &str,
@@ -75,7 +75,7 @@ pub fn permission(
     (permission, left_out)
 }
 
-/// Returns what a suggestion widens; nothing where that is not known, or too long to be said.
+/// Describes what a suggestion widens; `None` if that is unknown or too long to announce.
 fn said(suggestion: &Map<String, Value>, words: &Words) -> Option<String> {
     let place = match text(suggestion, "destination")? {
         "session" => "claude.for.session",
@@ -95,7 +95,7 @@ fn said(suggestion: &Map<String, Value>, words: &Words) -> Option<String> {
             listed(suggestion, "directories", plain)?,
         ),
         "setMode" => match text(suggestion, "mode")? {
-            // These ask at least as much as the usual one.
+            // These modes ask at least as much as the default one.
             mode @ ("default" | "plan") => ("claude.option.mode", mode.to_owned()),
             mode => ("claude.option.free_mode", mode.to_owned()),
         },
@@ -105,7 +105,7 @@ fn said(suggestion: &Map<String, Value>, words: &Words) -> Option<String> {
     fits.then(|| first(words, key, &[("what", &what), ("place", &place)]))
 }
 
-/// Lists all of a member; nothing where one of them can't be said.
+/// Lists all entries of a member; `None` if one of them cannot be described.
 fn listed(
     suggestion: &Map<String, Value>,
     key: &str,
@@ -120,7 +120,7 @@ fn plain(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// Says a rule as it stands in settings: the tool, and with what it is called; without that it is for every call.
+/// Describes a rule as settings write it: the tool and its arguments; without arguments it covers every call.
 fn rule(rule: &Value, words: &Words) -> Option<String> {
     let tool = rule.get("toolName")?.as_str()?;
     match rule.get("ruleContent") {
@@ -129,7 +129,7 @@ fn rule(rule: &Value, words: &Words) -> Option<String> {
     }
 }
 
-/// Makes the question that a call of that tool asks in words; nothing for another tool.
+/// Builds the question in words that a call of that tool asks; `None` for any other tool.
 pub fn question(
     request: u64,
     tool: &str,
@@ -163,7 +163,7 @@ pub fn question(
     Some(Permission::words(Id::of_name(&request.to_string()), fields))
 }
 
-/// Returns the answer to the hook that waits: a decision, with the person's reason where they rejected.
+/// Returns the answer to the waiting hook: a decision, with the person's reason for a rejection.
 pub fn decision(choice: &Choice, reason: Option<&str>) -> String {
     let mut decision: Value = serde_json::from_str(&choice.option).unwrap_or_default();
     if let Some(reason) = reason.filter(|reason| !choice.allows && !reason.trim().is_empty()) {

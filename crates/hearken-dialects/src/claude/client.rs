@@ -1,7 +1,7 @@
 //! The machine: what the hooks' messages say, and which conversation each is about.
 //!
-//! Responsibilities: finding the conversation of each message, answering at once what nobody has to decide, what is bounded
-//! and told. Not here: one conversation (`conversation`), answers (`deciding`).
+//! Responsibilities: finding the conversation of each message, immediately answering what needs no decision, and the
+//! bounds. Not here: a single conversation (`conversation`), answers (`deciding`).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -18,44 +18,44 @@ use super::read::{self, Hook, Misread, Outcome, What};
 
 /// The name of this dialect.
 const NAME: &str = "claude";
-/// What the agent is called.
+/// The name of the agent.
 const AGENT: &str = "Claude Code";
-/// How many conversations are followed at once.
+/// How many conversations are followed at the same time.
 const MOST: usize = 64;
-/// How many kinds of events that are not known are told, each once.
+/// How many unknown kinds of events are reported, each once.
 const MOST_UNKNOWN: usize = 64;
-/// Where a hook's message comes in.
+/// The path of hook messages.
 const HOOK: &str = "/hook";
-/// Where it is told that one was too large to come in.
+/// The path that reports a message too large to be delivered.
 const TOO_LARGE: &str = "/too-large";
-/// How long a hook waits at most: what stands in the settings that hearken writes, less the time that it takes to end.
+/// How long a hook waits at most: the limit in the settings that hearken writes, less the time it takes to end.
 pub(super) const LIMIT: Duration = Duration::from_secs(60 * 60 - 5);
 
 /// A request that waits for the person.
 #[derive(Debug)]
 pub(super) struct Held {
-    /// The conversation that it is of.
+    /// Its conversation.
     pub conversation: String,
-    /// Since when it waits.
+    /// When it began to wait.
     pub since: Duration,
 }
 
-/// Hears one user's Claude Code.
+/// The hooks of one user's Claude Code.
 #[derive(Debug)]
 pub struct Claude {
     pub(super) words: Words,
-    /// Whether nothing can be answered.
+    /// Whether answering is impossible.
     pub(super) listens: bool,
     pub(super) conversations: BTreeMap<String, Conversation>,
-    /// The requests that wait, by our numbers of them.
+    /// The waiting requests, by our numbers for them.
     pub(super) held: BTreeMap<u64, Held>,
-    /// The requests that the person's answers are on their way to, by the numbers of these.
+    /// The requests being answered, by the numbers of the person's answers.
     pub(super) sending: BTreeMap<u64, u64>,
     /// The requests that were answered.
     pub(super) answered: VecDeque<u64>,
-    /// How many permissions were asked for.
+    /// How many permissions were requested.
     pub(super) asked: u64,
-    /// What is followed where the messages are at a server, as somebody recorded them.
+    /// The stream to follow if the messages are a recording on a server.
     stream: Option<Stream>,
     seed: u64,
     made: u64,
@@ -65,7 +65,7 @@ pub struct Claude {
 }
 
 impl Claude {
-    /// Makes the machine.
+    /// Creates the machine.
     pub fn new(start: Start) -> Self {
         Self {
             words: start.words,
@@ -84,7 +84,7 @@ impl Claude {
         }
     }
 
-    /// Returns a conversation; one that is new takes the place of one that rests, and none where all are at work.
+    /// Returns a conversation; a new one replaces the longest idle if there are too many. `None` if all are active.
     pub(super) fn conversation(
         &mut self,
         id: &str,
@@ -126,13 +126,13 @@ impl Claude {
         Some(conversation)
     }
 
-    /// Takes a request that came in; all but what the person has to decide is answered at once.
+    /// Handles a request; all but those that need the person's decision are answered immediately.
     fn request(&mut self, id: u64, request: &Request, now: Now, out: &mut Vec<Out>) {
         let path = request.path.split('?').next().unwrap_or_default();
         match path {
             HOOK => self.message(Some(id), &request.body, now, out),
             TOO_LARGE => out.push(Out::Tell(Phrase::new("claude.too_large"))),
-            // Whoever knows the secret and comes by another way is none of ours.
+            // A client that knows the secret but uses another path is not one of our hooks.
             _ => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
         }
         if !self.held.contains_key(&id) {
@@ -140,7 +140,7 @@ impl Claude {
         }
     }
 
-    /// Answers a request with nothing, unless that was done.
+    /// Answers a request with nothing, unless it was answered.
     fn let_once(&mut self, id: u64, out: &mut Vec<Out>) {
         let is_it = |wish: &Out| matches!(wish, Out::Respond { id: of, .. } if *of == id);
         if !out.iter().any(is_it) {
@@ -195,9 +195,9 @@ impl Claude {
         if hook.helper.is_none() && !is_prompt {
             over = conversation.is_of(hook.prompt.as_ref(), now, out);
         }
-        // What its helpers do says nothing of what it wrote itself.
+        // A subagent's messages contain none of the conversation's own texts.
         if hook.helper.is_none() {
-            // Why it broke off stands in the transcript as if it had written that.
+            // The transcript contains the reason of a break as if the agent had written it.
             let breaks = matches!(hook.what, What::Breaks(_));
             let is_old = is_prompt || breaks || conversation.turn.is_none();
             conversation.writes(std::mem::take(&mut hook.texts), is_old, now, out);
@@ -228,7 +228,7 @@ impl Claude {
             What::Notice { kind, words } => match kind.as_str() {
                 // The question itself is asked here.
                 "permission_prompt" => {}
-                // It waits for the person, so what it did is over.
+                // It waits for the person, so its turn is over.
                 "idle_prompt" if conversation.turn.as_ref().is_some_and(|turn| !turn.asks()) => {
                     over.extend(conversation.end(End::Stopped { wanted: false }, now, out));
                 }
@@ -264,7 +264,7 @@ impl Claude {
         self.let_all_go(&over, out);
     }
 
-    /// Ends what can't be heard any more.
+    /// Ends everything that can no longer be heard.
     fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
         for conversation in self.conversations.values_mut() {
             conversation.end(End::Short("claude.end.unheard"), now, out);
@@ -272,15 +272,15 @@ impl Claude {
     }
 }
 
-/// Says that what is wished can't be done by hooks.
+/// Announces that hooks cannot fulfil a wish.
 fn wished(wish: &Wish, out: &mut Vec<Out>) {
     match wish {
         Wish::Prompt(_) => out.push(Out::Tell(Phrase::new("prompt.only_heard"))),
         Wish::Stop => out.push(Out::Tell(Phrase::new("stop_turn.only_heard"))),
         Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
-        // Whoever is meant.
+        // The same for any agent.
         Wish::Of(_, wish) => wished(wish, out),
-        // It has no words for how somebody wants to hear it.
+        // The hooks have no words for how a person wants to be addressed.
         Wish::Terms(_) => {}
     }
 }

@@ -1,12 +1,12 @@
 //! One conversation: its turn, its calls, and what is held until the person decides.
 //!
-//! Responsibilities: what its events do to its turn, which call a permission is for, when a turn is perhaps over. Not here:
-//! which conversation is meant (`client`), answers (`deciding`), how a turn is told (`acp::turn`).
+//! Responsibilities: what its events do to its turn, which call a permission is for, when a turn is perhaps over. Not
+//! here: finding the conversation (`client`), answers (`deciding`), announcing a turn (`acp::turn`).
 //!
-//! Mental model: a turn lasts from a prompt to its `Stop`. Who interrupts it in its own terminal is told of to nobody: no
-//! more events come. So a turn that falls silent, with nothing asked and no call under way, is perhaps over; that is said
-//! once, and anything that follows shows that it is not. A notice that it waits for the person, a call that was
-//! interrupted, or another prompt shows that it is.
+//! Mental model: a turn lasts from a prompt to its `Stop`. An interruption in Claude Code's own terminal is not
+//! reported: the events just cease. So a turn that falls silent with no question open and no call running is perhaps
+//! over; that is announced once, and anything that follows proves it wrong. A notice that it waits for the person, an
+//! interrupted call, or another prompt confirms it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -24,55 +24,55 @@ use crate::{Out, Over};
 use super::read::{MOST_TEXTS, Made, Outcome};
 use super::tools;
 
-/// After how long without news a turn is perhaps over: models think for a minute or two, and longer is rare.
+/// How long without events until a turn is perhaps over: models think for a minute or two, rarely longer.
 const SILENT: Duration = Duration::from_secs(3 * 60);
-/// After how long without news it is taken for over, whatever it did last: its longest calls end themselves before.
+/// How long without events until a turn counts as over, whatever came last: even the longest calls time out sooner.
 const GONE: Duration = Duration::from_secs(30 * 60);
-/// How many calls are remembered to find the one that a permission is for; more than are under way at once.
+/// How many calls are remembered to match permissions to them; more than run at the same time.
 const MOST_CALLS: usize = 256;
 
-/// How many texts of a transcript are remembered: several times what one message carries, so that none is heard twice.
+/// How many transcript texts are remembered: several times what one message carries, so that none is heard twice.
 const MOST_KNOWN: usize = 4 * MOST_TEXTS;
 
-/// A call that was heard of and is not over.
+/// A call that is not over.
 #[derive(Debug, Clone, PartialEq)]
 struct Known {
-    /// The name under which it is told.
+    /// The name under which it is announced.
     id: String,
-    /// Its own name; empty where only the permission for it was heard of.
+    /// Its own name; empty if only its permission was heard of.
     own: String,
     helper: Option<String>,
     tool: String,
     input: Map<String, Value>,
-    /// Whether the permission for it was asked for.
+    /// Whether its permission was requested.
     asked: bool,
 }
 
 /// One conversation.
 #[derive(Debug)]
 pub struct Conversation {
-    /// Its name on the other side.
+    /// Its name in Claude Code.
     pub id: String,
     /// Its turn.
     pub turn: Option<Turn>,
-    /// What its events are written with.
+    /// The writer of its events.
     pub teller: Teller,
-    /// When something was last heard of it, in the order of what was heard.
+    /// When it was last heard of, as a position in the order of messages.
     pub heard: u64,
     /// The same as a time.
     at: Duration,
-    /// The prompt that its turn belongs to.
+    /// The prompt of its turn.
     prompt: Option<String>,
     calls: VecDeque<Known>,
     told_silent: bool,
-    /// The texts of its transcript that were heard or are old; nothing before the first were seen.
+    /// The texts of its transcript that were heard or are old; `None` before the first message.
     known: Option<VecDeque<String>>,
-    /// What was heard of it last from there, in this turn.
+    /// The last text heard from the transcript in this turn.
     last: String,
 }
 
 impl Conversation {
-    /// Begins to know a conversation.
+    /// Creates the record of a conversation.
     pub fn new(id: &str, teller: Teller) -> Self {
         Self {
             id: id.to_owned(),
@@ -88,13 +88,13 @@ impl Conversation {
         }
     }
 
-    /// Takes note that something was heard of it.
+    /// Records that the conversation was heard of.
     pub fn stirs(&mut self, now: Now) {
         self.at = now.monotonic;
         self.told_silent = false;
     }
 
-    /// Returns its turn; one that nobody was heard to begin is begun.
+    /// Returns the turn, and begins it if its beginning was not heard.
     pub fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut Teller) {
         self.begun(None, now, out)
     }
@@ -114,7 +114,7 @@ impl Conversation {
         (turn, &mut self.teller)
     }
 
-    /// Takes what the person told it in its own terminal; gives the requests that nobody waits for any more.
+    /// Handles a prompt in Claude Code's own terminal; returns the requests that no longer need an answer.
     pub fn prompted(
         &mut self,
         text: &str,
@@ -123,7 +123,7 @@ impl Conversation {
         out: &mut Vec<Out>,
     ) -> Vec<String> {
         let open = match self.turn.is_some() {
-            // What was under way was interrupted: else it would have said that it is done.
+            // The previous turn was interrupted: otherwise its end would have been reported.
             true => self.end(End::Stopped { wanted: false }, now, out),
             false => Vec::new(),
         };
@@ -132,7 +132,7 @@ impl Conversation {
         open
     }
 
-    /// Takes the word of which prompt something is; one of another prompt ends the turn, whose end was not heard.
+    /// Checks which prompt a message belongs to; a different one ends the turn, whose end was not heard.
     pub fn is_of(&mut self, prompt: Option<&String>, now: Now, out: &mut Vec<Out>) -> Vec<String> {
         let (Some(prompt), true) = (prompt, self.turn.is_some()) else {
             return Vec::new();
@@ -147,8 +147,8 @@ impl Conversation {
         }
     }
 
-    /// Takes what it wrote last, of which some was heard before. What was there when it was first heard of is old, and so is
-    /// what stands there when it is prompted, or when nothing is under way.
+    /// Announces the latest texts that were not heard before. Texts are old if they come with the first message, with a
+    /// prompt, or when no turn is active.
     pub fn writes(
         &mut self,
         texts: Vec<(String, String)>,
@@ -176,7 +176,7 @@ impl Conversation {
         }
     }
 
-    /// Takes a call that it is about to make.
+    /// Handles a call that is about to run.
     pub fn calls(&mut self, made: Made, helper: Option<String>, now: Now, out: &mut Vec<Out>) {
         let id = self.name_of(&made, helper, false);
         let (news, _) = tools::call(&id, &made, &self.teller.words);
@@ -186,7 +186,7 @@ impl Conversation {
         self.update(Update::Calls(Box::new(news)), now, out);
     }
 
-    /// Takes the end of a call; gives the requests that are decided by it.
+    /// Handles the end of a call; returns the requests that are decided by it.
     pub fn called(
         &mut self,
         made: Made,
@@ -209,7 +209,7 @@ impl Conversation {
         decided
     }
 
-    /// Settles what is asked about a call that went on without the person's answer from here.
+    /// Settles the questions about a call that went on without an answer from here.
     fn decided(
         &mut self,
         id: &str,
@@ -236,7 +236,8 @@ impl Conversation {
         names
     }
 
-    /// Returns the name under which a call is told. A permission names no call: it is for the one that is called the same way.
+    /// Returns the name under which a call is announced. A permission names no call: it is matched by the call's tool
+    /// and input.
     fn name_of(&mut self, made: &Made, helper: Option<String>, asks: bool) -> String {
         let same = |known: &&mut Known| {
             known.tool == made.tool && known.input == made.input && known.helper == helper
@@ -284,21 +285,21 @@ impl Conversation {
         id
     }
 
-    /// Reads the call that a permission is for; whether nothing of it is left out.
+    /// Reads the call that a permission is for, and whether nothing of it is left out.
     pub fn asked_for(&mut self, made: &Made, helper: Option<String>) -> (CallNews, bool) {
         let id = self.name_of(made, helper, true);
         tools::call(&id, made, &self.teller.words)
     }
 
-    /// Takes all that it wrote, and the end of its turn; gives the requests that nobody waits for any more.
+    /// Handles the end of the turn and its final text; returns the requests that no longer need an answer.
     pub fn stops(&mut self, text: String, now: Now, out: &mut Vec<Out>) -> Vec<String> {
         if self.turn.is_none() && text.trim().is_empty() {
             return Vec::new();
         }
         self.turn(now, out);
-        // What was asked before it wrote that is over.
+        // What it asked before this text is over.
         let open = self.close(Over::TakenBack, now, out);
-        // Its last words may stand in the transcript already.
+        // The final text may already have come from the transcript.
         if text.trim() != self.last.trim() {
             let message = None;
             self.update(Update::Says { message, text }, now, out);
@@ -314,7 +315,7 @@ impl Conversation {
         }
     }
 
-    /// Ends its turn; gives the requests that nobody waits for any more.
+    /// Ends the turn; returns the requests that no longer need an answer.
     pub fn end(&mut self, end: End, now: Now, out: &mut Vec<Out>) -> Vec<String> {
         let open = self.close(Over::TakenBack, now, out);
         self.calls.clear();
@@ -326,13 +327,13 @@ impl Conversation {
         open
     }
 
-    /// Takes an update of its turn, which is begun where there is none.
+    /// Applies an update to the turn, and begins the turn if there is none.
     pub fn update(&mut self, update: Update, now: Now, out: &mut Vec<Out>) {
         let (turn, teller) = self.turn(now, out);
         turn.update(update, teller, now, out);
     }
 
-    /// Returns whether something is under way that may take any time: a question, or a call that runs.
+    /// Returns whether something is pending that may take any length of time: a question, or a running call.
     fn is_busy(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| {
             turn.asks()
@@ -341,7 +342,7 @@ impl Conversation {
         })
     }
 
-    /// Returns when its silence means something.
+    /// Returns when the silence becomes significant.
     fn silent_at(&self) -> Option<Duration> {
         let turn = self.turn.as_ref()?;
         if turn.asks() || !turn.waiting.is_empty() {
@@ -357,13 +358,13 @@ impl Conversation {
         )
     }
 
-    /// Returns when time does something.
+    /// Returns when the next timer is due.
     pub fn deadline(&self) -> Option<Duration> {
         let turn = self.turn.as_ref().and_then(Turn::deadline);
         [turn, self.silent_at()].into_iter().flatten().min()
     }
 
-    /// Takes the passing of time.
+    /// Handles the timers that are due.
     pub fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
         if let Some(turn) = &mut self.turn {
             turn.tick(&mut self.teller, now, out);
@@ -386,13 +387,13 @@ impl Conversation {
     }
 }
 
-/// Names a folder as people do, by the last of its names.
+/// Returns a folder's usual name: the last part of its path.
 pub(super) fn place(folder: &str) -> Word {
     let name = folder.trim_end_matches('/').rsplit('/').next();
     Word::Name(name.unwrap_or_default().to_owned())
 }
 
-/// Reads a plan, where a call sets one.
+/// Reads the plan that a call sets, if any.
 fn plan(made: &Made) -> Option<Update> {
     if made.tool != "TodoWrite" {
         return None;

@@ -1,7 +1,7 @@
-//! What is asked, what the person answers, and who was faster.
+//! Asking the person, handling the answers, and races with Claude Code's own terminal.
 //!
-//! Responsibilities: asking each request once, answers on their way, requests that are decided or given up in its own
-//! terminal. Not here: what a request becomes (`asking`).
+//! Responsibilities: asking each request once, answers on their way, requests decided or given up in that terminal. Not
+//! here: what a request becomes (`asking`).
 
 use serde_json::Value;
 
@@ -15,9 +15,9 @@ use super::client::{Claude, Held};
 use super::conversation::place;
 use super::read::{Asks, Hook};
 
-/// What a hook is answered that is to decide nothing.
+/// The answer to a hook that decides nothing.
 const NOTHING: &str = "{}";
-/// How many answers that went out are remembered, to know of one that perhaps came too late.
+/// How many sent answers are remembered, to recognise one that perhaps came too late.
 const MOST_ANSWERED: usize = 64;
 
 impl Claude {
@@ -34,7 +34,7 @@ impl Claude {
     /// Answers requests with nothing, by the names under which they were asked.
     pub(super) fn let_all_go(&mut self, names: &[String], out: &mut Vec<Out>) {
         for name in names {
-            // An answer of the person is on its way: it says what becomes of it.
+            // An answer of the person is on its way and settles the request.
             let is_sent = |id: &u64| self.sending.values().any(|sent| sent == id);
             let waits = |id: &u64| self.held.contains_key(id) && !is_sent(id);
             if let Some(id) = name.parse().ok().filter(waits) {
@@ -43,7 +43,7 @@ impl Claude {
         }
     }
 
-    /// Takes a request for a permission, which waits for its answer.
+    /// Handles a request for a permission, which waits for its answer.
     pub(super) fn asks(
         &mut self,
         id: Option<u64>,
@@ -53,7 +53,7 @@ impl Claude {
         out: &mut Vec<Out>,
     ) {
         self.asked += 1;
-        // Where nothing can be answered it has no number, and still a name.
+        // Without a request to answer there is no number, so one is made up.
         let number = id.unwrap_or(self.asked);
         let words = self.words.clone();
         let Some(conversation) = self.conversation(&hook.conversation, out) else {
@@ -102,7 +102,7 @@ impl Claude {
         }
     }
 
-    /// Takes an answer of the person.
+    /// Sends an answer of the person.
     pub(super) fn answer(&mut self, request: u64, reply: &Reply, out: &mut Vec<Out>) {
         let kept = |fault| Out::Settled {
             request,
@@ -121,7 +121,7 @@ impl Claude {
             .id
             .name()
             .and_then(|name| name.parse::<u64>().ok());
-        // One answer is on its way already: nobody waits for another.
+        // Another answer is on its way already: no second one is needed.
         let waits =
             |id: &u64| self.held.contains_key(id) && !self.sending.values().any(|sent| sent == id);
         let Some(id) = id.filter(waits) else {
@@ -158,7 +158,7 @@ impl Claude {
         });
     }
 
-    /// Takes what became of an answer of the person.
+    /// Handles the outcome of sending an answer.
     pub(super) fn answered(
         &mut self,
         request: u64,
@@ -175,7 +175,7 @@ impl Claude {
             request,
             outcome: match went {
                 true => Ok(Receipt::Written),
-                // Nobody waits for it any more, so there is nothing to try again.
+                // The request no longer waits, so another attempt is pointless.
                 false => Err(Undelivered::Refused(gone())),
             },
         });
@@ -196,10 +196,10 @@ impl Claude {
         }
     }
 
-    /// Takes the word that nobody waits for the answer to a request any more.
+    /// Handles that a request no longer waits for its answer.
     pub(super) fn lapsed(&mut self, id: u64, now: Now, out: &mut Vec<Out>) {
         if self.sending.values().any(|sent| *sent == id) {
-            // What became of the answer is said next.
+            // The outcome of the answer is reported next.
             return;
         }
         if let Some(at) = self.answered.iter().position(|answered| *answered == id) {

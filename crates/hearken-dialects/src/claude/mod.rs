@@ -1,21 +1,20 @@
-//! Claude Code, heard by its hooks: it calls us, and waits where it asks. Pure.
+//! Claude Code, heard through its hooks: it calls us, and waits when it asks. Pure.
 //!
-//! Responsibilities: telling the turns of its conversations in AAEP's terms, asking the person for what it asks and giving
-//! back what they decide. Not here: AAEP itself (`protocol`), how a turn, a call and a permission are told (`acp`, which
-//! has them from agents that report the same), listening (`transport`), the small command that carries a hook's message
-//! (`hooks`).
+//! Responsibilities: translating the turns of its conversations into AAEP, asking the person what it asks, and
+//! returning the decisions. Not here: AAEP itself (`protocol`), announcing turns, calls and permissions (`acp`, whose
+//! agents report the same), listening (`transport`), the small command that relays a hook's message (`hooks`).
 //!
 //! # Mental model
-//! Claude Code runs in a terminal of its own and has no stream that others could follow. But at each step it runs a hook:
-//! a prompt, a call, its result, a permission, the end of a turn. Each hook's message comes in as a request, is answered
-//! with nothing at once, and that lets Claude Code go on. Only a permission is held until the person decides, or until it
-//! is decided in that terminal, where the same question stands: whoever is first decides. Nothing can be begun or stopped
-//! from here. What it writes comes whole, with the end of its turn.
+//! Claude Code runs in a terminal of its own and has no stream to follow. But it runs a hook at each step: a prompt, a
+//! call, its result, a permission, the end of a turn. Each hook's message arrives as a request and is answered
+//! immediately with nothing, which lets Claude Code go on. Only a permission is held, until the person decides here or
+//! in that terminal, which shows the same question: the first decision counts. Nothing can be started or stopped from
+//! here. Its texts arrive whole, with the next hook or the end of the turn.
 //!
 //! # Worked example
-//! `PreToolUse` comes, and nothing is told: the permission may still be asked for. `PermissionRequest` comes, with the same
-//! tool and the same input: the question is asked. The person accepts: the request that waited is answered with `allow`.
-//! `PostToolUse` comes: what the call brought is told.
+//! `PreToolUse` arrives, and nothing is announced: a permission may follow. `PermissionRequest` arrives, with the same
+//! tool and the same input: the question is asked. The person accepts: the waiting request is answered with `allow`.
+//! `PostToolUse` arrives: the result of the call is announced.
 
 mod asking;
 mod client;
@@ -30,7 +29,7 @@ pub use client::Claude;
 
 use super::Sign;
 
-/// Returns whether a text is one of its hooks' messages.
+/// Returns whether a text is a message of its hooks.
 pub fn recognise(text: &str) -> Sign {
     match read::is_message(text) {
         true => Sign::Surely,

@@ -1,7 +1,7 @@
-//! What the messages of hooks say, read leniently: what is missing or of another kind is as if it were not there.
+//! The messages of hooks, read leniently: a member that is missing or of the wrong type counts as absent.
 //!
-//! Responsibilities: which event a message is, of which conversation, what stands in it, within bounds. Not here: what a
-//! call of a tool does (`tools`), what becomes of it (`conversation`).
+//! Responsibilities: the event and conversation of a message, and its content within bounds. Not here: what a tool call
+//! does (`tools`), the effect of a message (`conversation`).
 
 use serde_json::{Map, Value};
 
@@ -9,13 +9,13 @@ use crate::acp::read::text;
 use crate::protocol::object;
 use crate::written::cut;
 
-/// The longest name that is kept, in bytes: theirs are UUIDs.
+/// The longest name that is kept, in bytes: names are UUIDs.
 const LONGEST_NAME: usize = 256;
 /// The longest text of a person's prompt or a notice that is kept, in characters.
 const LONGEST_WORDS: usize = 4000;
-/// How many texts of a transcript one message carries.
+/// How many transcript texts one message carries.
 pub const MOST_TEXTS: usize = 64;
-/// How many of the suggestions of a permission are looked at.
+/// How many suggestions of a permission are considered.
 const MOST_SUGGESTIONS: usize = 64;
 
 /// One message.
@@ -23,13 +23,13 @@ const MOST_SUGGESTIONS: usize = 64;
 pub struct Hook {
     /// The conversation.
     pub conversation: String,
-    /// The prompt that it belongs to, where that is said.
+    /// The prompt that it belongs to, if stated.
     pub prompt: Option<String>,
-    /// The agent that works for the conversation and did it, where it is not the conversation's own.
+    /// The subagent that it is from, if any.
     pub helper: Option<String>,
-    /// Where it works.
+    /// The working folder.
     pub folder: String,
-    /// What it wrote last, as far as its transcript is read; each with a name of its own.
+    /// The latest texts of the transcript, each with its name.
     pub texts: Vec<(String, String)>,
     /// What happened.
     pub what: What,
@@ -38,94 +38,94 @@ pub struct Hook {
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
-    /// A conversation begins, or is taken up.
+    /// A conversation begins, or is resumed.
     Begins {
-        /// The model behind it.
+        /// The model in use.
         model: Option<String>,
     },
-    /// The person told it what to do, in its own terminal.
+    /// The person sent a prompt in Claude Code's own terminal.
     Prompted(String),
     /// It is about to call a tool.
     Calls(Made),
     /// A call is over.
     Called(Made, Outcome),
-    /// It asks whether it may.
+    /// It asks for a permission.
     Asks(Box<Asks>),
-    /// It wants the person's attention, in its words.
+    /// It wants the person's attention.
     Notice {
-        /// What for.
+        /// The kind of the notice.
         kind: String,
-        /// Its words.
+        /// The text.
         words: String,
     },
-    /// An agent that works for it has begun.
+    /// A subagent of this type has begun.
     HelperBegins(String),
-    /// An agent that works for it is done.
+    /// A subagent of this type is done.
     HelperEnds(String),
-    /// Its turn is over.
+    /// Its turn is over; with its final text.
     Stops(String),
-    /// Its turn broke off.
+    /// Its turn broke off; with the reason.
     Breaks(String),
     /// The conversation is over.
     Ends,
-    /// An event of no interest to whoever listens.
+    /// An event not worth announcing.
     Quiet,
-    /// An event that is not known here.
+    /// An event of an unknown kind.
     Unknown(String),
 }
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Made {
-    /// Its name; empty where it has none.
+    /// Its name; empty if it has none.
     pub id: String,
     /// The tool.
     pub tool: String,
-    /// What it is called with.
+    /// The arguments.
     pub input: Map<String, Value>,
 }
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It worked, and brought this.
+    /// It succeeded, with this result.
     Worked(Value),
-    /// It did not work.
+    /// It failed.
     Failed {
-        /// Why, in its words.
+        /// The error text.
         words: String,
-        /// Whether the person interrupted it in its own terminal.
+        /// Whether the person interrupted it in Claude Code's own terminal.
         interrupted: bool,
     },
     /// It was refused before it ran.
     Refused(String),
 }
 
-/// A permission that is asked for.
+/// A request for a permission.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asks {
     /// The call; it has no name here.
     pub made: Made,
     /// What could be allowed for longer.
     pub suggestions: Vec<Value>,
-    /// How many more there are.
+    /// How many further suggestions were left out.
     pub left_out: usize,
 }
 
 /// Why a message can't be understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Misread {
-    /// It is no object in JSON.
+    /// It is not a JSON object.
     NoObject,
-    /// It does not say what happened.
+    /// It does not name an event.
     NoEvent,
-    /// It does not say in which conversation.
+    /// It does not name a conversation.
     NoConversation,
-    /// What the event needs is missing.
+    /// Something that the event needs is missing.
     Halved,
 }
 
-/// Returns whether a text is such a message.
+/// Returns whether a text is a message of a hook.
 pub fn is_message(text_: &str) -> bool {
     object(text_).is_some_and(|map| {
         let named = text(&map, "hook_event_name").is_some_and(|name| !name.is_empty());
@@ -133,13 +133,13 @@ pub fn is_message(text_: &str) -> bool {
     })
 }
 
-/// Returns a name; nothing where it is empty or longer than any of theirs.
+/// Returns a name; `None` if it is empty or too long to be one.
 fn name(map: &Map<String, Value>, key: &str) -> Option<String> {
     let found = text(map, key)?;
     (!found.is_empty() && found.len() <= LONGEST_NAME).then(|| found.to_owned())
 }
 
-/// Returns words; none where there are none.
+/// Returns a text, cut to its bound; empty if absent.
 fn words(map: &Map<String, Value>, key: &str) -> String {
     cut(text(map, key).unwrap_or_default(), LONGEST_WORDS)
 }
@@ -153,7 +153,7 @@ pub fn hook(body: &str) -> Result<Hook, Misread> {
         conversation: name(&map, "session_id").ok_or(Misread::NoConversation)?,
         prompt: name(&map, "prompt_id"),
         helper: match what {
-            // There it is who begins or ends.
+            // In these events the name is that of the subagent itself.
             What::HelperBegins(_) | What::HelperEnds(_) => None,
             What::Begins { .. }
             | What::Prompted(_)
@@ -173,7 +173,7 @@ pub fn hook(body: &str) -> Result<Hook, Misread> {
     })
 }
 
-/// Reads what the relay put there of the transcript.
+/// Reads the transcript texts that the relay added.
 fn texts(map: &Map<String, Value>) -> Vec<(String, String)> {
     let all = map.get("hearken_texts").and_then(Value::as_array);
     let all = all.into_iter().flatten().filter_map(Value::as_object);
@@ -251,7 +251,7 @@ fn made(map: &Map<String, Value>) -> Option<Made> {
     let input = match map.get("tool_input") {
         Some(Value::Object(input)) => input.clone(),
         None | Some(Value::Null) => Map::new(),
-        // A tool of its own may take anything at all.
+        // A custom tool's arguments may be of any type.
         Some(other) => [("input".to_owned(), other.clone())].into_iter().collect(),
     };
     Some(Made {
@@ -261,7 +261,7 @@ fn made(map: &Map<String, Value>) -> Option<Made> {
     })
 }
 
-/// Returns whether a message asks for a permission, whatever else stands in it.
+/// Returns whether a message asks for a permission, whatever else it contains.
 pub fn asks(body: &str) -> bool {
     object(body).is_some_and(|map| text(&map, "hook_event_name") == Some("PermissionRequest"))
 }

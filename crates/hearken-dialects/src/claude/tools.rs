@@ -1,7 +1,7 @@
-//! What a call of one of its tools does, in the form in which the Agent Client Protocol has it.
+//! What a tool call does, in the form of the Agent Client Protocol.
 //!
-//! Responsibilities: the command, the edits, the paths and everything else that a tool is called with; what it brought;
-//! whether all of that can be said whole. Not here: when a call is told (`acp::turn`).
+//! Responsibilities: the command, the edits, the paths and all other arguments of a call; its result; whether all of it
+//! can be announced in full. Not here: when a call is announced (`acp::turn`).
 
 use serde_json::{Map, Value, json};
 
@@ -15,17 +15,17 @@ use crate::written::cut;
 
 use super::read::{Made, Outcome};
 
-/// The longest input and the most of them of which nothing is left out (`acp::read`).
+/// The bounds within which no argument is cut or left out (`acp::read`): characters of one, and how many.
 const LONGEST_INPUT: usize = 4000;
 const MOST_INPUTS: usize = 512;
-/// The longest name of an input, and the longest path.
+/// The longest name of an argument, and the longest path.
 const LONGEST_NAME: usize = 512;
 const LONGEST_PATH: usize = 4096;
-/// The longest command that is judged as it is, and how much text of an edit is read in parts, in bytes
+/// The longest command that is judged in full, and how much text of an edit is read in parts, in bytes
 /// (`protocol::Attached`).
 const LONGEST_COMMAND: usize = 8 * 1024;
 const LONGEST_EDIT: usize = 24 * 1024;
-/// What of an input says in short what a call is about, the best first.
+/// The arguments that summarise a call, the best first.
 const ABOUT: [&str; 12] = [
     "file_path",
     "notebook_path",
@@ -40,16 +40,16 @@ const ABOUT: [&str; 12] = [
     "prompt",
     "id",
 ];
-/// How many lines of a patch are read; what it says beyond them is not told.
+/// How many parts of a patch are read; the rest is not announced.
 const MOST_PLACES: usize = 512;
 
-/// Reads what a call does; the second value tells whether nothing of it is left out.
+/// Reads a call; the second value is whether nothing of it is left out.
 pub fn call(id: &str, made: &Made, words: &Words) -> (CallNews, bool) {
     let (tool, input) = (made.tool.as_str(), &made.input);
     let form = json!({"toolCallId": id, "kind": tool, "rawInput": input});
     let read = form.as_object().and_then(read::call);
     let mut news = read.unwrap_or_default();
-    // A member of that name in another tool's input is an input like any other.
+    // For any other tool, a member of that name is an ordinary argument.
     if tool != "Bash" {
         news.command = None;
     }
@@ -77,7 +77,7 @@ pub fn call(id: &str, made: &Made, words: &Words) -> (CallNews, bool) {
     (news, is_whole(input, covered))
 }
 
-/// Says in short what a call is about.
+/// Returns a short description of a call.
 fn title(tool: &str, input: &Map<String, Value>) -> String {
     let about = ABOUT
         .iter()
@@ -88,13 +88,13 @@ fn title(tool: &str, input: &Map<String, Value>) -> String {
     }
 }
 
-/// Reads what a call changes in a file, where that is all that it does.
+/// Reads the file change of a call, if it does nothing else.
 fn edit(tool: &str, input: &Map<String, Value>) -> Option<FileChange> {
     let path = text(input, "file_path").filter(|path| path.chars().count() <= LONGEST_PATH)?;
     match tool {
-        // Whether the file is new is not said.
+        // Whether the file is new is not stated.
         "Write" => Some(changes::between(path, Some(""), text(input, "content")?)),
-        // Every place that is like it: how many there are is not said, and what else it is called with is.
+        // `replace_all` changes an unknown number of places, so that call is described by its arguments.
         "Edit" if input.get("replace_all") != Some(&Value::Bool(true)) => Some(changes::between(
             path,
             Some(text(input, "old_string")?),
@@ -104,7 +104,7 @@ fn edit(tool: &str, input: &Map<String, Value>) -> Option<FileChange> {
     }
 }
 
-/// Returns whether nothing of what a tool is called with is left out, but what is `covered` in another way.
+/// Returns whether no argument is left out, except those `covered` in another way.
 fn is_whole(input: &Map<String, Value>, covered: &[&str]) -> bool {
     let fits = |value: &Value| match value {
         Value::String(text) => text.chars().count() <= LONGEST_INPUT,
@@ -128,7 +128,7 @@ fn is_whole(input: &Map<String, Value>, covered: &[&str]) -> bool {
         })
 }
 
-/// Reads how a call ended.
+/// Reads the end of a call.
 pub fn ended(id: &str, made: &Made, outcome: &Outcome, words: &Words) -> CallNews {
     let (mut news, _) = call(id, made, words);
     let (status, brought) = match outcome {
@@ -147,7 +147,7 @@ pub fn ended(id: &str, made: &Made, outcome: &Outcome, words: &Words) -> CallNew
     news
 }
 
-/// Reads what a call brought, as far as that is text.
+/// Returns the text of a result.
 fn brought(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -173,7 +173,7 @@ fn brought(value: &Value) -> String {
     }
 }
 
-/// Reads which lines of a file were changed, where that is said.
+/// Reads which lines of a file changed, if stated.
 fn patched(brought: &Map<String, Value>) -> Option<FileChange> {
     let path = text(brought, "filePath")?;
     if text(brought, "type") == Some("create") {

@@ -1,11 +1,12 @@
-//! What the server asks about a thread, and the person's answers to it.
+//! The server's requests about a thread, and the person's answers to them.
 //!
-//! Responsibilities: each request as a question, asked once however often it comes; each answer as one message, delivered
-//! when the server says so; questions that others answer, or that are gone. Not here: what requests say (`asks`, `form`).
+//! Responsibilities: each request as a question, asked once however often it comes; each answer as one message,
+//! delivered when the server confirms it; questions that are answered elsewhere, or are gone. Not here: what requests
+//! say (`asks`, `form`).
 //!
-//! Mental model: the server forgets nothing that is open: over a new connection it asks again what it asked before, with
-//! the same id. A server that began anew counts its ids anew, so an id means something only together with what is asked.
-//! An answer is never sent to a server that has not asked for it over the connection that is there.
+//! Mental model: the server forgets no open request: over a new connection, it repeats what it asked before, under the
+//! same id. A restarted server counts its ids anew, so an id means something only together with the question. An answer
+//! is never sent to a server that has not asked the question over the present connection.
 
 use std::time::Duration;
 
@@ -25,36 +26,36 @@ use super::form::{Form, Then};
 use super::items::MOST_CHANGES;
 use super::thread::{Joined, Thread};
 
-/// How long the server's word is waited for that it took an answer; then it was written, and that is all that is known.
+/// How long to wait for the server to confirm an answer; after that, only the writing of it is certain.
 const CONFIRMED: Duration = Duration::from_secs(3);
 
-/// An answer of the person that is under way.
+/// An answer from the person that is under way.
 #[derive(Debug)]
 pub struct Answering {
     /// The number of the person's answer.
     request: u64,
-    /// The server's id of what it answers.
+    /// The server's id of the request that it answers.
     id: Id,
-    /// What was asked for in words, as it was before this answer.
+    /// The question for words, as it was before this answer.
     before: Option<Form>,
     stage: Way,
 }
 
-/// How far an answer is.
+/// How far an answer has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// The transport has not said what became of it.
+    /// The transport has not reported on it yet.
     Leaving,
-    /// The same, and the server says that what it answers is decided.
+    /// The same, and the server says that the request is decided.
     LeavingLate,
-    /// It was written; the server's word is waited for until then.
+    /// It was written; the server's confirmation is awaited until this time.
     Written(Duration),
-    /// It was written, and no word came.
+    /// It was written, and no confirmation came.
     Unconfirmed,
 }
 
 impl Answering {
-    /// Returns when the server's word is waited for no longer.
+    /// Returns when the wait for the server's confirmation ends.
     pub fn deadline(&self) -> Option<Duration> {
         match self.stage {
             Way::Written(until) => Some(until),
@@ -64,7 +65,7 @@ impl Answering {
 }
 
 impl Thread {
-    /// Takes a request of the server that only a person can answer; false where it can't be asked.
+    /// Handles a request that needs a person's answer; returns false if it can't be asked.
     pub fn asked(
         &mut self,
         id: &Id,
@@ -79,7 +80,7 @@ impl Thread {
         };
         let turn = text(params, "turnId").map(str::to_owned);
         let turn = turn.or_else(|| self.run.as_ref().map(|run| run.id.clone()));
-        // What is asked outside of any turn is one of its own.
+        // A question outside any turn gets a turn of its own.
         let turn = turn.unwrap_or_else(|| "asked".to_owned());
         if !self.runs(&turn, now, out) {
             return false;
@@ -105,7 +106,7 @@ impl Thread {
             .iter()
             .filter(|(_, tool)| Some(tool) == of.as_ref());
         if let (Some((item, _)), None) = (same.next(), same.next()) {
-            // It is the call that is known by its own name.
+            // It is about a call that is already known by its own id.
             context.extend(
                 news.title
                     .take()
@@ -125,7 +126,7 @@ impl Thread {
             .told()
             .is_some_and(|(turn, _)| turn.calls.contains_key(&key));
         if !known && news.command.is_none() && news.title.is_none() {
-            // What it does was said before we were there: nobody can allow what they do not hear.
+            // What it does was said before we joined, and nobody can allow what they have not heard.
             let edits = news.kind.as_deref() == Some("edit");
             let key = if edits {
                 "codex.unseen"
@@ -160,7 +161,7 @@ impl Thread {
         self.ask_form(id, false, now, out)
     }
 
-    /// Asks for the next field of a form.
+    /// Asks the next field of a form.
     fn ask_form(&mut self, id: &Id, next: bool, now: Now, out: &mut Vec<Out>) -> bool {
         let words = self.teller.words.clone();
         let fields = self.forms.get(id).and_then(|form| form.question(&words));
@@ -172,7 +173,7 @@ impl Thread {
         asked.is_some_and(|(turn, teller)| turn.clarify(permission, next, teller, now, out))
     }
 
-    /// Looks whether a request is open already; gives what to say of it, if so.
+    /// Returns the result for a request that is open already; `None` if it is new.
     fn asked_before(&mut self, id: &Id, key: &str, now: Now, out: &mut Vec<Out>) -> Option<bool> {
         let (turn, _) = self.told()?;
         if turn.waiting.iter().any(|it| it.id == *id && it.call == key) {
@@ -180,7 +181,7 @@ impl Thread {
         }
         let asking = turn.asking.as_ref().filter(|it| it.id == *id)?;
         if asking.call != key {
-            // The same id for something else: whoever asked the first is gone.
+            // The same id for another question: the server that asked the first is gone.
             self.lose_question(now, out);
             return None;
         }
@@ -197,7 +198,7 @@ impl Thread {
         Some(true)
     }
 
-    /// Sends an answer of the person, if it is to a question of this thread.
+    /// Sends an answer from the person, if it belongs to a question of this thread.
     pub fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) -> bool {
         let free = self.answering.is_none() && !self.away && self.joined == Joined::Yes;
         let forms = &mut self.forms;
@@ -211,7 +212,7 @@ impl Thread {
             outcome: Err(Undelivered::Kept(fault)),
         };
         if !free || !self.teller.answerable {
-            // Nobody is there who has asked it; it is tried again.
+            // The server that asked is not there; the answer can be tried again.
             out.push(kept(Fault::Closed));
             return true;
         }
@@ -254,7 +255,7 @@ impl Thread {
             reason,
         });
         if next {
-            // It goes out with the others, behind the last one.
+            // It is sent with the others, after the last one.
             out.push(Out::Settled {
                 request,
                 outcome: Ok(Receipt::Here),
@@ -278,7 +279,7 @@ impl Thread {
         true
     }
 
-    /// Takes what became of an answer, if it is of this thread.
+    /// Handles the outcome of an answer, if it belongs to this thread.
     pub fn replied(
         &mut self,
         request: u64,
@@ -291,13 +292,13 @@ impl Thread {
         };
         match (outcome, answering.stage) {
             (Ok(_), Way::LeavingLate) => {
-                // The decision came first, so it may be somebody else's.
+                // The decision came first, so it may be another client's.
                 out.push(Out::Settled {
                     request,
                     outcome: Ok(Receipt::Written),
                 });
                 self.answering = None;
-                // Why the person rejected it is told whoever decided.
+                // The reason for the rejection is sent, whoever decided.
                 let asking = self.told().and_then(|(turn, _)| turn.asking.as_ref());
                 let sending = asking.and_then(|asking| asking.sending.as_ref());
                 let reason = sending.and_then(|sending| sending.reason.clone());
@@ -319,7 +320,7 @@ impl Thread {
         true
     }
 
-    /// Gives an answer back that perhaps, or surely, did not arrive.
+    /// Reopens a question whose answer did not arrive, for sure or perhaps.
     fn undelivered(&mut self, why: Undelivered, now: Now, out: &mut Vec<Out>) {
         let Some(answering) = self.answering.take() else {
             return;
@@ -338,7 +339,7 @@ impl Thread {
         }
     }
 
-    /// Takes the word of the server that our answer is the decision.
+    /// Handles the server's confirmation that our answer is the decision.
     fn confirmed(&mut self, now: Now, out: &mut Vec<Out>) {
         let Some(answering) = self.answering.take() else {
             return;
@@ -356,7 +357,7 @@ impl Thread {
         }
     }
 
-    /// Takes the word of the server that a request is decided.
+    /// Handles the server's report that a request is decided.
     pub fn resolved(&mut self, id: &Value, now: Now, out: &mut Vec<Out>) {
         if let Some(answering) = self.answering.as_mut().filter(|it| it.id.is(id)) {
             match answering.stage {
@@ -380,8 +381,8 @@ impl Thread {
         self.go_on(now, out);
     }
 
-    /// Leaves the question that is asked: somebody else decided it, or it is over with its turn. Whether whoever asked it
-    /// is `there` says whether its call perhaps runs now.
+    /// Leaves the open question: it was decided elsewhere, or is over with its turn. `there` says whether the asking
+    /// server is still there, so that the call may run now.
     fn decided_elsewhere(&mut self, there: bool, now: Now, out: &mut Vec<Out>) {
         let over = self.run.as_ref().is_some_and(|run| run.last_word.is_some());
         let asking = self.told().and_then(|(turn, _)| turn.asking.clone());
@@ -400,7 +401,7 @@ impl Thread {
         }
     }
 
-    /// Leaves the question that is asked, because nobody asks it any more.
+    /// Leaves the open question, because no server asks it any more.
     pub fn lose_question(&mut self, now: Now, out: &mut Vec<Out>) {
         if self.told().is_some_and(|(turn, _)| turn.asking.is_some()) {
             self.undelivered(Undelivered::Unknown(Fault::Closed), now, out);
@@ -410,7 +411,7 @@ impl Thread {
         self.go_on(now, out);
     }
 
-    /// Takes the word that a call was declined.
+    /// Handles a declined call.
     pub fn declined(&mut self, news: CallNews, now: Now, out: &mut Vec<Out>) {
         let key = call::key(&news.id);
         let asked = |it: &Permission| it.call == key && it.sending.is_none();
@@ -432,13 +433,13 @@ impl Thread {
         }
     }
 
-    /// Takes the loss of the connection.
+    /// Handles the loss of the connection.
     pub fn lost(&mut self, fault: &Fault, now: Now, out: &mut Vec<Out>) {
         self.joined = Joined::Not;
         (self.active, self.waits) = (false, false);
         let stage = self.answering.as_ref().map(|it| it.stage);
         match stage {
-            // The transport will say what became of it.
+            // The transport will report what became of it.
             None | Some(Way::Leaving | Way::LeavingLate) => {}
             Some(Way::Written(_)) => {
                 self.undelivered(Undelivered::Unknown(fault.clone()), now, out);
@@ -450,7 +451,7 @@ impl Thread {
         }
         let asking = match self.told() {
             Some((turn, _)) => {
-                // What was not asked yet is asked again by the server.
+                // The server repeats requests that were not asked yet.
                 turn.waiting.clear();
                 turn.asking.as_ref().map(|it| it.id.clone())
             }
@@ -461,7 +462,7 @@ impl Thread {
         self.away_until = None;
     }
 
-    /// Settles what is under way, because its turn is over.
+    /// Settles the answer under way, because its turn is over.
     pub fn settle_lost(&mut self, out: &mut Vec<Out>) {
         if let Some(answering) = self.answering.take()
             && answering.stage != Way::Unconfirmed
@@ -473,7 +474,7 @@ impl Thread {
         }
     }
 
-    /// Takes the passing of time: the server's word is waited for no longer.
+    /// Handles the passing of time: ends the wait for the server's confirmation.
     pub fn tick_answer(&mut self, now: Now, out: &mut Vec<Out>) {
         if let Some(answering) = &mut self.answering
             && answering
@@ -488,7 +489,7 @@ impl Thread {
         }
     }
 
-    /// Stops the turn: what it asks is cancelled by the server.
+    /// Stops the turn, whereupon the server cancels its open question.
     pub fn stop(&mut self, now: Now, out: &mut Vec<Out>) {
         if let Some((turn, teller)) = self.told() {
             turn.stop(teller, now, out);

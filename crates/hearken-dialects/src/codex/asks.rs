@@ -1,11 +1,11 @@
-//! What the server asks its clients: approvals and their decisions.
+//! The server's requests to its clients: approvals and their decisions.
 //!
-//! Responsibilities: the call that an approval is for, the decisions that it takes with what each covers, the answer that
-//! each becomes. Not here: questions for words (`form`), when something is asked (`thread`).
+//! Responsibilities: the call that an approval is for, the decisions that it offers and what each covers, the answer
+//! that each becomes. Not here: questions for words (`form`), when something is asked (`thread`).
 //!
-//! Mental model: `y` allows this once and `n` declines this once; the turn goes on after both. Everything else is chosen
-//! by its number, is said with all that it covers, and takes a second step. What covers more than can be said is not
-//! offered. Why the agent wants it is the agent's word, so it stands among the details.
+//! Mental model: `y` allows this once and `n` declines this once; the turn goes on after both. Every other decision is
+//! chosen by its number, is read out with all that it covers, and takes a second step. One that covers more than can be
+//! read out is not offered. The agent's reason is only its claim, so it is among the details.
 
 use serde_json::{Map, Value, json};
 
@@ -21,42 +21,42 @@ use crate::written::cut;
 use super::form::Form;
 use super::items;
 
-/// How many decisions are looked at: AAEP takes 32.
+/// How many decisions are kept: AAEP allows 32.
 const MOST: usize = 30;
-/// The longest rule that can be said whole before it is chosen, in characters.
+/// The longest rule that can be read out in full before it is chosen, in characters.
 const LONGEST_RULE: usize = 250;
 /// The longest other text, in characters.
 const LONGEST: usize = 4000;
-/// How many inputs are looked at.
+/// How many inputs are kept.
 const MOST_INPUTS: usize = 512;
-/// How much of a title is said, in characters.
+/// How much of a title is read out, in characters.
 const LONGEST_TITLE: usize = 512;
 
 /// What the server asks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ask {
-    /// Whether something may be done.
+    /// Permission for something.
     Consent(Box<Consent>),
-    /// For something in words.
+    /// An answer in words.
     Words(Form),
 }
 
-/// An approval that is asked for.
+/// A request for an approval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Consent {
-    /// What is said of the call that it is for.
+    /// What is said about the call that it is for.
     pub news: CallNews,
-    /// What can be answered.
+    /// The possible answers.
     pub choices: Vec<Choice>,
-    /// How many answers cover more than can be said, and are not offered.
+    /// How many answers are not offered, because they cover more than can be read out.
     pub left_out: usize,
     /// What else is known, to be read in full.
     pub context: Vec<(String, String)>,
-    /// The server and the tool whose call it is for, where it has no name.
+    /// The tool server and the tool whose call it is for, if the request does not identify the call.
     pub of: Option<(String, String)>,
 }
 
-/// Returns whether a method asks for something that only a person can decide; else nobody waits for a person.
+/// Returns whether a method needs a person's decision; other requests do not wait for a person.
 pub fn is_for_a_person(method: &str) -> bool {
     let lower = method.to_ascii_lowercase();
     [
@@ -70,7 +70,7 @@ pub fn is_for_a_person(method: &str) -> bool {
     .any(|word| lower.contains(word))
 }
 
-/// Reads what is asked; nothing where the method is not known, or it is not said for what.
+/// Parses a request; `None` if the method is unknown, or it is unclear what the request is for.
 pub fn read(method: &str, params: &Map<String, Value>, words: &Words) -> Option<Ask> {
     match method {
         "item/commandExecution/requestApproval" => {
@@ -88,7 +88,7 @@ pub fn read(method: &str, params: &Map<String, Value>, words: &Words) -> Option<
     }
 }
 
-/// Returns what of the details is there.
+/// Returns those of the named details that are present.
 fn context(params: &Map<String, Value>, names: &[&str]) -> Vec<(String, String)> {
     let said = names.iter().filter_map(|name| {
         let said = text(params, name).filter(|text| !text.trim().is_empty())?;
@@ -97,7 +97,7 @@ fn context(params: &Map<String, Value>, names: &[&str]) -> Vec<(String, String)>
     said.collect()
 }
 
-/// Names the call of an item; a part of it that is asked about by itself is another one.
+/// Identifies the call of an item; a part of it with an approval of its own is another call.
 fn call(params: &Map<String, Value>) -> Option<CallNews> {
     let item = text(params, "itemId")?;
     let part = text(params, "approvalId").map(|part| format!("{item} {part}"));
@@ -108,14 +108,14 @@ fn call(params: &Map<String, Value>) -> Option<CallNews> {
     })
 }
 
-/// Takes away what allows, because not all of what it would allow can be said; gives how many that are.
+/// Removes the choices that allow, because not all that they cover can be read out; returns their number.
 pub fn unallowed(choices: &mut Vec<Choice>) -> usize {
     let before = choices.len();
     choices.retain(|choice| !choice.allows);
     before - choices.len()
 }
 
-/// Returns whether not all of a call can be said: something of it was cut.
+/// Returns whether a call can't be read out in full, because something of it was cut.
 pub fn is_cut(news: &CallNews) -> bool {
     let long = |text: &str, most: usize| text.chars().nth(most).is_some();
     let title = news.title.as_deref();
@@ -132,7 +132,7 @@ fn decided(decision: Value) -> Value {
     json!({"decision": decision})
 }
 
-/// Collects what can be answered.
+/// A collector of possible answers.
 struct Choices<'a> {
     words: &'a Words,
     all: Vec<Choice>,
@@ -141,7 +141,7 @@ struct Choices<'a> {
 
 impl Choices<'_> {
     fn put(&mut self, decision: &str, answer: &Value, allows: bool) {
-        // Two that are called the same could not be told apart; the first one counts.
+        // Two answers with the same name could not be told apart; the first one counts.
         if self.all.len() < MOST && !self.all.iter().any(|it| it.decision == decision) {
             self.all.push(Choice {
                 decision: decision.to_owned(),
@@ -153,7 +153,7 @@ impl Choices<'_> {
     }
 
     fn say(&mut self, key: &str, args: &[(&str, &str)], answer: &Value, allows: bool) {
-        // What is cut does not say what it covers.
+        // A cut text would not show all that the answer covers.
         if args
             .iter()
             .any(|(_, text)| text.chars().count() > LONGEST_RULE)
@@ -165,7 +165,7 @@ impl Choices<'_> {
         self.put(&decision, answer, allows);
     }
 
-    /// Takes one decision of the protocol.
+    /// Adds one decision of the protocol.
     fn decision(&mut self, decision: &Value) {
         let answer = decided(decision.clone());
         match decision.as_str() {
@@ -199,13 +199,13 @@ impl Choices<'_> {
                 return self.say(key, &[("host", host)], &answer, allows);
             }
         }
-        // What a decision does that is not known can't be said before it is chosen.
+        // An unknown decision can't be described before it is chosen.
         self.left_out += 1;
     }
 }
 
-/// Reads the decisions that an approval takes. Declining is always one of them, although the list that comes with it
-/// leaves it out: the schema has it, and the server takes it.
+/// Returns the decisions of an approval. Declining is always among them, even if the list in the request omits it: the
+/// schema has it, and the server accepts it.
 fn decisions(params: &Map<String, Value>, usual: &[Value], words: &Words) -> (Vec<Choice>, usize) {
     let mut choices = Choices {
         words,
@@ -283,7 +283,7 @@ fn files(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
     if let Some(root) = text(params, "grantRoot").filter(|root| !root.trim().is_empty()) {
         let said = first(words, "codex.root", &[("path", root)]);
         context.push(("grantRoot".to_owned(), cut(&said, LONGEST)));
-        // To accept is to give that, too: it is chosen by its number, with all that it covers.
+        // Accepting grants that, too: so it is chosen by its number, with all that it covers.
         left_out += unallowed(&mut choices);
         let mut rooted = Choices {
             words,
@@ -292,7 +292,7 @@ fn files(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
         };
         let accept = decided(json!("accept"));
         rooted.say("codex.option.root", &[("path", root)], &accept, true);
-        // Of those that were taken away, one stands here again.
+        // One of the removed choices is back here.
         left_out = rooted.left_out.saturating_sub(rooted.all.len());
         rooted.all.append(&mut choices);
         choices = rooted.all;
@@ -318,7 +318,7 @@ fn permissions(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
             "fileSystem" => folders(part, words),
             _ => None,
         };
-        // Whatever it is, it is granted only if it was said.
+        // Whatever it is, it is granted only if it was read out.
         parts.push(known.unwrap_or_else(|| format!("{name}: {part}")));
     }
     parts.retain(|part| !part.is_empty());
@@ -333,7 +333,7 @@ fn permissions(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
         all: Vec::new(),
         left_out: 0,
     };
-    // What does not fit into the sentence is not given by a key.
+    // Permissions that do not fit into the sentence can't be granted by a key.
     if rights.chars().count() <= LONGEST_RULE && !rights.is_empty() {
         choices.put("accept", &grant("turn"), true);
         choices.say("codex.option.rights_session", &[], &grant("session"), true);
@@ -354,12 +354,12 @@ fn permissions(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
     })
 }
 
-/// Says that the network is to be used; `None` where it says anything else than that.
+/// Describes access to the network; `None` if the request says anything else.
 fn network(part: &Value, words: &Words) -> Option<String> {
     (*part == json!({"enabled": true})).then(|| first(words, "codex.right.network", &[]))
 }
 
-/// Returns which folders are to be read and written; `None` where not all of it has words.
+/// Describes which folders are to be read and written; `None` if part of the request can't be described.
 fn folders(part: &Value, words: &Words) -> Option<String> {
     let mut said: Vec<String> = Vec::new();
     let mut say = |access: &str, path: &str| {
@@ -391,7 +391,7 @@ fn folders(part: &Value, words: &Words) -> Option<String> {
                     say(entry.get("access")?.as_str()?, &place)?;
                 }
             }
-            // How deep a pattern is followed gives nothing.
+            // The depth to which a pattern is followed grants nothing.
             "globScanMaxDepth" if value.is_u64() => {}
             _ => return None,
         }
@@ -446,7 +446,7 @@ fn elicitation(params: &Map<String, Value>, words: &Words) -> Option<Ask> {
     let tool = of_meta("tool_name");
     let title = match text(params, "url") {
         Some(url) => {
-            // What can't be told for what it is, is not asked: nobody could judge it.
+            // An address in disguise is not asked about: nobody could judge it.
             let address = Address::read(url, message)?;
             let odd = address.odd(words);
             let args = [

@@ -1,13 +1,14 @@
-//! The client of one server: it greets, joins threads, prompts, stops, and gives back what the person decided.
+//! The client of one server: it greets, joins threads, prompts, stops, and returns the person's decisions.
 //!
-//! Responsibilities: which thread a message belongs to, what is said of none, requests that are for others. Not here: what
-//! a thread's messages become (`thread`, `answering`), joining threads (`meeting`), what the person wants (`talking`).
+//! Responsibilities: which thread a message belongs to, messages that belong to none, requests that are for others. Not
+//! here: what becomes of a thread's messages (`thread`, `answering`), joining threads (`meeting`), the person's wishes
+//! (`talking`).
 //!
 //! # Mental model
-//! Every connection begins with a greeting and the list of the threads that are loaded; each of them is joined, and so is
-//! each that begins or is loaded later. A thread can be joined once something of its first turn is written: until then the
-//! server says that it has found nothing, and is asked again. After a loss all of that begins anew; what is known of the
-//! threads stays.
+//! Every connection begins with a greeting and the list of the loaded threads; each of them is joined, and so is each
+//! thread that begins or is loaded later. A thread can be joined once something of its first turn is written: until
+//! then, the server replies that it has found nothing, and is asked again. After a loss, all of this is repeated; what
+//! is known of the threads is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -31,7 +32,7 @@ use super::thread::{Joined, MOST_HELD, Thread};
 
 /// How many threads are followed; each may be an agent at work.
 const MOST_THREADS: usize = 64;
-/// How many kinds of messages that are not known, and warnings, are told, each once.
+/// How many warnings, and unknown kinds of messages, are reported, each once.
 const MOST_TOLD: usize = 64;
 
 /// A request of ours.
@@ -39,40 +40,40 @@ const MOST_TOLD: usize = 64;
 pub(super) enum Ours {
     /// The first message.
     Greeting,
-    /// For the threads that are loaded; how many pages were read.
+    /// A request for the loaded threads, with the number of pages read.
     List(usize),
-    /// For everything that happens in a thread.
+    /// A request for everything that happens in a thread.
     Join(String),
-    /// For the last turn of a thread.
+    /// A request for the latest turn of a thread.
     Last(String),
-    /// That a turn begins.
+    /// A request to begin a turn.
     Prompt,
-    /// That something is added to a turn: where that is over, it begins another.
+    /// A request to add a prompt to a turn of a thread; if the turn is over, the prompt begins another.
     Add(String, String),
-    /// That a turn ends.
+    /// A request to end a thread's turn.
     Stop(String),
 }
 
-/// How far the server is met.
+/// How far the contact with the server has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Nobody is there, or nothing was sent.
+    /// No server is there, or nothing has been sent.
     Unmet,
-    /// It was greeted.
+    /// The server was greeted.
     Greeted,
-    /// It answers.
+    /// The server has answered.
     Met,
     /// Nothing more can be sent.
     Over,
 }
 
-/// Speaks with one server.
+/// The client of one server.
 #[derive(Debug)]
 pub struct Codex {
     pub(super) numbers: Numbers,
     pub(super) words: Words,
     pub(super) seed: u64,
-    /// How many threads were met; each has ids of its own.
+    /// How many threads were met; each has a seed of its own.
     pub(super) met: u64,
     pub(super) listens: bool,
     /// The thread that the person named.
@@ -80,11 +81,11 @@ pub struct Codex {
     pub(super) phase: Phase,
     pub(super) asked: Asked<Ours>,
     pub(super) threads: BTreeMap<String, Thread>,
-    /// The thread in which something happened last.
+    /// The thread with the latest activity.
     pub(super) last: Option<String>,
-    /// Whether it was told that there are too many threads.
+    /// Whether it was announced that there are too many threads.
     pub(super) full_told: bool,
-    /// Whether it was told which threads there are.
+    /// Whether the number of threads was announced.
     pub(super) list_told: bool,
     pub(super) told: BTreeSet<String>,
     /// How many prompts the server has not answered yet.
@@ -94,7 +95,7 @@ pub struct Codex {
 }
 
 impl Codex {
-    /// Makes the client of a server.
+    /// Creates the client of a server.
     pub fn new(start: Start) -> Self {
         Self {
             numbers: start.numbers,
@@ -115,7 +116,7 @@ impl Codex {
         }
     }
 
-    /// Returns the ids of what is asked now.
+    /// Returns the ids of the open questions.
     #[cfg(test)]
     pub(super) fn asked_now(&self) -> Vec<Id> {
         let turns = self
@@ -127,7 +128,7 @@ impl Codex {
             .collect()
     }
 
-    /// Returns the ids of all that waits.
+    /// Returns the ids of all open requests.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> Vec<Id> {
         let turns = self
@@ -151,7 +152,7 @@ impl Codex {
         }
     }
 
-    /// Returns a thread, known or new; none where there are too many, or the person wants another one.
+    /// Returns a thread, known or new; `None` if there are too many, or the person wants another one.
     pub(super) fn thread(&mut self, id: &str, out: &mut Vec<Out>) -> Option<&mut Thread> {
         let wanted = self.only.as_ref().is_none_or(|only| only == id);
         if id.is_empty() || id.len() > 256 || !wanted {
@@ -159,7 +160,7 @@ impl Codex {
         }
         if !self.threads.contains_key(id) {
             if self.threads.len() >= MOST_THREADS {
-                // One in which nothing happens makes room.
+                // A thread without activity makes room.
                 let idle = self
                     .threads
                     .values()
@@ -249,7 +250,7 @@ impl Codex {
         }
     }
 
-    /// Has a message wait while its thread is caught up with; tells whether it does.
+    /// Queues a message while its thread is caught up with; returns whether it does.
     fn holds(&mut self, thread: &str, message: &Message, now: Now, out: &mut Vec<Out>) -> bool {
         let Some(Thread {
             joined: Joined::CatchingUp { held, .. },
@@ -265,7 +266,7 @@ impl Codex {
         true
     }
 
-    /// Takes what the server says of a thread.
+    /// Handles a notification about a thread.
     fn notified(
         &mut self,
         id: &str,
@@ -285,7 +286,7 @@ impl Codex {
             }
             "thread/status/changed" => {
                 let status = params.get("status").and_then(|it| it.get("type"));
-                // Somebody has it loaded: what happens in it is for us, too.
+                // Another client has it loaded: what happens in it concerns us, too.
                 if status.and_then(Value::as_str) != Some("notLoaded") {
                     self.join(id, out);
                 }
@@ -316,7 +317,7 @@ impl Codex {
         }
     }
 
-    /// Takes what the server says of no thread.
+    /// Handles a notification about no thread.
     fn announced(&mut self, method: &str, params: &Map<String, Value>, out: &mut Vec<Out>) {
         match method {
             "warning" | "configWarning" | "deprecationNotice" => self.warned(params, out),
@@ -345,8 +346,8 @@ impl Codex {
         out: &mut Vec<Out>,
     ) {
         if !asks::is_for_a_person(method) {
-            // Every client has the same request, and the first answer counts: a refusal of ours would take it from the
-            // one that can do it.
+            // Every client gets the same request, and the first answer counts: our refusal would take it from a client
+            // that can carry it out.
             if self.is_new(method) {
                 let method = Word::Name(method.to_owned());
                 out.push(Out::Detail(
@@ -361,7 +362,7 @@ impl Codex {
         if asked {
             self.last = Some(thread.to_owned());
         } else if self.only.as_ref().is_none_or(|only| only == thread) {
-            // It stays open: nobody decides it here, and others can.
+            // It stays open: it is not decided here, but other clients can decide it.
             let method = Word::Name(method.to_owned());
             out.push(Out::Tell(
                 Phrase::new("codex.not_asked").with("method", method),
@@ -369,7 +370,7 @@ impl Codex {
         }
     }
 
-    /// Takes note of a text that is told once; tells whether it is a new one.
+    /// Records a text that is reported only once; returns whether it is new.
     pub(super) fn is_new(&mut self, text: &str) -> bool {
         let text = written::cut(text, 200);
         if self.told.len() >= MOST_TOLD && !self.told.contains(&text) {
@@ -385,14 +386,14 @@ impl Codex {
         }
     }
 
-    /// Takes the loss of the connection, or its end.
+    /// Handles the loss of the connection, or its end.
     fn lost(&mut self, fault: &Fault, over: bool, now: Now, out: &mut Vec<Out>) {
         self.phase = if over { Phase::Over } else { Phase::Unmet };
         for asked in self.asked.forget() {
             if let Ours::Stop(id) = asked
                 && let Some((turn, _)) = self.threads.get_mut(&id).and_then(Thread::told)
             {
-                // It can be stopped again.
+                // The turn can be stopped again.
                 turn.stopping = false;
                 out.push(Out::Tell(Phrase::new("codex.stop_lost")));
             }
@@ -409,19 +410,19 @@ impl Codex {
     }
 }
 
-/// Names the agent of a thread.
+/// Returns the id of a thread's agent.
 pub(super) fn agent(thread: &str) -> String {
     written::id("codex-", thread)
 }
 
-/// Names the thread that a message is about.
+/// Returns the id of the thread that a message is about.
 fn of_thread(params: &Map<String, Value>) -> Option<String> {
     let thread = params.get("thread").and_then(Value::as_object);
     let id = text(params, "threadId").or_else(|| thread.and_then(|thread| text(thread, "id")));
     id.map(str::to_owned)
 }
 
-/// Returns whether a kind of message is known to be of no interest by itself.
+/// Returns whether a kind of message is of no interest by itself.
 fn is_quiet(method: &str) -> bool {
     let groups = [
         "thread/",
@@ -479,7 +480,7 @@ impl Dialect for Codex {
                         break;
                     }
                 }
-                // Where there is none, its turn is over; what became of it was told then.
+                // If no thread matches, the turn is over, and the answer was settled then.
                 if let Some(id) = settled {
                     self.tell_reason(&id, out);
                 }

@@ -1,10 +1,10 @@
-//! Questions for words: what the agent asks the person, and what a server of tools asks through it.
+//! Questions for words: what the agent asks the person, and what a tool server asks through it.
 //!
-//! Responsibilities: the fields that are asked one after the other, each as a question of AAEP; the one answer that they
-//! become together. Not here: whether something may be done (`asks`), when it is asked (`thread`).
+//! Responsibilities: the fields, each asked as an AAEP question of its own, one after the other; the single answer that
+//! they form. Not here: whether something may be done (`asks`), when it is asked (`thread`).
 //!
-//! Mental model: the protocol wants one answer to all of its fields, so it goes out behind the last one. Fields that need
-//! not be filled are left out where others must be: nobody is asked for what nobody needs.
+//! Mental model: the protocol wants one answer for all fields, so it is sent after the last one. If some fields are
+//! required, the optional ones are left out, so that the person is asked nothing unnecessary.
 
 use serde_json::{Map, Value, json};
 
@@ -14,47 +14,47 @@ use crate::acp::read::text;
 use crate::protocol::{Answer, Response};
 use crate::written::{cut, short};
 
-/// How many fields are asked; Codex asks at most three, and a form of tools has a handful.
+/// How many fields are asked; Codex asks at most three, and a tool server's form has a handful.
 const MOST_FIELDS: usize = 16;
-/// How many choices a field has: AAEP takes 32.
+/// How many choices a field may have: AAEP allows 32.
 const MOST_CHOICES: usize = 28;
 /// The longest name of a choice, in characters.
 const LONGEST_LABEL: usize = 350;
-/// What is answered in the place of a field.
+/// The values of the choices that answer the whole form instead of a field.
 const DECLINE: &str = "hearken:decline";
 const CANCEL: &str = "hearken:cancel";
 
-/// Who asks.
+/// The sender of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     /// The agent.
     Agent,
-    /// A server of tools.
+    /// A tool server.
     Server,
 }
 
-/// What a field takes.
+/// What a field accepts.
 #[derive(Debug, Clone, PartialEq)]
 enum Takes {
     /// Any text.
     Text,
-    /// One of these, and any text where that is said.
+    /// One of several values, and any other text if that is allowed.
     OneOf {
-        /// The value and the words of each.
+        /// The value and the label of each.
         choices: Vec<(String, String)>,
-        /// Whether another text is taken, too.
+        /// Whether another text is accepted, too.
         other: bool,
-        /// Whether the value stands in a list of its own.
+        /// Whether the value is sent inside a list.
         listed: bool,
     },
     /// Yes or no.
     YesNo,
     /// A number.
     Number {
-        /// Whether it is whole.
+        /// Whether it must be an integer.
         whole: bool,
     },
-    /// A secret, which is typed nowhere where it would be said and written down.
+    /// A secret, which is never typed where it would be spoken and recorded.
     Secret,
 }
 
@@ -65,7 +65,7 @@ struct Field {
     takes: Takes,
 }
 
-/// A question with its fields.
+/// A form: its fields, and the values given so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
     by: By,
@@ -73,19 +73,19 @@ pub struct Form {
     given: Vec<Value>,
 }
 
-/// What follows an answer.
+/// What to do after an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Then {
-    /// The next field is asked.
+    /// Ask the next field.
     Next,
-    /// This goes out.
+    /// Send this result.
     Send(String),
-    /// It is no answer to this field.
+    /// Nothing: it does not answer this field.
     Nothing,
 }
 
 impl Form {
-    /// Reads the questions of the agent.
+    /// Parses the agent's questions.
     pub fn input(params: &Map<String, Value>, words: &Words) -> Option<Self> {
         let all = params.get("questions").and_then(Value::as_array)?;
         let total = all.len();
@@ -111,7 +111,7 @@ impl Form {
             }
             let mut asked = asked.to_owned();
             if choices.len() == 1 {
-                // One alone is no choice: it is said, and any answer taken.
+                // A single option is no choice: it is read out, and any answer is accepted.
                 for (_, said) in choices.drain(..) {
                     asked = format!("{asked} {said}");
                 }
@@ -135,7 +135,7 @@ impl Form {
         Self::of(By::Agent, fields, total)
     }
 
-    /// Reads the form of a server of tools.
+    /// Parses a tool server's form.
     pub fn elicitation(params: &Map<String, Value>, words: &Words) -> Option<Self> {
         let schema = params.get("requestedSchema").and_then(Value::as_object)?;
         let properties = schema.get("properties").and_then(Value::as_object)?;
@@ -176,7 +176,7 @@ impl Form {
         Self::of(By::Server, fields, total)
     }
 
-    /// Makes one of all its fields; where one can't be asked, the others are no answer either.
+    /// Builds a form if all its fields can be asked; otherwise, the others would be no complete answer.
     fn of(by: By, fields: Vec<Field>, total: usize) -> Option<Self> {
         let whole = total > 0 && fields.len() == total;
         whole.then(|| Self {
@@ -219,7 +219,7 @@ impl Form {
         match self.by {
             By::Agent => {}
             By::Server => {
-                // Whoever asks here may be told no.
+                // A tool server may be refused.
                 let say = |key: &str| first(words, key, &[]);
                 choices.push(choice(DECLINE, &say("codex.form.decline")));
                 choices.push(choice(CANCEL, &say("codex.form.cancel")));
@@ -233,7 +233,7 @@ impl Form {
         Some(fields)
     }
 
-    /// Takes an answer to the field that is asked.
+    /// Applies an answer to the current field.
     pub fn answer(&mut self, answer: &Answer) -> Then {
         let (Answer::Response(response), Some(field)) = (answer, self.fields.get(self.given.len()))
         else {
@@ -287,7 +287,7 @@ impl Form {
     }
 }
 
-/// Numbers a question where there are several.
+/// Numbers a question if there are several.
 fn numbered(question: &str, at: usize, total: usize, words: &Words) -> String {
     if total < 2 {
         return question.to_owned();
@@ -301,7 +301,7 @@ fn numbered(question: &str, at: usize, total: usize, words: &Words) -> String {
     first(words, "codex.form.of", &args)
 }
 
-/// Reads what a property takes; nothing where that is more than can be asked.
+/// Parses what a property accepts; `None` if that can't be asked.
 fn takes(property: &Map<String, Value>) -> Option<Takes> {
     let list = |value: Option<&Value>, names: Option<&Value>| -> Option<Vec<(String, String)>> {
         let values = value?.as_array()?;

@@ -1,7 +1,6 @@
-//! The items of a turn, read leniently: what is missing or of another kind is as if it were not there.
+//! Parses the items of a turn leniently: members that are missing or of the wrong type count as absent.
 //!
-//! Responsibilities: what an item says and does, within bounds. Not here: what
-//! becomes of it (`thread`).
+//! Responsibilities: what an item says and does, within bounds. Not here: what becomes of it (`thread`).
 
 use serde_json::{Map, Value};
 
@@ -13,11 +12,11 @@ use crate::shell::unwrapped;
 use crate::written::cut;
 use crate::{Words, changes};
 
-/// How many changes of one item are looked at: each is named before it is allowed.
+/// How many changes of one item are kept: each is named before it is allowed.
 pub const MOST_CHANGES: usize = 512;
-/// The longest path, in characters: what a system takes.
+/// The longest path, in characters: the limit of an operating system.
 const LONGEST_PATH: usize = 4096;
-/// How many parts of a result are read.
+/// How many parts of a result are kept.
 const MOST_PARTS: usize = 64;
 /// How many steps of a plan are counted.
 const MOST_STEPS: usize = 512;
@@ -27,33 +26,33 @@ const LONGEST_NAME: usize = 512;
 /// One item of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
-    /// What somebody wrote to the agent, and the name that its client gave that.
+    /// A prompt to the agent, from any client.
     Prompt {
         /// The words.
         words: String,
-        /// Whose it is, where its client says so.
+        /// The id that the prompt's client gave it, if any.
         client: Option<String>,
     },
-    /// What the agent says, as far as it is written.
+    /// The agent's text, as far as it is written.
     Says(String),
-    /// It thinks; never said as if it were for the person.
+    /// The agent's thinking; never presented as addressed to the person.
     Thinks,
-    /// A call of a tool.
+    /// A tool call.
     Calls {
-        /// What is said of it.
+        /// What is said about it.
         news: Box<CallNews>,
-        /// Whether somebody declined it.
+        /// Whether it was declined.
         declined: bool,
     },
-    /// It shows something that is no text.
+    /// Something other than text.
     Shows(&'static str),
-    /// Of no interest by itself.
+    /// An item of no interest by itself.
     Quiet,
-    /// Of a kind that is not known here.
+    /// An unknown kind of item.
     Unknown(String),
 }
 
-/// Reads an item: its name and what it is. `over` says whether it is done.
+/// Parses an item: its id and contents. `over` says whether it is done.
 pub fn read(
     item: &Map<String, Value>,
     over: bool,
@@ -139,7 +138,7 @@ fn prompt(item: &Map<String, Value>) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Reads a command, of an item or of the request for an approval.
+/// Parses the command of an item, or of a request for approval.
 pub fn command(map: &Map<String, Value>, news: CallNews) -> CallNews {
     let folder = map.get("cwd").filter(|cwd| cwd.is_string());
     let folder = folder.map(|cwd| Input::new("cwd", cwd));
@@ -153,7 +152,7 @@ pub fn command(map: &Map<String, Value>, news: CallNews) -> CallNews {
     }
 }
 
-/// Reads the changes to files.
+/// Parses the changes to files.
 pub fn changed(changes: Option<&Value>, news: CallNews, folder: &str, words: &Words) -> CallNews {
     let all = changes.and_then(Value::as_array);
     let all = all.into_iter().flatten().take(MOST_CHANGES);
@@ -181,7 +180,7 @@ pub fn changed(changes: Option<&Value>, news: CallNews, folder: &str, words: &Wo
             }
             Some(_) | None => {
                 let edit = of_diff(&path, diff);
-                // A file that is only moved changes in no line.
+                // A file that is only moved has no changed lines.
                 if moved.is_none() || !edit.hunks.is_empty() {
                     edits.push(edit);
                 }
@@ -197,7 +196,7 @@ pub fn changed(changes: Option<&Value>, news: CallNews, folder: &str, words: &Wo
     }
     CallNews {
         kind: Some("edit".to_owned()),
-        // Where no line changes, this is all that there is to say.
+        // If no line changes, this is all there is to say.
         title: edits.is_empty().then(|| also.join("; ")),
         edits: Some(edits),
         also: Some(also),
@@ -207,7 +206,7 @@ pub fn changed(changes: Option<&Value>, news: CallNews, folder: &str, words: &Wo
     }
 }
 
-/// Reads the hunks that change one file.
+/// Parses the hunks that change one file.
 fn of_diff(path: &str, diff: &str) -> FileChange {
     let patch = format!("--- a\n+++ a\n{diff}");
     let change = changes::of_patch(&patch).into_iter().next();
@@ -218,7 +217,7 @@ fn of_diff(path: &str, diff: &str) -> FileChange {
     }
 }
 
-/// Reads what a command wrote, and how it ended where that is not well.
+/// Parses the output of a command, with its exit code if that is not zero.
 fn output_of(item: &Map<String, Value>, words: &Words) -> Option<Brought> {
     let wrote = text(item, "aggregatedOutput").unwrap_or_default().trim();
     let code = item.get("exitCode").and_then(Value::as_i64);
@@ -232,7 +231,7 @@ fn output_of(item: &Map<String, Value>, words: &Words) -> Option<Brought> {
     Brought::of(&all.join("\n"))
 }
 
-/// Reads what another tool brought.
+/// Parses the output of any other tool.
 fn result(item: &Map<String, Value>) -> Brought {
     let error = item.get("error").and_then(Value::as_object);
     let error = error.and_then(|error| text(error, "message"));
@@ -244,7 +243,7 @@ fn result(item: &Map<String, Value>) -> Brought {
     Brought::of(all.join("\n").trim()).unwrap_or_default()
 }
 
-/// Reads a plan.
+/// Parses a plan.
 pub fn plan(params: &Map<String, Value>) -> Vec<PlanStep> {
     let steps = params.get("plan").and_then(Value::as_array);
     let steps = steps.into_iter().flatten().take(MOST_STEPS);

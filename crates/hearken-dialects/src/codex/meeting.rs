@@ -1,11 +1,11 @@
 //! Joining the threads of a server: the greeting, the list, what was missed, what is refused.
 //!
-//! Responsibilities: what an answer to a request of ours means. Not here: what goes on in a thread (`thread`), everything
+//! Responsibilities: what the answers to our requests mean. Not here: what goes on in a thread (`thread`), everything
 //! else that the server says (`client`).
 //!
 //! # Tuning by symptom
 //! - The beginning of a new thread's first turn is missed: [`AGAIN`] is too long.
-//! - A server is asked for a thread too often that nobody writes in: [`AGAIN_IDLE`] is too short.
+//! - A server is asked too often for a thread in which nothing happens: [`AGAIN_IDLE`] is too short.
 
 use std::time::Duration;
 
@@ -20,19 +20,19 @@ use crate::{Out, written};
 use super::client::{Codex, Ours, Phase};
 use super::thread::Joined;
 
-/// How many pages of the list of threads are asked for.
+/// How many pages of the list of threads are requested.
 const MOST_PAGES: usize = 16;
-/// When a thread of which nothing is written yet is asked for again, while something happens in it.
+/// When to ask again for a thread of which nothing is written yet, while something happens in it.
 const AGAIN: Duration = Duration::from_millis(200);
-/// The same, while nothing does.
+/// The same, while nothing happens in it.
 const AGAIN_IDLE: Duration = Duration::from_secs(5);
-/// How long what was missed is waited for.
+/// How long to wait for what was missed.
 const CATCH_UP: Duration = Duration::from_secs(3);
-/// How long a question is waited for that the server should ask again.
+/// How long to wait for a question that the server should repeat.
 const ASKED_AGAIN: Duration = Duration::from_secs(2);
 
 impl Codex {
-    /// Asks for everything that happens in a thread.
+    /// Subscribes to everything that happens in a thread.
     pub(super) fn join(&mut self, id: &str, out: &mut Vec<Out>) {
         let met = self.phase == Phase::Met;
         let Some(thread) = self.thread(id, out).filter(|_| met) else {
@@ -46,7 +46,7 @@ impl Codex {
         self.ask(Ours::Join(id.to_owned()), "thread/resume", &params, out);
     }
 
-    /// Goes on with a thread of which what was missed is known, or will not be.
+    /// Continues a thread after catching up with it; `sure` is false if what was missed stays unknown.
     pub(super) fn caught_up(
         &mut self,
         id: &str,
@@ -75,13 +75,13 @@ impl Codex {
         if let Some(thread) = self.threads.get_mut(id).filter(|thread| thread.away) {
             match thread.waits {
                 true => thread.away_until = Some(now.monotonic + ASKED_AGAIN),
-                // Nobody is waited for: it was decided meanwhile, or went with the server.
+                // No question is open there: it was decided meanwhile, or went with the server.
                 false => thread.lose_question(now, out),
             }
         }
     }
 
-    /// Takes the answer to a request of ours.
+    /// Handles the answer to a request of ours.
     pub(super) fn granted(
         &mut self,
         what: Ours,
@@ -135,7 +135,7 @@ impl Codex {
             let params = json!({"cursor": cursor});
             return self.ask(Ours::List(page + 1), "thread/loaded/list", &params, out);
         }
-        // What was told of a thread that is loaded no more is to come to an end.
+        // Open turns of threads that are no longer loaded must come to an end.
         let open = self
             .threads
             .values()
@@ -152,7 +152,7 @@ impl Codex {
         }
     }
 
-    /// Asks for what was missed of a thread.
+    /// Requests what was missed in a thread.
     pub(super) fn catch_up(&mut self, id: &str, now: Now, out: &mut Vec<Out>) {
         let params =
             json!({"threadId": id, "limit": 1, "sortDirection": "desc", "itemsView": "full"});
@@ -166,7 +166,7 @@ impl Codex {
         }
     }
 
-    /// Takes the word that a thread is joined.
+    /// Handles the news that a thread is joined.
     pub(super) fn joined(
         &mut self,
         id: &str,
@@ -193,7 +193,7 @@ impl Codex {
         }
     }
 
-    /// Takes the refusal of a request of ours.
+    /// Handles the refusal of a request of ours.
     pub(super) fn refused(&mut self, what: Ours, message: &str, now: Now, out: &mut Vec<Out>) {
         let words = Word::Agent(written::short(message));
         if let Ours::Prompt | Ours::Add(..) = what {
@@ -227,12 +227,12 @@ impl Codex {
             }
             Ours::Last(id) => self.caught_up(&id, None, true, now, out),
             Ours::Add(thread, prompt) => {
-                // The turn was over before it came.
+                // The turn was over before the prompt arrived.
                 self.begin_turn(&thread, &prompt, out);
             }
             Ours::Stop(id) => {
                 out.push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
-                // What it asks is asked again, and it can be stopped again.
+                // Joining again brings back its questions, and it can be stopped again.
                 if let Some(thread) = self.threads.get_mut(&id) {
                     thread.joined = Joined::Not;
                     if let Some((turn, _)) = thread.told() {

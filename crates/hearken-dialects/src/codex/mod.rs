@@ -1,21 +1,21 @@
 //! Codex's app-server: the conversations of a Codex that runs elsewhere, heard, answered, prompted and stopped. Pure.
 //!
-//! Responsibilities: attaching to its threads, telling their turns in AAEP's terms, asking the person what it asks its
-//! clients, giving back what they decide. Not here: what a turn becomes (`acp`, which tells it in the same way), AAEP
-//! itself (`protocol`), the connection (`transport`).
+//! Responsibilities: attaching to its threads, reporting their turns as AAEP events, asking the person what it asks its
+//! clients, and returning the decisions. Not here: what becomes of a turn (`acp`, whose code is shared), AAEP itself
+//! (`protocol`), the connection (`transport`).
 //!
 //! # Mental model
-//! A server has threads; a thread has one turn at a time; a turn is one session of AAEP, and each thread is an agent of
-//! its own. Every client of a thread hears the same, and is asked the same under the same id; whoever answers first
-//! decides, and `serverRequest/resolved` tells the others. So an answer is delivered when the server says that, and not
-//! when it was written. A thread that is joined in the middle, or again after a loss, is caught up with first: what comes
-//! meanwhile waits, and nothing is told or asked twice.
+//! A server has threads; a thread has one turn at a time; a turn is one AAEP session, and each thread is an agent of
+//! its own. All clients of a thread hear the same, and are asked the same under the same id; the first answer decides,
+//! and `serverRequest/resolved` informs the others. So an answer counts as delivered when the server confirms it, not
+//! when it was written. A thread that is joined in the middle, or again after a loss, is first caught up with: new
+//! messages wait meanwhile, and nothing is announced or asked twice.
 //!
 //! # Worked example
 //! `item/started` names a command, and `item/commandExecution/requestApproval` with the id 0 asks for it. It becomes a
-//! question with the decisions that the server takes. The connection breaks; over the next one `thread/resume` brings the
-//! same request with the same id: the question can be answered again. Somebody else answers: `serverRequest/resolved`
-//! closes it here.
+//! question with the decisions that the server accepts. The connection breaks; over the next one, `thread/resume`
+//! repeats the request under the same id: the question can be answered again. Another client answers:
+//! `serverRequest/resolved` closes the question here.
 
 mod answering;
 mod asks;
@@ -36,9 +36,9 @@ use super::rpc::{self, Message, Text};
 /// The name of this dialect.
 const NAME: &str = "codex";
 
-/// Returns whether a text is of this protocol: the server speaks only when it was spoken to, so this is for captures.
+/// Returns whether a text belongs to this protocol. For captures only: a server speaks only when it is spoken to.
 pub fn recognise(text: &str) -> Sign {
-    // Another protocol on JSON-RPC says its version, which this one leaves out.
+    // Other protocols on JSON-RPC state its version, which this one omits.
     if !matches!(rpc::read(text), Text::Object) {
         return Sign::No;
     }

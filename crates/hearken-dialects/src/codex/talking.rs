@@ -1,6 +1,7 @@
-//! What the person wants of the agent: prompts, stops, and why they rejected something.
+//! The person's wishes to the agent: prompts, stops, and the reason for a rejection.
 //!
-//! Responsibilities: which thread is meant, which message that is. Not here: what becomes of it (`thread`, `meeting`).
+//! Responsibilities: which thread is meant, and which message to send. Not here: what becomes of it (`thread`,
+//! `meeting`).
 
 use serde_json::{Value, json};
 
@@ -11,13 +12,13 @@ use crate::{Out, Wish};
 use super::client::{Codex, Ours, Phase, agent};
 use super::thread::{OURS, Thread};
 
-/// Which thread is meant.
+/// The thread that is meant.
 enum Meant<'a> {
     /// This one.
     One(&'a Thread),
-    /// One of several, and nothing says which.
+    /// One of several, without a hint which.
     Several,
-    /// One that is not there.
+    /// One that does not exist.
     None,
 }
 
@@ -35,14 +36,14 @@ impl Codex {
         self.ask(what, "turn/steer", &params, out);
     }
 
-    /// Returns a name for what the person writes, by which it is known when it comes back.
+    /// Returns an id for a prompt from the person, by which it is recognised when the server repeats it.
     pub(super) fn mark(&mut self) -> String {
         self.prompts += 1;
         self.unanswered += 1;
         format!("{OURS}{:016x}-{}", self.seed, self.prompts)
     }
 
-    /// Does what is wished: of the agent that is named, else of the one in which something happened last.
+    /// Carries out a wish: for the agent that is named, otherwise for the one with the latest activity.
     pub(super) fn wish_of(
         &mut self,
         whom: Option<&AgentId>,
@@ -55,17 +56,17 @@ impl Codex {
             Wish::Stop => self.stop(whom, now, out),
             Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
             Wish::Of(agent, wish) => self.wish_of(Some(agent), wish, now, out),
-            // The protocol has no words for how somebody wants to hear an agent.
+            // The protocol has no message for how a person wants to hear an agent.
             Wish::Terms(_) => {}
         }
     }
 
-    /// Finds the thread that is meant: the one that is named, else the one in which something happened last, else the
-    /// only one. Which of several is never guessed.
+    /// Finds the thread that is meant: the one that is named, otherwise the one with the latest activity, otherwise the
+    /// only one. If there are several, none is ever guessed.
     fn meant(&self, whom: Option<&AgentId>, in_turn: bool) -> Meant<'_> {
         let fits = |thread: &&Thread| !in_turn || thread.in_turn();
         let one = match whom {
-            // Whoever means one means no other.
+            // A name stands for this thread and no other.
             Some(whom) => {
                 let mut all = self.threads.values();
                 all.find(|thread| agent(&thread.id) == whom.as_str())
@@ -125,14 +126,14 @@ impl Codex {
         ) else {
             return out.push(Out::Tell(Phrase::new("stop_turn.none")));
         };
-        // Said first: what follows comes of it.
+        // Announced first, because the rest follows from it.
         out.push(Out::Tell(Phrase::new("stop_turn.asked_to_stop")));
         thread.stop(now, out);
         let params = json!({"threadId": id, "turnId": turn});
         self.ask(Ours::Stop(id), "turn/interrupt", &params, out);
     }
 
-    /// Tells the agent why the person rejected something: the answer itself has no place for it.
+    /// Sends the agent the person's reason for a rejection, for which the answer itself has no place.
     pub(super) fn tell_reason(&mut self, id: &str, out: &mut Vec<Out>) {
         let thread = self.threads.get_mut(id);
         let reason = thread.and_then(|thread| {

@@ -1,11 +1,12 @@
-//! One thread of the server on its way into AAEP: its turns, each a session.
+//! One thread of the server as AAEP events: each of its turns is a session.
 //!
-//! Responsibilities: which turn a message belongs to, what of it was told already, catching up where it was joined in the
-//! middle or again. Not here: its questions (`answering`), what goes out (`client`), the events themselves (`acp`).
+//! Responsibilities: which turn a message belongs to, what of it was announced already, catching up with a thread that
+//! is joined in the middle or again. Not here: its questions (`answering`), what is sent (`client`), the events
+//! themselves (`acp`).
 //!
-//! Mental model: a turn begins to be told with the first of its items, because that is what the person or somebody else
-//! asked for. Text is told as it comes, and what is missing of it when it is whole; of what was told nothing is told
-//! again, however often the server says it.
+//! Mental model: a turn is announced with its first item, because that item is the prompt, from the person or from
+//! another client. Text is announced as it comes, and whatever is missing once it is complete; nothing is announced
+//! twice, however often the server repeats it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -26,93 +27,93 @@ use super::answering::Answering;
 use super::form::Form;
 use super::items::{self, Item};
 
-/// How many texts are remembered as said, so that what is missing of them can be said.
+/// How many texts are remembered, so that missing parts can be added.
 const MOST_TEXTS: usize = 32;
-/// Of how many earlier texts the names are remembered, so that they are not said again after a loss.
+/// How many ids of earlier texts are remembered, so that these are not repeated after a loss.
 const MOST_SPOKEN: usize = 1024;
-/// How much of each is remembered, in bytes; of a longer one nothing is said again, and nothing that is missing.
+/// How much of each text is remembered, in bytes; a longer one is neither repeated nor completed.
 const MOST_SAID: usize = 64 * 1024;
-/// How many turns that are over are remembered: a command may outlive the turn that began it.
+/// How many finished turns are remembered: a command may outlive the turn that began it.
 const MOST_OVER: usize = 64;
-/// How many messages wait while a thread is caught up with; the answer to one request comes meanwhile.
+/// How many messages wait during catching up, which takes one request and its answer.
 pub const MOST_HELD: usize = 1024;
-/// How long a turn that is over waits for the word that what it asked is over, too: the server says both at once.
+/// How long a finished turn waits for its open question to be resolved, too: the server reports both together.
 const LAST_WORD: Duration = Duration::from_secs(2);
-/// The beginning of the names that we give to what the person writes.
+/// The prefix of the ids that we give to the person's prompts.
 pub const OURS: &str = "hearken-";
 
 /// How far a thread is joined.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Joined {
-    /// Nothing of it comes.
+    /// Nothing of it arrives.
     Not,
-    /// The server was asked.
+    /// The server was asked to join us.
     Asked,
-    /// The server is asked again then: it has nothing written of it yet.
+    /// The server has written nothing of it yet, and is asked again at this time.
     Later(Duration),
-    /// What was missed is asked for; what comes meanwhile waits, until then at the longest.
+    /// What was missed has been requested; meanwhile, new messages wait.
     CatchingUp {
-        /// What waits.
+        /// The waiting messages.
         held: Vec<Message>,
-        /// Until when.
+        /// The latest time until which they wait.
         until: Duration,
-        /// Whether everything of it comes afterwards.
+        /// Whether everything of it arrives afterwards.
         joined: bool,
     },
-    /// Everything of it comes.
+    /// Everything of it arrives.
     Yes,
 }
 
-/// The turn that runs.
+/// The current turn.
 #[derive(Debug)]
 pub struct Run {
-    /// The server's name for it.
+    /// The server's id of the turn.
     pub id: String,
-    /// How it is told; absent until its first item.
+    /// Its AAEP session; `None` until its first item.
     pub turn: Option<Turn>,
-    /// What of its texts was said, by item.
+    /// The announced parts of its texts, by item.
     said: VecDeque<(String, String)>,
-    /// The texts before those, of which nothing is said any more.
+    /// The ids of earlier texts, of which nothing more is announced.
     spoken: VecDeque<String>,
-    /// Its calls to servers of tools that are not over: item, server and tool.
+    /// Its unfinished calls: the item, and the kind of tool (`server.tool` for a tool server).
     pub tools: Vec<(String, String)>,
-    /// Until when its last words are waited for.
+    /// Until when its last words are awaited.
     pub last_word: Option<Duration>,
 }
 
 /// One thread.
 #[derive(Debug)]
 pub struct Thread {
-    /// The server's name for it.
+    /// The server's id of the thread.
     pub id: String,
-    /// Writes its events.
+    /// What its events are written with.
     pub teller: Teller,
     /// How far it is joined.
     pub joined: Joined,
-    /// The turn that runs.
+    /// The current turn.
     pub run: Option<Run>,
-    /// The turns that are over.
+    /// The finished turns.
     over: VecDeque<String>,
-    /// What is asked for in words, by the server's id.
+    /// The questions for words, by the server's ids.
     pub forms: BTreeMap<Id, Form>,
-    /// The answer of the person that is under way.
+    /// The person's answer under way.
     pub answering: Option<Answering>,
-    /// Whether what is asked was asked over a connection that is gone.
+    /// Whether the open question was asked over a connection that is gone.
     pub away: bool,
-    /// Until when it is waited for to be asked again.
+    /// Until when the server is expected to ask it again.
     pub away_until: Option<Duration>,
-    /// Whether an answer was taken for delivered that perhaps was not.
+    /// Whether an answer that was reported as written may not have arrived.
     pub doubted: bool,
     /// Whether the server says that it waits for a person.
     pub waits: bool,
     /// Whether the server says that something happens in it.
     pub active: bool,
-    /// Why the person rejected something, which the agent is yet to be told.
+    /// The person's reason for a rejection, which the agent has yet to receive.
     pub reason: Option<String>,
 }
 
 impl Thread {
-    /// Begins to know a thread.
+    /// Creates a thread of which nothing is known but its id.
     pub fn new(id: &str, teller: Teller) -> Self {
         Self {
             id: id.to_owned(),
@@ -131,18 +132,18 @@ impl Thread {
         }
     }
 
-    /// Returns whether a turn of it runs.
+    /// Returns whether it has a current turn.
     pub fn in_turn(&self) -> bool {
         self.run.is_some()
     }
 
-    /// Returns the turn that is told, where it began to be.
+    /// Returns the current turn, if it is announced.
     pub fn told(&mut self) -> Option<(&mut Turn, &mut Teller)> {
         let turn = self.run.as_mut()?.turn.as_mut()?;
         Some((turn, &mut self.teller))
     }
 
-    /// Returns the turn that is told; what the agent does begins it.
+    /// Returns the current turn, announcing it if necessary.
     pub fn turn(
         &mut self,
         prompt: Option<&str>,
@@ -152,20 +153,20 @@ impl Thread {
         let (run, teller) = (self.run.as_mut()?, &mut self.teller);
         if run.turn.is_none() {
             let mut turn = Turn::begin(&self.id, prompt, teller, now, out);
-            // The server will say that it is over, whoever prompted it.
+            // The server will report its end, whoever prompted it.
             turn.will_end();
             run.turn = Some(turn);
         }
         Some((run.turn.as_mut()?, teller))
     }
 
-    /// Takes note of the turn that a message belongs to; tells whether it is told.
+    /// Makes a message's turn the current one; returns false if that turn is over.
     pub fn runs(&mut self, id: &str, now: Now, out: &mut Vec<Out>) -> bool {
         if id.is_empty() || self.over.iter().any(|over| over == id) {
             return false;
         }
         if self.run.as_ref().is_some_and(|run| run.id != id) {
-            // Its end was not heard.
+            // The end of the previous turn was not heard.
             self.leave_run(End::Gone, now, out);
         }
         self.run.get_or_insert_with(|| Run {
@@ -179,7 +180,7 @@ impl Thread {
         true
     }
 
-    /// Takes a message of the server about this thread; tells whether it is known.
+    /// Handles a message from the server about this thread; returns false if its kind is unknown.
     pub fn notified(
         &mut self,
         method: &str,
@@ -216,7 +217,7 @@ impl Thread {
                 }
             }
             "item/commandExecution/outputDelta" => {
-                // What writes runs: it was allowed, whoever allowed it.
+                // A command with output is running, so it was allowed, here or elsewhere.
                 let key = call::key(text(params, "itemId").unwrap_or_default());
                 if let Some((turn, teller)) = self.told()
                     && turn
@@ -265,7 +266,7 @@ impl Thread {
         true
     }
 
-    /// Takes how the server says that the thread is.
+    /// Applies the thread's status, as the server reports it.
     pub fn status(&mut self, status: Option<&Map<String, Value>>, now: Now, out: &mut Vec<Out>) {
         self.active = status.and_then(|status| text(status, "type")) == Some("active");
         let flags = status.and_then(|status| status.get("activeFlags"));
@@ -282,7 +283,7 @@ impl Thread {
         }
     }
 
-    /// Takes an item; tells whether it is of a kind that is known.
+    /// Handles an item; returns false if its kind is unknown.
     fn item(
         &mut self,
         item: &Map<String, Value>,
@@ -318,7 +319,7 @@ impl Thread {
         true
     }
 
-    /// Takes what somebody wrote to the agent: it begins the turn, or is added to it.
+    /// Handles a prompt to the agent: it begins the turn, or is added to it.
     fn prompted(&mut self, words: &str, client: Option<&str>, now: Now, out: &mut Vec<Out>) {
         let begins = self.run.as_ref().is_some_and(|run| run.turn.is_none());
         if begins {
@@ -338,7 +339,7 @@ impl Thread {
         }
     }
 
-    /// Takes a piece of a text.
+    /// Handles a piece of a text.
     fn says(&mut self, item: &str, piece: &str, now: Now, out: &mut Vec<Out>) {
         let Some(said) = self.said_of(item) else {
             return;
@@ -349,12 +350,12 @@ impl Thread {
         self.tell_text(item, piece, now, out);
     }
 
-    /// Takes a whole text: what of it was not said yet is said now.
+    /// Handles a complete text: announces whatever of it is still missing.
     fn said(&mut self, item: &str, whole: &str, now: Now, out: &mut Vec<Out>) {
         let Some(said) = self.said_of(item).filter(|said| said.len() <= MOST_SAID) else {
             return;
         };
-        // What was heard from its middle on was heard to its end.
+        // A text that was heard from its middle on was heard to its end.
         let rest = whole
             .strip_prefix(said.as_str())
             .unwrap_or_default()
@@ -400,7 +401,7 @@ impl Thread {
         let words = error
             .and_then(|error| text(error, "message"))
             .unwrap_or_default();
-        // Why a turn failed stands in its end, too.
+        // The end of a failed turn states the reason, too.
         if params.get("willRetry") == Some(&Value::Bool(true)) {
             let words = Word::Agent(written::short(words));
             out.push(Out::Detail(
@@ -409,7 +410,7 @@ impl Thread {
         }
     }
 
-    /// Takes the end of the turn that runs.
+    /// Handles the end of the current turn.
     fn completed(&mut self, turn: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
         let items = turn.get("items").and_then(Value::as_array);
         for item in items.into_iter().flatten().filter_map(Value::as_object) {
@@ -436,7 +437,7 @@ impl Thread {
         self.go_on(now, out);
     }
 
-    /// Ends the turn that runs, where it is over.
+    /// Ends the current turn if it is over.
     pub fn go_on(&mut self, now: Now, out: &mut Vec<Out>) {
         let over = |run: &mut Run| run.turn.as_ref().is_some_and(Turn::is_over);
         let Some(run) = self.run.take_if(over) else {
@@ -457,7 +458,7 @@ impl Thread {
         (self.away, self.away_until, self.doubted) = (false, None, false);
     }
 
-    /// Ends the turn that runs, whatever it still asks.
+    /// Ends the current turn, even if a question is open.
     pub fn leave_run(&mut self, end: End, now: Now, out: &mut Vec<Out>) {
         self.settle_lost(out);
         let Some(run) = self.run.take() else {
@@ -470,7 +471,7 @@ impl Thread {
         self.is_over(run.id);
     }
 
-    /// Catches up: takes the last turn as the server has it written.
+    /// Catches up with the latest turn, as the server has recorded it.
     pub fn caught_up(&mut self, last: Option<&Map<String, Value>>, now: Now, out: &mut Vec<Out>) {
         let id = last.and_then(|last| text(last, "id"));
         let known = self
@@ -496,7 +497,8 @@ impl Thread {
                     false => self.was(item, over, now, out),
                 }
             }
-            // Whoever joins in the middle hears that there is something; one that has just begun says itself what for.
+            // A turn joined in the middle is announced right away; one that has just begun announces itself with its
+            // prompt.
             if begun {
                 self.turn(None, now, out);
             }
@@ -506,7 +508,7 @@ impl Thread {
         }
     }
 
-    /// Takes an item of before we joined: it is known, and not told.
+    /// Records an item from before we joined, without announcing it.
     fn was(&mut self, item: &Map<String, Value>, over: bool, now: Now, out: &mut Vec<Out>) {
         let (folder, words) = (self.teller.folder.clone(), self.teller.words.clone());
         match items::read(item, over, &folder, &words) {
@@ -520,7 +522,7 @@ impl Thread {
                     turn.forget(&call::key(&id));
                 }
             }
-            // Only the first one begins it.
+            // Only the first prompt begins the turn.
             Some((_, Item::Prompt { words, .. })) => {
                 let begins = self.run.as_ref().is_some_and(|run| run.turn.is_none());
                 let words = begins.then_some(words);
@@ -533,7 +535,7 @@ impl Thread {
         }
     }
 
-    /// Returns when time does something.
+    /// Returns when time next matters.
     pub fn deadline(&self) -> Option<Duration> {
         let joined = match &self.joined {
             Joined::Later(at) | Joined::CatchingUp { until: at, .. } => Some(*at),
@@ -553,7 +555,7 @@ impl Thread {
         .min()
     }
 
-    /// Takes the passing of time.
+    /// Handles the passing of time.
     pub fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
         let due = |at: Duration| at <= now.monotonic;
         if self.away_until.is_some_and(due) {
@@ -573,7 +575,7 @@ impl Thread {
         self.go_on(now, out);
     }
 
-    /// Waits a little before a call is told as running that somebody else decided.
+    /// Waits a little before a call that was decided elsewhere is announced as running.
     pub fn wait_for_call(&mut self, key: &str, now: Now) {
         if let Some((turn, _)) = self.told()
             && let Some(call) = turn.calls.get_mut(key)

@@ -1,11 +1,12 @@
-//! What opencode asks, as questions of AAEP, and the answers as it takes them.
+//! opencode's questions as AAEP questions, and the answers in its form.
 //!
-//! Responsibilities: a permission with its three answers; questions in words, one after the other, and their answers
-//! together. Not here: asking one after the other (`acp::turn`), sending (`client`).
+//! Responsibilities: a permission with its three answers; questions in words, one after another, and their combined
+//! answer. Not here: asking one after another (`acp::turn`), sending (`client`).
 //!
-//! Mental model: a permission takes `once`, `always` and `reject`. What `always` widens to is said before it is chosen.
-//! Several questions come as one request and go back as one answer: each is asked when the one before it is answered, and
-//! nothing goes out before the last. Any of them can be declined, which declines them all, because opencode has it so.
+//! Mental model: a permission accepts `once`, `always` and `reject`. What `always` would allow is announced before it
+//! is chosen. Several questions arrive as one request and go back as one answer: each is asked after the previous one
+//! is answered, and nothing is sent before the last. A question with choices can be declined, which declines them all,
+//! as opencode defines it.
 
 use serde_json::{Map, Value, json};
 
@@ -20,35 +21,36 @@ use crate::written::cut;
 
 use super::requests::{self, Question, Wants, Wonders};
 
-/// The longest list of what is allowed for good, in characters: more of it could not be said whole.
+/// The longest list of permanent permissions, in characters: more could not be announced in full.
 const LONGEST_PATTERNS: usize = 350;
-/// How much of what can't be asked whole is there to be read, in characters.
+/// How much of a request too long to announce can be read on demand, in characters.
 const LONGEST_WHOLE: usize = 64 * 1024;
 /// The longest label of an answer, in characters.
 const LONGEST_LABEL: usize = 900;
-/// What is chosen by who answers none of the questions.
+/// The choice that answers none of the questions.
 const DECLINE: &str = "decline";
 
-/// The questions of one request, and what was answered so far.
+/// The questions of one request, and the answers so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Form {
     questions: Vec<Question>,
     answers: Vec<Vec<String>>,
 }
 
-/// What an answer of the person does.
+/// The effect of an answer of the person.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answered {
-    /// It goes out.
+    /// It is sent.
     Sent(Call),
-    /// It is kept until the last one is there, and the next question is asked.
+    /// It is kept until the last one is given, and the next question is asked.
     Kept,
-    /// It is none of those that are taken.
+    /// It is not an accepted answer.
     Unfit,
 }
 
-/// Makes the request for a permission: what it becomes, and what is known of its call. The third value counts answers that
-/// can't be offered: what was shortened can only be rejected, because nobody heard what they would allow.
+/// Builds the question for a permission, and what is known of its call. The third value counts the answers that cannot
+/// be offered: a request that was shortened can only be rejected, because the person did not hear what would be
+/// allowed.
 pub fn permission(
     wants: Wants,
     given: Option<&Map<String, Value>>,
@@ -61,11 +63,11 @@ pub fn permission(
     };
     inputs.extend(wants.inputs);
     let mut is_whole = wants.is_whole;
-    // Where nothing is said of it here, the call is what it was.
+    // A request without details leaves the call as it was known.
     if !inputs.is_empty() || !wants.is_for_call {
         let kept = requests::given(&inputs, &mut news);
         let edits = news.edits.as_ref().is_some_and(|it| !it.is_empty());
-        // A command is asked to the letter, and lines by the lines.
+        // A command is quoted in full, and edits by their lines.
         is_whole = news.command.is_some() || is_whole && (kept || edits);
     }
     let always = wants.always.map(|always| always.join(", "));
@@ -97,7 +99,7 @@ pub fn permission(
     (permission, news, left_out)
 }
 
-/// Writes the answer to a permission.
+/// Returns the request that answers a permission.
 pub fn decided(request: &str, choice: &Choice, reason: Option<&str>) -> Call {
     let mut body = json!({"reply": choice.option});
     if let Some(reason) = reason.filter(|reason| !choice.allows && !reason.trim().is_empty()) {
@@ -108,7 +110,7 @@ pub fn decided(request: &str, choice: &Choice, reason: Option<&str>) -> Call {
 }
 
 impl Form {
-    /// Takes the questions of a request.
+    /// Collects the questions of a request.
     pub fn new(wonders: Wonders) -> Self {
         Self {
             questions: wonders.questions,
@@ -116,7 +118,7 @@ impl Form {
         }
     }
 
-    /// Makes the question that is asked next.
+    /// Builds the next question.
     pub fn next(&self, request: &str, words: &Words) -> Option<Permission> {
         let question = self.questions.get(self.answers.len())?;
         let number = |n: usize| match self.questions.len() {
@@ -162,7 +164,7 @@ impl Form {
         Some(Permission::words(Id::of_name(request), fields))
     }
 
-    /// Takes an answer to the question that is asked now.
+    /// Applies an answer to the current question.
     pub fn answer(&mut self, request: &str, text: &str) -> Answered {
         let Some(question) = self.questions.get(self.answers.len()) else {
             return Answered::Unfit;
@@ -177,7 +179,7 @@ impl Form {
         let mut answers = self.answers.clone();
         answers.push(answer);
         if answers.len() == self.questions.len() {
-            // What does not go out is given again.
+            // The last answer is not kept: if it cannot be sent, it is given again.
             let path = format!("/question/{}/reply", segment(request));
             let body = json!({"answers": answers}).to_string();
             return Answered::Sent(Call::post(path, Body::json(body)));
@@ -188,7 +190,7 @@ impl Form {
 }
 
 impl Question {
-    /// Reads an answer: the labels that it names, or other words where those are taken.
+    /// Reads an answer: the labels that it names, or other words if allowed.
     fn takes(&self, text: &str) -> Option<Vec<String>> {
         let text = text.trim();
         let named = |word: &str| {
@@ -228,7 +230,7 @@ impl Question {
     }
 }
 
-/// Writes a name so that it is one segment of a path and nothing else.
+/// Encodes a name as exactly one segment of a path.
 pub fn segment(name: &str) -> String {
     name.bytes().fold(String::new(), |mut path, byte| {
         if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-' {

@@ -1,12 +1,12 @@
-//! What is asked for after each connection: the stream says nothing of before.
+//! What is requested after each connection: the stream reports nothing earlier.
 //!
-//! Responsibilities: which requests are made, and what their answers together mean for what is open. Not here: sending
+//! Responsibilities: which requests are sent, and what their combined answers mean for what is open. Not here: sending
 //! them (`client`).
 //!
-//! Mental model: the stream is open before the first of these is asked, so what changes meanwhile is heard there, and is
-//! newer than any answer. An answer closes only what was open before it was asked for, and rests only what nothing was
-//! heard of since. What an idle conversation still has in its list of questions is left over from a turn that was stopped:
-//! nobody waits for it.
+//! Mental model: the stream is open before the first of these requests is sent, so later changes are heard there, and
+//! are newer than any answer. An answer closes only questions that were open before the request, and ends only turns
+//! that were not heard of since. What an idle conversation still has in its list of questions is left over from a
+//! stopped turn and needs no answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,39 +21,39 @@ use super::client::{Asked, Opencode};
 use super::read::{self, About, Does, Message, Part};
 use super::requests::{self, Wants, Wonders};
 
-/// How many conversations of which nothing is known are asked about.
+/// How many unknown conversations are looked up.
 const MOST_ABOUT: usize = 32;
-/// Of how many conversations that work what they wrote is asked for.
+/// For how many active conversations the messages are requested.
 const MOST_READ: usize = 16;
-/// How many of its last messages are read.
+/// How many of the latest messages are read.
 const MESSAGES: usize = 50;
-/// How large they may be, in bytes.
+/// The largest answer with messages, in bytes.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
-/// Names one of the requests.
+/// One of the requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// What the conversations do.
+    /// The states of the conversations.
     Does,
-    /// Which permissions are asked for.
+    /// The open permissions.
     Wants,
-    /// What is asked in words.
+    /// The open questions in words.
     Wonders,
-    /// What one of them is.
+    /// The description of a conversation.
     About(String),
-    /// What one of them wrote.
+    /// The messages of a conversation.
     Messages(String),
 }
 
-/// What was answered so far.
+/// The answers so far.
 #[derive(Debug, Default)]
 pub(super) struct CatchUp {
     waits: BTreeSet<u64>,
-    /// What was open before anything was asked for.
+    /// The questions that were open before the first request.
     judged: Vec<(String, String)>,
-    /// Which turns were under way then.
+    /// The turns that were active then.
     turns: Vec<String>,
-    /// What was heard of meanwhile.
+    /// The conversations heard of since.
     stirred: BTreeSet<String>,
     does: Option<Vec<(String, Does)>>,
     wants: Option<Vec<Wants>>,
@@ -62,19 +62,19 @@ pub(super) struct CatchUp {
     messages: BTreeMap<String, Vec<(Message, Vec<Part>)>>,
     is_second: bool,
     missed: bool,
-    /// Whether something is asked that can't be read.
+    /// Whether a question is open that cannot be read.
     unread: bool,
 }
 
 impl CatchUp {
-    /// Takes note that something was heard of a conversation.
+    /// Records that a conversation was heard of.
     pub(super) fn stirs(&mut self, id: &str) {
         if self.stirred.len() < 1024 {
             self.stirred.insert(id.to_owned());
         }
     }
 
-    /// Takes what of a list can be read, and notes whether that is all.
+    /// Returns the readable part of a list, and records whether that is everything.
     fn take<T>(&mut self, (known, unread): (Vec<T>, usize)) -> Vec<T> {
         self.unread |= unread > 0;
         known
@@ -87,7 +87,7 @@ impl CatchUp {
 }
 
 impl Opencode {
-    /// Asks for what was missed.
+    /// Requests what was missed.
     pub(super) fn begin_to_catch_up(&mut self, out: &mut Vec<Out>) {
         if self.listens {
             return;
@@ -111,7 +111,7 @@ impl Opencode {
         self.catch_up = Some(catch_up);
     }
 
-    /// Takes one of the answers.
+    /// Handles one of the answers.
     pub(super) fn caught(
         &mut self,
         request: u64,
@@ -123,7 +123,7 @@ impl Opencode {
         let Some(catch_up) = &mut self.catch_up else {
             return;
         };
-        // One of an earlier connection.
+        // The answer belongs to an earlier connection.
         if !catch_up.waits.remove(&request) {
             return;
         }
@@ -170,7 +170,7 @@ impl Opencode {
         }
     }
 
-    /// Asks about what is not known, and for what was written meanwhile.
+    /// Looks up unknown conversations, and requests what was written meanwhile.
     fn ask_further(&mut self, out: &mut Vec<Out>) {
         let Some(mut catch_up) = self.catch_up.take() else {
             return;
@@ -204,7 +204,7 @@ impl Opencode {
         self.catch_up = Some(catch_up);
     }
 
-    /// Does what all the answers together say.
+    /// Applies all the answers together.
     fn apply(&mut self, mut catch_up: CatchUp, now: Now, out: &mut Vec<Out>) {
         for about in std::mem::take(&mut catch_up.abouts) {
             self.about(about);
@@ -287,7 +287,7 @@ impl Opencode {
         }
     }
 
-    /// Closes what was open and is not asked any more.
+    /// Closes the questions that are no longer open.
     fn close_what_is_over(&mut self, catch_up: &CatchUp, now: Now, out: &mut Vec<Out>) {
         let (Some(wants), Some(wonders)) = (&catch_up.wants, &catch_up.wonders) else {
             return;

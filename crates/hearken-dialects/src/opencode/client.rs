@@ -1,8 +1,8 @@
-//! The machine: what the stream and the answers say, and which conversation each is about.
+//! The machine: what the stream and the answers report, and which conversation each is about.
 //!
-//! Responsibilities: finding the conversation of each event, the agents that work for one, what is bounded and told. Not
-//! here: one conversation (`conversation`), what is asked for after connecting (`catch_up`), answers (`deciding`), prompts
-//! and stops (`prompting`).
+//! Responsibilities: finding the conversation of each event, the subagents of each conversation, and the bounds. Not
+//! here: a single conversation (`conversation`), the requests after connecting (`catch_up`), answers (`deciding`),
+//! prompts and stops (`prompting`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -20,70 +20,70 @@ use super::catch_up::{CatchUp, Piece};
 use super::conversation::Conversation;
 use super::read::{self, About, Failure, News};
 
-/// The name of this dialect, and of whom it speaks with.
+/// The name of this dialect, and of its agent.
 const NAME: &str = "opencode";
-/// Where its events are.
+/// The path of the events.
 const EVENTS: &str = "/event";
-/// How many conversations are followed at once.
+/// How many conversations are followed at the same time.
 const MOST: usize = 64;
-/// How many agents that work for a conversation are known.
+/// How many subagents are remembered.
 const MOST_HELPERS: usize = 512;
-/// How far an agent may be from the conversation for which it works.
+/// How many levels of subagents a conversation may have.
 const DEEPEST: usize = 8;
-/// How many kinds of events that are not known are told, each once.
+/// How many unknown kinds of events are reported, each once.
 const MOST_UNKNOWN: usize = 64;
-/// How long the stream may take to be there. It comes at once; but a server that is only starting takes a request for it
-/// and may never answer that one.
+/// How long the stream may take to open. Usually it opens immediately, but a server that is still starting accepts the
+/// request and may never answer it.
 const MEETS: Duration = Duration::from_secs(5);
-/// How many requests may be under way.
+/// How many requests may be pending.
 const MOST_CALLS: usize = 256;
 
-/// Returns where a server is that was named by its own address or by that of its events.
+/// Returns the path of a server, given as its own path or as that of its events.
 fn base(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     path.strip_suffix(EVENTS).unwrap_or(path)
 }
 
-/// Returns the name of the agent as which a conversation is heard.
+/// Returns the agent name under which a conversation appears.
 pub(super) fn agent(conversation: &str) -> String {
     written::id("opencode_", conversation)
 }
 
-/// Returns the stream of events of the server at a path.
+/// Returns the event stream of the server at a path.
 pub fn events(path: &str) -> Stream {
     Stream::at(Address::GivenAt(format!("{}{EVENTS}", base(path))))
 }
 
-/// What a request of ours was for.
+/// The purpose of one of our requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// What was missed.
+    /// Catching up.
     Missed(Piece),
-    /// An answer of the person, in this conversation, to the request of this name.
+    /// The person's answer in this conversation to the request of this name.
     Answer(String, String),
-    /// A conversation, for this prompt.
+    /// A new conversation, for this prompt.
     Opening(String),
     /// This prompt, in this conversation.
     Prompt(String, String),
-    /// The end of the turn of this conversation.
+    /// Stopping the turn of this conversation.
     Stop(String),
 }
 
-/// Speaks with one server.
+/// The connection to one server.
 #[derive(Debug)]
 pub struct Opencode {
     pub(super) numbers: Numbers,
     pub(super) words: Words,
     pub(super) listens: bool,
     pub(super) conversations: BTreeMap<String, Conversation>,
-    /// For whom the agents work that are no conversations of their own.
+    /// The parent of each subagent.
     pub(super) parents: BTreeMap<String, String>,
     pub(super) asked: BTreeMap<u64, Asked>,
     pub(super) catch_up: Option<CatchUp>,
-    /// Whether the connection was lost since it was last known what is asked.
+    /// Whether the connection was lost and the open questions have not been confirmed since.
     pub(super) was_lost: bool,
     pub(super) is_over: bool,
-    /// Until when the stream is to be there.
+    /// When the stream must be open.
     unmet: Option<Duration>,
     seed: u64,
     made: u64,
@@ -94,7 +94,7 @@ pub struct Opencode {
 }
 
 impl Opencode {
-    /// Makes the machine.
+    /// Creates the machine.
     pub fn new(start: Start) -> Self {
         Self {
             numbers: start.numbers,
@@ -116,7 +116,7 @@ impl Opencode {
         }
     }
 
-    /// Makes a request of our own.
+    /// Sends a request under a new number.
     pub(super) fn call(&mut self, what: Asked, call: Call, out: &mut Vec<Out>) -> Option<u64> {
         if self.listens || self.asked.len() >= MOST_CALLS {
             return None;
@@ -126,7 +126,7 @@ impl Opencode {
         Some(request)
     }
 
-    /// Makes a request under a number.
+    /// Sends a request under a given number.
     pub(super) fn request(&mut self, request: u64, what: Asked, call: Call, out: &mut Vec<Out>) {
         self.asked.insert(request, what);
         let path = format!("{}{}", self.base, call.path);
@@ -134,7 +134,7 @@ impl Opencode {
         out.push(Out::Call { request, call });
     }
 
-    /// Returns the conversation that somebody works for, who may be an agent of its own.
+    /// Returns the conversation that a session belongs to; a subagent has a session of its own.
     pub(super) fn root(&self, id: &str) -> String {
         let mut root = id;
         for _ in 0..DEEPEST {
@@ -146,12 +146,12 @@ impl Opencode {
         root.to_owned()
     }
 
-    /// Returns whether anything is known of somebody.
+    /// Returns whether a session is known.
     pub(super) fn knows(&self, id: &str) -> bool {
         self.conversations.contains_key(id) || self.parents.contains_key(id)
     }
 
-    /// Returns a conversation; one that is new takes the place of one that is done, and none where all are at work.
+    /// Returns a conversation; a new one replaces a finished one if there are too many. `None` if all are active.
     pub(super) fn conversation(
         &mut self,
         id: &str,
@@ -267,7 +267,7 @@ impl Opencode {
         }
     }
 
-    /// Takes what is said of a conversation: for whom it works, and where.
+    /// Records the description of a session: its parent and its folder.
     pub(super) fn about(&mut self, about: About) {
         match about.parent {
             Some(parent) if parent != about.id => {
@@ -310,7 +310,7 @@ impl Opencode {
         }
     }
 
-    /// Ends what can't be followed any more.
+    /// Ends everything that can no longer be followed.
     fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
         self.is_over = true;
         self.unmet = None;
@@ -384,14 +384,14 @@ impl Dialect for Opencode {
             Wish::Stop => self.stop(out),
             Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
             Wish::Of(agent, wish) => self.wish_of(agent, wish, out),
-            // It has no words for how somebody wants to hear it.
+            // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}
         }
     }
 
     fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
         if self.unmet.take_if(|at| *at <= now.monotonic).is_some() {
-            // It is asked for anew.
+            // The stream is requested again.
             out.push(Out::ChangeWay(Way::AsGiven));
         }
         for conversation in self.conversations.values_mut() {

@@ -1,12 +1,12 @@
-//! One conversation: its turn, what of its texts was said, and what the person wants of it.
+//! One conversation: its turn, which of its texts were announced, and its prompts.
 //!
-//! Responsibilities: what its events do to its turn, prompts that wait, whose prompt began a turn. Not here: what is sent
-//! (`client`), how a turn is told (`acp::turn`), what a request becomes (`asking`).
+//! Responsibilities: what its events do to its turn, prompts that wait, whose prompt began a turn. Not here: what is
+//! sent (`client`), announcing a turn (`acp::turn`), building questions (`asking`).
 //!
-//! Mental model: a turn lasts from the word that the conversation works to the word that it does nothing. The words that
-//! began it come before; words that come meanwhile belong to it. What comes late, behind the end, begins nothing. The
-//! agents that a conversation has work for it are no conversations of their own: their calls and questions are told in its
-//! turn, and what they write is for the agent and said to nobody.
+//! Mental model: a turn lasts from the report that the conversation works to the report that it is idle. The prompt
+//! that began it comes before; prompts that come meanwhile belong to it. Events after the end begin nothing. The
+//! subagents of a conversation are no conversations of their own: their calls and questions are announced in its turn;
+//! what they write is for the agent and is not announced.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -25,63 +25,63 @@ use super::asking::Form;
 use super::parts::Parts;
 use super::read::{Does, Failure, Message, Part};
 
-/// How many messages of people, requests that are over and calls are remembered.
+/// How many messages of people, finished requests and calls are remembered.
 const MOST: usize = 256;
-/// How many prompts wait; a person who writes ahead writes a few.
+/// How many prompts may wait; a person writing ahead writes a few.
 pub const MOST_HELD: usize = 16;
 
-/// How long a turn may take to begin for what was taken: it is told of at once, unless something went wrong.
+/// How long a turn may take to begin after its prompt was accepted: it is reported immediately unless something failed.
 const BEGINS: Duration = Duration::from_secs(30);
 
-/// What was written in a conversation: its messages, the oldest first, each with its parts.
+/// The messages of a conversation, the oldest first, each with its parts.
 pub type Written = Vec<(Message, Vec<Part>)>;
 
-/// Whether a turn is still to begin for what was sent last.
+/// Whether a turn is expected for the last prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begins {
-    /// None is: it has begun, or nothing was sent that could begin one.
+    /// No turn is expected: it has begun, or nothing was sent that could begin one.
     Not,
-    /// It is not known yet whether what was sent was taken.
+    /// It is not known yet whether the prompt was accepted.
     Sent,
-    /// It was taken, and one should begin until then.
+    /// The prompt was accepted, and a turn should begin before this time.
     By(Duration),
 }
 
 /// One conversation.
 #[derive(Debug)]
 pub struct Conversation {
-    /// Its name on the other side.
+    /// Its name on the server.
     pub id: String,
     /// Its turn.
     pub turn: Option<Turn>,
-    /// What its events are written with.
+    /// The writer of its events.
     pub teller: Teller,
-    /// The requests of more than one question, by their names, with what was answered so far.
+    /// The requests for answers in words, by name, with the answers so far.
     pub forms: BTreeMap<String, Form>,
-    /// What the person wants it to do when it is done.
+    /// The prompts to send when the current turn is over.
     pub held: VecDeque<String>,
-    /// What the person had sent, and has not come back yet.
+    /// The prompts that were sent but did not come back as messages yet.
     pub ours: VecDeque<String>,
-    /// Whether a turn is still to begin for what was sent last.
+    /// Whether a turn is expected for the last prompt.
     begins: Begins,
-    /// What was sent, and is no longer waited for: it may still come back.
+    /// The prompts that are no longer waited for, but may still come back.
     late: VecDeque<String>,
-    /// When something was last heard of it, in the order of what was heard.
+    /// When it was last heard of, as a position in the order of events.
     pub heard: u64,
-    /// What each call is called with, to the letter, while it runs.
+    /// The exact arguments of each call while it runs.
     pub(super) inputs: BTreeMap<String, Map<String, Value>>,
-    /// The requests that are over: the same is never asked again.
+    /// The requests that are over: they are never asked again.
     pub(super) done: VecDeque<String>,
     parts: Parts,
     persons: VecDeque<String>,
-    /// The words that begin the next turn.
+    /// The prompt of the next turn.
     next: Option<String>,
     failure: Option<Failure>,
     retry: String,
 }
 
 impl Conversation {
-    /// Begins to know a conversation.
+    /// Creates the record of a conversation.
     pub fn new(id: &str, teller: Teller) -> Self {
         Self {
             id: id.to_owned(),
@@ -103,7 +103,7 @@ impl Conversation {
         }
     }
 
-    /// Returns its turn; one that nobody was heard to begin is begun.
+    /// Returns the turn, and begins it if its beginning was not heard.
     pub fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut Teller) {
         let teller = &mut self.teller;
         let (id, next) = (&self.id, &mut self.next);
@@ -117,7 +117,7 @@ impl Conversation {
         (turn, &mut self.teller)
     }
 
-    /// Takes what it does. An agent that works for it says nothing of its own turn.
+    /// Applies the conversation's state. The state of a subagent says nothing about the turn.
     pub fn does(&mut self, does: &Does, by: &str, now: Now, out: &mut Vec<Out>) {
         match does {
             Does::Works if by == self.id => {
@@ -138,7 +138,7 @@ impl Conversation {
         }
     }
 
-    /// Takes the word that it does nothing any more.
+    /// Handles that the conversation is idle.
     fn rests(&mut self, now: Now, out: &mut Vec<Out>) {
         let end = match self.failure.take() {
             None => End::Done,
@@ -148,14 +148,14 @@ impl Conversation {
             Some(Failure::Words(words)) => End::Failed(words),
         };
         if self.turn.is_some() {
-            // What did not come back in it never will.
+            // Prompts that did not come back in the turn never will.
             self.ours.clear();
             self.late.clear();
         }
         self.end(end, now, out);
     }
 
-    /// Ends its turn; what is still asked in it is over with it.
+    /// Ends the turn and closes its open questions.
     pub fn end(&mut self, end: End, now: Now, out: &mut Vec<Out>) {
         let Some(mut turn) = self.turn.take() else {
             return;
@@ -174,7 +174,7 @@ impl Conversation {
         turn.finish(&mut self.teller, now, out);
     }
 
-    /// Takes note that a request is over.
+    /// Records that a request is over.
     pub fn is_done(&mut self, request: &str) {
         self.forms.remove(request);
         if self.done.len() == MOST {
@@ -183,7 +183,7 @@ impl Conversation {
         self.done.push_back(request.to_owned());
     }
 
-    /// Takes news of a message.
+    /// Handles a new or changed message.
     pub fn message(&mut self, message: &Message) {
         if message.is_persons {
             self.note_person(&message.id);
@@ -205,14 +205,14 @@ impl Conversation {
         self.persons.push_back(message.to_owned());
     }
 
-    /// Takes what went wrong in its turn, or before one could begin.
+    /// Handles a failure in the turn, or before one could begin.
     pub fn failed(&mut self, failure: Failure, out: &mut Vec<Out>) {
         if self.turn.is_some() {
             self.failure = Some(failure);
             return;
         }
         let Failure::Words(words) = failure else {
-            // The stop of a turn that has ended.
+            // The stop of a turn that is already over.
             return;
         };
         let key = match self.ours.is_empty() {
@@ -225,7 +225,7 @@ impl Conversation {
         out.push(Out::Tell(Phrase::new(key).with("words", words)));
     }
 
-    /// Names a call by who makes it: the agents that work for a conversation may give their calls the names of its own.
+    /// Returns a call's name within the conversation: subagents may use the same names for their calls.
     pub(super) fn call_name(&self, by: &str, call: &str) -> String {
         match by == self.id {
             true => call.to_owned(),
@@ -233,7 +233,7 @@ impl Conversation {
         }
     }
 
-    /// Takes what a call is called with, for as long as it is not over.
+    /// Keeps the arguments of a call until it is over.
     fn note_inputs(&mut self, news: &CallNews, inputs: Map<String, Value>) {
         if matches!(
             news.status,
@@ -247,7 +247,7 @@ impl Conversation {
         }
     }
 
-    /// Takes a part of a message, of its own or of an agent that works for it.
+    /// Handles a part of a message, from the conversation itself or a subagent.
     pub fn part(&mut self, part: Part, by: &str, now: Now, out: &mut Vec<Out>) {
         let own = by == self.id;
         match part {
@@ -285,7 +285,7 @@ impl Conversation {
         }
     }
 
-    /// Takes more of a part.
+    /// Handles more text of a part.
     pub fn more(&mut self, part: &str, text: String, by: &str, now: Now, out: &mut Vec<Out>) {
         if by == self.id && self.turn.is_some() && self.parts.more(part, &text) {
             self.says(part, text, now, out);
@@ -297,16 +297,16 @@ impl Conversation {
         self.update(Update::Says { message, text }, now, out);
     }
 
-    /// Takes an update of the turn that is under way; there is none of another.
+    /// Applies an update to the current turn; without one, the update is ignored.
     pub fn update(&mut self, update: Update, now: Now, out: &mut Vec<Out>) {
         if let Some(turn) = &mut self.turn {
             turn.update(update, &mut self.teller, now, out);
         }
     }
 
-    /// Takes what a person asked it to do: this one, or somebody at another screen.
+    /// Handles a person's prompt: this person's, or another client's.
     fn asked_to(&mut self, part: &str, text: &str, is_made: bool, out: &mut Vec<Out>) {
-        // It comes again when something beside it changes.
+        // It comes again whenever something about its message changes.
         if is_made || text.trim().is_empty() || self.parts.whole(part, text).is_empty() {
             return;
         }
@@ -329,8 +329,7 @@ impl Conversation {
         }
     }
 
-    /// Takes what was written before anybody listened, where a turn is under way: its words are those that were last
-    /// said to it, and what it said before is not said again.
+    /// Joins an active turn: its prompt is the latest message of a person, and earlier text is not announced.
     pub fn joins(&mut self, written: Written, now: Now, out: &mut Vec<Out>) {
         for (message, parts) in &written {
             self.message(message);
@@ -351,7 +350,7 @@ impl Conversation {
         for part in written.into_iter().flat_map(|(_, parts)| parts) {
             match part {
                 Part::Thinks(id) => self.parts.thinks(&id),
-                // What is over was over before.
+                // Calls that are over were over before.
                 Part::Calls(news, inputs) if news.is_under_way() => {
                     self.note_inputs(&news, inputs);
                     self.update(Update::Calls(news), now, out);
@@ -361,7 +360,7 @@ impl Conversation {
         }
     }
 
-    /// Takes what was written meanwhile, where its turn is still the one that was heard before.
+    /// Announces what was written meanwhile, if the turn is still the same as before.
     pub fn goes_on(&mut self, written: Written, now: Now, out: &mut Vec<Out>) {
         let is_known = |(message, _): &(Message, Vec<Part>)| self.persons.contains(&message.id);
         let begins = written.iter().rposition(is_known).unwrap_or(written.len());
@@ -377,31 +376,31 @@ impl Conversation {
         }
     }
 
-    /// Takes note that what is said may be missed from now on.
+    /// Records that text may be missed from now on.
     pub fn interrupt(&mut self) {
         self.parts.interrupt();
     }
 
-    /// Takes note of what the person sends.
+    /// Records that a prompt is being sent.
     pub fn sends(&mut self, prompt: &str) {
         self.ours.push_back(prompt.to_owned());
         self.begins = Begins::Sent;
     }
 
-    /// Takes note that what was sent was taken: a turn should begin for it, if none did.
+    /// Records that the prompt was accepted: a turn should begin unless one has.
     pub fn accepts(&mut self, now: Now) {
         if self.begins == Begins::Sent {
             self.begins = Begins::By(now.monotonic + BEGINS);
         }
     }
 
-    /// Takes note that what was sent was not taken, or perhaps not: nothing is waited for.
+    /// Records that the prompt was not accepted, or perhaps not: no turn is expected.
     pub fn declines(&mut self, prompt: &str) {
         self.ours.retain(|own| own != prompt);
         self.begins = Begins::Not;
     }
 
-    /// Takes note that the connection was lost: whatever became of what was sent, it begins nothing that is waited for.
+    /// Records that the connection was lost: whatever happened to a prompt, no turn is expected.
     pub fn is_lost(&mut self) {
         self.ours.clear();
         self.begins = Begins::Not;
@@ -416,7 +415,7 @@ impl Conversation {
         }
     }
 
-    /// Takes the passing of time; tells whether that is up in which a turn should have begun.
+    /// Checks the timer; returns whether the time for a turn to begin has run out.
     pub fn is_over_time(&mut self, now: Now, out: &mut Vec<Out>) -> bool {
         if self.begins_by().is_none_or(|at| now.monotonic < at) {
             return false;
@@ -432,7 +431,7 @@ impl Conversation {
         true
     }
 
-    /// Returns whether it is done with everything, so that it can be forgotten.
+    /// Returns whether nothing is pending, so that the conversation can be forgotten.
     pub fn is_idle(&self) -> bool {
         self.turn.is_none()
             && self.held.is_empty()

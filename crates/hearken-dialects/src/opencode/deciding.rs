@@ -1,7 +1,7 @@
-//! What is asked, what the person answers, and who was faster.
+//! Asking the person, handling the answers, and races with other clients.
 //!
-//! Responsibilities: asking each request once, answers on their way, requests that others decide. Not here: what a request
-//! becomes (`asking`).
+//! Responsibilities: asking each request once, answers on their way, requests that other clients decide. Not here: what
+//! a request becomes (`asking`).
 
 use crate::Out;
 use crate::acp::permission::Sending;
@@ -12,21 +12,21 @@ use super::asking::{self, Answered, Form};
 use super::client::{Asked, Opencode};
 use super::requests::{Wants, Wonders};
 
-/// The status of a request that is not open any more.
+/// The status for a request that is no longer open.
 const GONE: u16 = 404;
 
-/// What an answer of the person comes to.
+/// What to do with an answer of the person.
 enum Step {
-    /// It goes out.
+    /// Send it.
     Goes(String, Call),
-    /// It is kept, and the next question is asked.
+    /// Keep it, and ask the next question.
     Stays(String),
-    /// It can't be taken.
+    /// Reject it.
     Unfit(Fault),
 }
 
 impl Opencode {
-    /// Takes a request for a permission.
+    /// Handles a request for a permission.
     pub(super) fn wants(&mut self, mut wants: Wants, now: Now, out: &mut Vec<Out>) {
         let words = self.words.clone();
         let Some(conversation) = self.conversation(&wants.conversation.clone(), out) else {
@@ -48,7 +48,7 @@ impl Opencode {
         }
     }
 
-    /// Takes a request for answers in words.
+    /// Handles a request for answers in words.
     pub(super) fn wonders(&mut self, wonders: Wonders, now: Now, out: &mut Vec<Out>) {
         let words = self.words.clone();
         let Some(conversation) = self.conversation(&wonders.conversation.clone(), out) else {
@@ -64,14 +64,14 @@ impl Opencode {
         };
         let (turn, teller) = conversation.turn(now, out);
         if left_out > 0 || !turn.clarify(first, false, teller, now, out) {
-            // What is not asked whole can't be answered.
+            // A request that is not asked in full cannot be answered.
             out.push(Out::Tell(Phrase::new("opencode.too_many")));
             return;
         }
         conversation.forms.insert(request, form);
     }
 
-    /// Takes the word that a request is decided.
+    /// Handles that a request was decided.
     pub(super) fn decided(
         &mut self,
         id: &str,
@@ -90,7 +90,7 @@ impl Opencode {
         let asked = turn.is_asked(request);
         let was_open = turn.decided_elsewhere(request, allowed, &mut conversation.teller, now, out);
         if was_open && !asked {
-            // The person never heard of it.
+            // The person never heard of the request.
             out.push(Out::Detail(Phrase::new("opencode.decided_unasked")));
         }
         if was_open || !turn.is_asked(request) {
@@ -98,7 +98,7 @@ impl Opencode {
         }
     }
 
-    /// Takes an answer of the person.
+    /// Handles an answer of the person.
     pub(super) fn answer(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
         let token = reply.token.reveal();
         let mut found = None;
@@ -129,7 +129,7 @@ impl Opencode {
         }
     }
 
-    /// Asks the next question of a request of which one was answered.
+    /// Keeps an answer, and asks the next question of the same request.
     fn is_kept(&mut self, id: &str, request: u64, name: &str, now: Now, out: &mut Vec<Out>) {
         let words = self.words.clone();
         let Some(conversation) = self.conversations.get_mut(id) else {
@@ -146,7 +146,7 @@ impl Opencode {
         }
     }
 
-    /// Takes what became of an answer of the person.
+    /// Handles the outcome of sending an answer.
     pub(super) fn answer_went(
         &mut self,
         request: u64,
@@ -180,7 +180,7 @@ impl Opencode {
 }
 
 impl super::conversation::Conversation {
-    /// Returns whether a request was never asked, and no turn is being stopped in which it would be.
+    /// Returns whether a request was never asked, and its turn is not being stopped.
     fn is_new(&self, request: &str) -> bool {
         let open = self
             .turn
@@ -189,7 +189,7 @@ impl super::conversation::Conversation {
         !open && !self.done.iter().any(|done| done == request)
     }
 
-    /// Finds out what an answer comes to.
+    /// Determines what to do with an answer.
     fn answer(&mut self, request: u64, reply: &Reply) -> Step {
         let unfit = || {
             Step::Unfit(Fault::Rejected {
@@ -243,7 +243,7 @@ impl super::conversation::Conversation {
     }
 }
 
-/// Reads what became of a request that carries something.
+/// Returns the outcome of a request that delivers something.
 pub fn delivered(outcome: &Result<HttpAnswer, Fault>) -> Result<Receipt, Undelivered> {
     match outcome {
         Ok(answer) if (200..300).contains(&answer.status) => Ok(Receipt::Taken),
@@ -254,7 +254,7 @@ pub fn delivered(outcome: &Result<HttpAnswer, Fault>) -> Result<Receipt, Undeliv
             };
             Err(Undelivered::by_status(answer.status, fault))
         }
-        // Nobody was there, so nothing of it has left.
+        // The server was unreachable, so nothing was sent.
         Err(
             fault @ (Fault::Refused
             | Fault::UnknownHost

@@ -1,19 +1,19 @@
-//! opencode, attached to where it runs: its events, what it asks, prompts and stops. Pure.
+//! opencode, attached to its server: its events, its questions, prompts and stops. Pure.
 //!
-//! Responsibilities: telling the turns of its conversations in AAEP's terms, asking the person for what it asks and giving
-//! back what they decide, prompting and stopping it. Not here: AAEP itself (`protocol`), how a turn, a call and a
-//! permission are told (`acp`, which has them from agents that report the same), connections (`transport`).
+//! Responsibilities: translating the turns of its conversations into AAEP, asking the person what it asks and returning
+//! the decisions, prompting and stopping it. Not here: AAEP itself (`protocol`), announcing turns, calls and
+//! permissions (`acp`, whose agents report the same), connections (`transport`).
 //!
 //! # Mental model
-//! A server (`opencode serve`, or the one behind its screen) tells what happens in all its conversations by one stream of
-//! events, and is answered by requests beside it. Others may look at it, prompt it and answer it at the same time. The
-//! stream begins where one connects and says nothing of before; so whatever is asked and under way is asked for after each
-//! connection, and what is asked already is not asked twice.
+//! A server (`opencode serve`, or the one behind opencode's own screen) reports the events of all its conversations in
+//! one stream, and is answered by separate requests. Other clients may watch, prompt and answer it at the same time.
+//! The stream starts at the moment of connecting and reports nothing earlier; so open questions and active turns are
+//! requested after each connection, and a question that was already asked is not asked twice.
 //!
 //! # Worked example
-//! `server.connected` comes. What the conversations do, and what is asked, is requested; a conversation works, so its turn
-//! is told as begun. `permission.asked` comes: the question is asked. The person accepts: `POST /permission/ID/reply`. It is
-//! answered with 404: somebody at another screen was faster, and that is told.
+//! `server.connected` arrives. The conversations' states and open questions are requested; one conversation is working,
+//! so its turn is announced as begun. `permission.asked` arrives: the question is asked. The person accepts: `POST
+//! /permission/ID/reply`. The answer is 404: another client was faster, and that is announced.
 
 mod asking;
 mod catch_up;
@@ -32,7 +32,7 @@ pub use deciding::delivered;
 
 use super::Sign;
 
-/// Returns whether a text is one of these events.
+/// Returns whether a text is an event of opencode.
 pub fn recognise(text: &str) -> Sign {
     match read::is_event(text) {
         true => Sign::Surely,

@@ -1,14 +1,14 @@
-//! What of a text was said already, so that nothing is said twice and nothing is left out.
+//! Which parts of a text were announced, so that nothing is repeated and nothing is left out.
 //!
-//! Responsibilities: the pieces of each part that are to be said now. Not here: saying them (`acp::turn`).
+//! Responsibilities: which pieces of each part to announce now. Not here: announcing them (`acp::turn`).
 //!
-//! Mental model: a part is announced, grows piece by piece, and comes whole at its end. Pieces say nothing of what kind of
-//! part they belong to, nor where they stand. So those of a part that was not announced, or of which some may have been
-//! missed, are not said: it is said, or said on, when it comes whole.
+//! Mental model: a part is introduced, grows piece by piece, and arrives whole at its end. A piece shows neither the
+//! kind of its part nor its position. So the pieces of a part that was not introduced, or of which some may have been
+//! missed, are not announced: the text, or the rest of it, is announced when the part arrives whole.
 
 use std::collections::VecDeque;
 
-/// How many parts are remembered; of those that grow at once there are a few.
+/// How many parts are remembered; only a few grow at the same time.
 const MOST: usize = 256;
 
 /// The parts of one conversation.
@@ -17,29 +17,29 @@ pub struct Parts {
     known: VecDeque<Part>,
 }
 
-/// What was said of one part.
+/// How much of one part was announced.
 #[derive(Debug, Clone)]
 struct Part {
     id: String,
     grows: Grows,
-    /// What was said: so many bytes, and their sum.
+    /// The length of the announced text in bytes, and its hash.
     said: (usize, u64),
-    /// The same without the space at its end, which is taken off when it is whole.
+    /// The same without trailing space, which is removed when the part is complete.
     bare: (usize, u64),
 }
 
-/// What is done with more of a part.
+/// What to do with more of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grows {
-    /// It is said.
+    /// Announce it.
     Aloud,
-    /// It waits until the part comes whole.
+    /// Wait until the part arrives whole.
     Unheard,
-    /// It is what the agent thinks, and is never said.
+    /// Never announce it: it is a thought of the agent.
     Silently,
 }
 
-/// The start of a sum (FNV-1a): it tells texts apart that one program wrote, and is no secret.
+/// The initial value of a hash (FNV-1a) that distinguishes texts of one program; it is not for security.
 const START: u64 = 0xcbf2_9ce4_8422_2325;
 
 fn sum(start: u64, text: &str) -> u64 {
@@ -49,7 +49,7 @@ fn sum(start: u64, text: &str) -> u64 {
 }
 
 impl Parts {
-    /// Finds a part, or begins to know one.
+    /// Returns a part, and creates it if it is new.
     fn part(&mut self, id: &str, grows: Grows) -> Option<&mut Part> {
         if let Some(at) = self.known.iter().position(|part| part.id == id) {
             return self.known.get_mut(at);
@@ -66,14 +66,14 @@ impl Parts {
         self.known.back_mut()
     }
 
-    /// Takes a part that is no text for the person.
+    /// Marks a part as not meant for the person.
     pub fn thinks(&mut self, id: &str) {
         if let Some(part) = self.part(id, Grows::Silently) {
             part.grows = Grows::Silently;
         }
     }
 
-    /// Takes more of a part; tells whether it is said now.
+    /// Adds more of a part; returns whether to announce it now.
     pub fn more(&mut self, id: &str, text: &str) -> bool {
         let Some(part) = self.part(id, Grows::Unheard) else {
             return false;
@@ -85,7 +85,7 @@ impl Parts {
         true
     }
 
-    /// Takes all of a part, as far as it is written; gives what of it was not said yet.
+    /// Sets the whole text of a part so far; returns what was not announced yet.
     pub fn whole<'a>(&mut self, id: &str, text: &'a str) -> &'a str {
         let Some(part) = self.part(id, Grows::Aloud) else {
             return "";
@@ -103,13 +103,13 @@ impl Parts {
         if part.bare == (text.len(), sum(START, text)) {
             return "";
         }
-        // Somebody wrote it anew: it is another text.
+        // The part was rewritten: it is a different text.
         (part.said, part.bare) = ((0, START), (0, START));
         part.says(text);
         text
     }
 
-    /// Takes all of a part as if it had been said.
+    /// Sets the whole text of a part as if it had been announced.
     pub fn pass_over(&mut self, id: &str, text: &str) {
         let _ = self.whole(id, text);
         if let Some(part) = self.part(id, Grows::Unheard) {
@@ -117,7 +117,7 @@ impl Parts {
         }
     }
 
-    /// Takes note that pieces may be missed from now on.
+    /// Records that pieces may be missed from now on.
     pub fn interrupt(&mut self) {
         for part in &mut self.known {
             if part.grows == Grows::Aloud {

@@ -1,6 +1,6 @@
-//! Telling a conversation what to do, and stopping it.
+//! Prompting a conversation, and stopping it.
 //!
-//! Responsibilities: which conversation is meant, prompts that wait, what became of what was sent. Not here: turns
+//! Responsibilities: choosing the conversation, holding prompts, and the outcome of what was sent. Not here: turns
 //! (`conversation`).
 
 use serde_json::json;
@@ -17,7 +17,7 @@ use super::deciding::delivered;
 use super::read;
 
 impl Opencode {
-    /// Tells a conversation what to do: the one that something was heard of last, else a new one.
+    /// Sends a prompt to the conversation that was heard of last, or to a new one.
     pub(super) fn prompt(&mut self, prompt: &str, out: &mut Vec<Out>) {
         if self.listens || self.is_over {
             return out.push(Out::Tell(Phrase::new("prompt.nobody")));
@@ -29,7 +29,7 @@ impl Opencode {
         }
     }
 
-    /// Does what is wished of one of the conversations.
+    /// Carries out a wish for one of the conversations.
     pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, out: &mut Vec<Out>) {
         let mut all = self.conversations.keys();
         let id = all.find(|id| agent(id) == whom.as_str()).cloned();
@@ -43,7 +43,7 @@ impl Opencode {
         }
     }
 
-    /// Begins a conversation with a prompt.
+    /// Starts a conversation with a prompt.
     fn prompt_new(&mut self, prompt: &str, out: &mut Vec<Out>) {
         let call = Call::post("/session", Body::json("{}"));
         self.call(Asked::Opening(prompt.to_owned()), call, out);
@@ -67,7 +67,7 @@ impl Opencode {
         self.send_held(id, out);
     }
 
-    /// Sends what waits for a conversation to be done.
+    /// Sends the next prompt that waited for a conversation to be done.
     pub(super) fn send_held(&mut self, id: &str, out: &mut Vec<Out>) {
         let Some(conversation) = self.conversations.get_mut(id) else {
             return;
@@ -85,7 +85,7 @@ impl Opencode {
         self.call(asked, Call::post(path, Body::json(body)), out);
     }
 
-    /// Takes a conversation that was begun.
+    /// Handles the outcome of starting a conversation.
     pub(super) fn opened(
         &mut self,
         prompt: String,
@@ -112,7 +112,7 @@ impl Opencode {
         self.prompt_in(&id, &prompt, out);
     }
 
-    /// Takes what became of a prompt.
+    /// Handles the outcome of a prompt.
     pub(super) fn prompt_went(
         &mut self,
         id: &str,
@@ -135,7 +135,7 @@ impl Opencode {
         self.send_held(id, out);
     }
 
-    /// Stops the conversation that works, the one that something was heard of last where several do.
+    /// Stops the active conversation; if several are active, the one that was heard of last.
     pub(super) fn stop(&mut self, out: &mut Vec<Out>) {
         let work = self.conversations.values().filter(|it| it.turn.is_some());
         let last = work.max_by_key(|it| it.heard).map(|it| it.id.clone());
@@ -163,7 +163,7 @@ impl Opencode {
         );
     }
 
-    /// Takes what became of a stop; that it has stopped is told when it says so.
+    /// Handles the outcome of a stop; the conversation itself reports when it has stopped.
     pub(super) fn stop_went(
         &mut self,
         id: &str,
@@ -191,7 +191,7 @@ impl Opencode {
                 out.push(Out::Tell(
                     Phrase::new("opencode.stop_failed").with("reason", fault),
                 ));
-                // What it asked meanwhile was not asked here.
+                // Questions that came during the stop were not asked here.
                 self.begin_to_catch_up(out);
             }
         }

@@ -1,8 +1,7 @@
-//! What the frames and the answers of opencode say, read leniently: what is missing or of another kind is as if it were
-//! not there.
+//! The frames and answers of opencode, read leniently: a member that is missing or of the wrong type counts as absent.
 //!
-//! Responsibilities: the events, the states of sessions, within bounds; calls of tools in the form that `acp::read` takes.
-//! Not here: what is asked (`requests`), what becomes of them (`client`, `conversation`).
+//! Responsibilities: the events and the states of sessions, within bounds; tool calls in the form that `acp::read`
+//! accepts. Not here: its questions (`requests`), what the events do (`client`, `conversation`).
 
 use serde_json::{Map, Value, json};
 
@@ -13,76 +12,76 @@ use crate::written::cut;
 
 use super::requests::{Wants, Wonders, wants, wonders};
 
-/// The longest name that is kept, in bytes: theirs have thirty letters.
+/// The longest name that is kept, in bytes: names have thirty characters.
 const LONGEST_NAME: usize = 256;
-/// The longest text of a failure or a wait, in characters.
+/// The longest text of a failure or a retry, in characters.
 pub(super) const LONGEST_WORDS: usize = 4000;
 
-/// One event.
+/// An event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// The stream begins.
     Hello,
-    /// A conversation is there, or changed.
+    /// A conversation is new, or changed.
     About(About),
     /// A conversation was deleted.
     Deleted(String),
-    /// What a conversation does.
+    /// The state of a conversation.
     Does(String, Does),
-    /// A message is there, or changed.
+    /// A message is new, or changed.
     Message(String, Message),
-    /// A part of a message is there, or changed.
+    /// A part of a message is new, or changed.
     Part(String, Part),
     /// More text of a part.
     More {
-        /// In which conversation.
+        /// The conversation.
         conversation: String,
-        /// Of which part.
+        /// The part.
         part: String,
         /// The text.
         text: String,
     },
-    /// Somebody is asked for a permission.
+    /// A permission is requested.
     Asks(Box<Wants>),
-    /// Somebody is asked for answers in words.
+    /// Answers in words are requested.
     Wonders(Wonders),
-    /// Somebody is asked something that can't be read.
+    /// A request that cannot be read.
     AsksUnread,
-    /// A request is decided: in which conversation, which one, and whether it was allowed, where that is a permission.
+    /// A request was decided: its conversation, its name, and for a permission, whether it was allowed.
     Decided(String, String, Option<bool>),
-    /// What a conversation has planned.
+    /// The plan of a conversation.
     Plans(String, Vec<PlanStep>),
-    /// Something went wrong.
+    /// A failure, in this conversation if one is named.
     Failed(Option<String>, Failure),
-    /// Nothing that anybody needs to hear.
+    /// Nothing worth announcing.
     Quiet,
-    /// An event of a kind that is not known here.
+    /// An event of an unknown kind.
     Unknown(String),
 }
 
-/// What is said of a conversation.
+/// The description of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     /// Its name.
     pub id: String,
-    /// The conversation for which it works, where it is an agent's own.
+    /// The session it works for, if it is a subagent's.
     pub parent: Option<String>,
-    /// The folder in which it works.
+    /// The working folder.
     pub folder: String,
 }
 
-/// What a conversation does.
+/// The state of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Does {
-    /// It works.
+    /// It is working.
     Works,
-    /// It waits until it tries again, for this reason.
+    /// It waits before it tries again, for this reason.
     Waits(String),
-    /// Nothing.
+    /// It is idle.
     Nothing,
 }
 
-/// What is said of a message.
+/// The description of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Its name.
@@ -91,9 +90,9 @@ pub struct Message {
     pub is_persons: bool,
     /// The message that it answers.
     pub answers: Option<String>,
-    /// Whether its end was said.
+    /// Whether the message is complete.
     pub is_whole: bool,
-    /// What went wrong with it.
+    /// Its failure, if any.
     pub failure: Option<Failure>,
     /// The model that wrote it.
     pub model: Option<String>,
@@ -108,29 +107,29 @@ pub enum Part {
         id: String,
         /// The message's name.
         message: String,
-        /// All of it, as far as it is written.
+        /// The whole text so far.
         text: String,
-        /// Whether a program added it and nobody wrote it.
+        /// Whether a program added it.
         is_made: bool,
     },
-    /// What the agent thinks: the part's name.
+    /// A thought of the agent: the part's name.
     Thinks(String),
-    /// A call of a tool, and what it is called with to the letter.
+    /// A tool call, with its exact arguments.
     Calls(Box<CallNews>, Map<String, Value>),
-    /// Nothing that anybody needs to hear.
+    /// Nothing worth announcing.
     Quiet,
 }
 
-/// What went wrong.
+/// A failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// Somebody stopped it.
+    /// It was stopped.
     Stopped,
-    /// Something else, in its words.
+    /// Anything else, with its error text.
     Words(String),
 }
 
-/// Returns whether a text has the form of these events, and of no other's.
+/// Returns whether a text has the form of these events, which no other protocol shares.
 pub fn is_event(text: &str) -> bool {
     object(text).is_some_and(|map| is_envelope(&map))
 }
@@ -141,7 +140,7 @@ fn is_envelope(map: &Map<String, Value>) -> bool {
     named && kind.contains('.') && map.get("properties").is_some_and(Value::is_object)
 }
 
-/// Reads an event; nothing where it is none.
+/// Reads an event; `None` if it is not one.
 pub fn event(frame: &str) -> Option<News> {
     let map = object(frame)?;
     let kind = text(&map, "type")?;
@@ -214,8 +213,8 @@ pub fn event(frame: &str) -> Option<News> {
     })
 }
 
-/// Returns whether events of a kind are of no interest to whoever listens: they are about the program, its files and its
-/// screens, or say again in a newer form what others say.
+/// Returns whether events of a kind are not worth announcing: they concern the program, its files and its screens, or
+/// repeat other events in a newer form.
 fn is_quiet(kind: &str) -> bool {
     const GROUPS: [&str; 23] = [
         "server",
@@ -260,20 +259,20 @@ pub(super) fn member<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a M
     map.get(key)?.as_object()
 }
 
-/// Returns a name; nothing where it is empty or longer than any of theirs, or is of dots alone: in an address, that is the
-/// way to another place, however it is written.
+/// Returns a name; `None` if it is empty, too long to be one, or consists of dots alone: in a URL path, dots lead
+/// elsewhere, however they are encoded.
 pub(super) fn name(map: &Map<String, Value>, key: &str) -> Option<String> {
     let found = text(map, key)?;
     let is_place = !found.bytes().all(|byte| byte == b'.');
     (is_place && found.len() <= LONGEST_NAME).then(|| found.to_owned())
 }
 
-/// Returns the conversation of something that stands in an event.
+/// Returns the conversation of an event, from the inner object or the event itself.
 fn of(what: &Map<String, Value>, inner: &Map<String, Value>) -> Option<String> {
     name(inner, "sessionID").or_else(|| name(what, "sessionID"))
 }
 
-/// Reads what is said of a conversation.
+/// Reads the description of a session.
 pub fn about(info: &Map<String, Value>) -> Option<About> {
     Some(About {
         id: name(info, "id")?,
@@ -290,7 +289,7 @@ fn does(status: &Map<String, Value>) -> Does {
     }
 }
 
-/// Reads what every conversation does that does something.
+/// Reads the states of all conversations that are not idle.
 pub fn all_does(answer: &str) -> Option<Vec<(String, Does)>> {
     let all = object(answer)?;
     let each = all.iter().filter_map(|(id, status)| {
@@ -348,7 +347,7 @@ fn part(part: &Map<String, Value>) -> Part {
     }
 }
 
-/// Reads the messages of a conversation, the oldest first: each with its parts.
+/// Reads the messages of a conversation, the oldest first, each with its parts.
 pub fn messages(answer: &str) -> Option<Vec<(Message, Vec<Part>)>> {
     let all: Vec<Value> = serde_json::from_str(answer).ok()?;
     let each = all.iter().filter_map(|it| {
@@ -362,12 +361,12 @@ pub fn messages(answer: &str) -> Option<Vec<(Message, Vec<Part>)>> {
     Some(each.collect())
 }
 
-/// Returns whether a tool is one whose calls are told otherwise: by its question, or by the plan.
+/// Returns whether a tool's calls are announced in another way: as a question, or as the plan.
 fn is_told_otherwise(tool: &str) -> bool {
     matches!(tool, "question" | "todowrite" | "todoread")
 }
 
-/// Reads a call of a tool, in the form in which the Agent Client Protocol has it.
+/// Reads a tool call, in the form of the Agent Client Protocol.
 fn call(part: &Map<String, Value>) -> Option<(CallNews, Map<String, Value>)> {
     let tool = text(part, "tool").unwrap_or_default();
     let state = member(part, "state")?;
@@ -398,7 +397,7 @@ fn call(part: &Map<String, Value>) -> Option<(CallNews, Map<String, Value>)> {
             json!([{"type": "content", "content": {"type": "text", "text": brought}}]);
     }
     let mut news = acp::call(form.as_object()?)?;
-    // What it brought says nothing of what it changes.
+    // The output does not describe the changes: the metadata and the arguments do.
     news.edits = edits(metadata, input);
     if news.edits.is_some() {
         news.places = Some(Vec::new());
@@ -406,7 +405,7 @@ fn call(part: &Map<String, Value>) -> Option<(CallNews, Map<String, Value>)> {
     Some((news, input.cloned().unwrap_or_default()))
 }
 
-/// Returns the files that are named among what a call was given.
+/// Returns the file named in the arguments of a call.
 pub(super) fn places(input: &Map<String, Value>) -> Value {
     let named = ["filePath", "filepath", "path"]
         .iter()
@@ -414,7 +413,7 @@ pub(super) fn places(input: &Map<String, Value>) -> Value {
     named.map_or(Value::Null, |path| json!([{"path": path}]))
 }
 
-/// Reads what is changed in files: by the patch where there is one, else by what is written into a new one.
+/// Reads the changes to files: from the patch if there is one, else from what is written into a new file.
 pub(super) fn edits(
     metadata: &Map<String, Value>,
     input: Option<&Map<String, Value>>,

@@ -1,7 +1,7 @@
-//! What opencode asks, read leniently: requests for a permission, and for answers in words.
+//! opencode's questions, read leniently: requests for a permission, and for answers in words.
 //!
-//! Responsibilities: both, within bounds, and whether anything was shortened: that can't be allowed. Not here: the events
-//! that carry them (`read`), what becomes of them (`asking`).
+//! Responsibilities: both kinds, within bounds, and whether anything was shortened, which rules out allowing it. Not
+//! here: the events that carry them (`read`), the questions that they become (`asking`).
 
 use serde_json::{Map, Value, json};
 
@@ -11,9 +11,9 @@ use crate::written::cut;
 
 use super::read::{LONGEST_WORDS, edits, member, name, places};
 
-/// How many patterns of a permission are read, and how many questions of one request.
+/// How many patterns of a permission, and how many questions of one request, are read.
 const MOST: usize = 64;
-/// How many answers to a question are offered: AAEP takes 32, and one of them is to decline.
+/// How many answers to a question are offered: AAEP allows 32, and one of them declines.
 const MOST_OPTIONS: usize = 31;
 
 /// A request for a permission.
@@ -23,17 +23,17 @@ pub struct Wants {
     pub id: String,
     /// The conversation.
     pub conversation: String,
-    /// The call that it is for, as far as that is known.
+    /// The call that it concerns, as far as known.
     pub call: CallNews,
-    /// Whether it is for the call itself, and not for something that the call needs.
+    /// Whether it is for the call itself, not for something that the call needs.
     pub is_for_call: bool,
-    /// What is said of it by name.
+    /// Its details, by name.
     pub inputs: Map<String, Value>,
-    /// What it is for, in full.
+    /// Its subject, in full.
     pub title: String,
-    /// Whether what is known of its call says all of that.
+    /// Whether the call's details cover all of that subject.
     pub is_whole: bool,
-    /// What is allowed from now on where it is allowed for good; absent where that can't be read to its end.
+    /// What `always` would allow; `None` if it cannot be read in full.
     pub always: Option<Vec<String>>,
 }
 
@@ -44,26 +44,26 @@ pub struct Wonders {
     pub id: String,
     /// The conversation.
     pub conversation: String,
-    /// What is asked, one thing after the other.
+    /// The questions, in order.
     pub questions: Vec<Question>,
-    /// How many more questions and answers there are than are asked.
+    /// How many further questions and answers were left out.
     pub left_out: usize,
 }
 
-/// One of the things that are asked.
+/// One of the questions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Question {
-    /// The question.
+    /// The text of the question.
     pub words: String,
-    /// The answers that are offered: the label, and what is said of it.
+    /// The offered answers: label and description.
     pub options: Vec<(String, String)>,
-    /// Whether several of them may be chosen.
+    /// Whether several answers may be chosen.
     pub several: bool,
     /// Whether it may be answered in other words.
     pub free: bool,
 }
 
-/// Reads a request for a permission; nothing where it has no name.
+/// Reads a request for a permission; `None` if it has no name.
 pub fn wants(what: &Map<String, Value>) -> Option<Wants> {
     let id = name(what, "id")?;
     let kind = text(what, "permission").unwrap_or_default();
@@ -94,12 +94,12 @@ pub fn wants(what: &Map<String, Value>) -> Option<Wants> {
         }
     };
     if news.edits.is_some() {
-        // Which files they are is said with what changes in them.
+        // The files are announced with their changes.
         news.places = Some(Vec::new());
     }
     let is_for_call = call.is_some() && !matches!(kind, "external_directory" | "doom_loop");
     if !is_for_call {
-        // Whatever else its call does is not what is asked.
+        // The other effects of its call are not part of the question.
         news.edits.get_or_insert_default();
         news.places.get_or_insert_default();
     }
@@ -115,8 +115,8 @@ pub fn wants(what: &Map<String, Value>) -> Option<Wants> {
     })
 }
 
-/// Reads what a call is given, of which only the whole is known: the command in it, and everything by its name. Tells
-/// whether nothing of it was shortened.
+/// Reads the arguments of a call as a whole: the command in them, and each by its name. Returns whether nothing was
+/// shortened.
 pub fn given(inputs: &Map<String, Value>, news: &mut CallNews) -> bool {
     let form = json!({"toolCallId": news.id, "rawInput": inputs});
     if let Some(read) = form.as_object().and_then(acp::call) {
@@ -126,7 +126,7 @@ pub fn given(inputs: &Map<String, Value>, news: &mut CallNews) -> bool {
     kept.len() == inputs.len() && kept.iter().all(|input| !input.is_cut)
 }
 
-/// Returns a list of texts to the letter; nothing where there are more than are read, or anything else stands in it.
+/// Returns a list of exact texts; `None` if there are too many or anything else is in it.
 fn list(what: &Map<String, Value>, key: &str) -> Option<Vec<String>> {
     match what.get(key) {
         None | Some(Value::Null) => Some(Vec::new()),
@@ -138,7 +138,7 @@ fn list(what: &Map<String, Value>, key: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Reads a request for answers in words; nothing where nothing is asked.
+/// Reads a request for answers in words; `None` if it asks nothing.
 pub fn wonders(what: &Map<String, Value>) -> Option<Wonders> {
     let all = what.get("questions")?.as_array()?;
     let mut unsaid = 0;
@@ -168,7 +168,7 @@ pub fn wonders(what: &Map<String, Value>) -> Option<Wonders> {
     .filter(|it| !it.questions.is_empty())
 }
 
-/// Reads a list of requests of one kind; the second value counts those that can't be read.
+/// Reads a list of requests of one kind; the second value counts the unreadable ones.
 pub fn each<T>(
     answer: &str,
     read: fn(&Map<String, Value>) -> Option<T>,

@@ -1,7 +1,7 @@
-//! What becomes of what Sage asked: its own word for it, and its refusals.
+//! What becomes of Sage's questions: its acknowledgements, and its refusals.
 //!
-//! Responsibilities: closing questions, telling what became of the person's answers, errors that Sage reports. Not here:
-//! asking (`questions`).
+//! Responsibilities: closing questions, reporting the outcome of the person's answers, errors that Sage reports. Not
+//! here: asking (`questions`).
 
 use crate::link::{Cause, Fault, Phrase, Receipt, TheirWords, Undelivered, Word};
 use crate::protocol::Now;
@@ -30,7 +30,7 @@ impl Sage {
         let question = token.as_ref().and_then(|token| self.questions.close(token));
         let by_us = question.as_ref().and_then(|question| question.allowed);
         if let Some(token) = &token {
-            // What was decided is what the person said, so it arrived; else nobody knows.
+            // If the decision is the person's, the answer arrived; otherwise that is unknown.
             let receipt = if by_us == Some(allowed) {
                 Receipt::Taken
             } else {
@@ -53,7 +53,7 @@ impl Sage {
         });
     }
 
-    /// Takes the word that a request was taken or refused, and why.
+    /// Handles that a request was accepted or refused, and why.
     pub(super) fn response(
         &mut self,
         place: &Belonging,
@@ -73,7 +73,7 @@ impl Sage {
             Err(Undelivered::Refused(Fault::Other(refusal(why))))
         };
         self.settle(&token, outcome, out);
-        // A permission has a word of its own for its end; words have none.
+        // A permission is resolved by a message of its own; a request for input is not.
         if accepted && question.asks == Asks::Input {
             self.questions.close(&token);
             let place = Belonging {
@@ -92,7 +92,7 @@ impl Sage {
         }
     }
 
-    /// Tells what became of the answers to a question that are under way.
+    /// Settles the answers to a question that are under way.
     pub(super) fn settle(
         &mut self,
         token: &str,
@@ -148,7 +148,7 @@ impl Sage {
                 };
                 turn.calls.values().any(|call| fits(&call))
             };
-            // The word of its permission or its call told it already.
+            // Its resolution or its call has announced it already.
             if !of(|machine| machine == Tool::Denied) {
                 desk.tell(denied(tool.as_deref(), &report.message));
             }
@@ -156,7 +156,7 @@ impl Sage {
     }
 }
 
-/// Names why an answer was refused: by Sage's own words, where there are any.
+/// Returns why an answer was refused: in Sage's own words, if there are any.
 fn refusal(why: &str) -> Cause {
     match why.is_empty() {
         true => Cause::AnswerRefused,

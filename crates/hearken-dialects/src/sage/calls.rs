@@ -1,11 +1,11 @@
 //! The calls of a turn.
 //!
-//! Responsibilities: which call a message is about, holding it back until it is known to run, its end. Not here: asking
-//! for its permission (`questions`).
+//! Responsibilities: which call a message is about, holding a call back until it is known to run, its end. Not here:
+//! asking for its permission (`questions`).
 //!
-//! Mental model: Sage reports a tool as started before it asks whether the tool may run. Somebody who is told "using
-//! bash" while it waits would believe that it is too late. So a call is told as running only when it surely does: its
-//! permission was given, something came of it, or nobody asked for a moment.
+//! Mental model: Sage reports a tool as started before it asks whether the tool may run. A person who hears "using
+//! bash" while it still waits would believe that it is too late. So a call is announced as running only when it surely
+//! is: its permission was given, it had an effect, or no permission was requested for a moment.
 
 use std::time::Duration;
 
@@ -19,63 +19,63 @@ use super::machines::{Agent, AgentEvent, Tool, ToolEvent};
 use super::message::{self, Stage, Status};
 use super::turn::Turn;
 
-/// How long a call that was started is held back for a permission that may be asked for: Sage asks at once.
+/// How long a started call is held back for a request for permission: Sage asks immediately.
 const HELD: Duration = Duration::from_millis(300);
 
-/// How many calls of a turn are kept; those that are over leave first. As many as `session` keeps.
+/// How many calls of a turn are kept; finished ones are dropped first. The same limit as `session`.
 const MOST_CALLS: usize = 256;
 
-/// What the person was told of a call.
+/// What was announced of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// Nothing.
     No,
-    /// That it runs.
+    /// That it is running.
     Running,
     /// That it is over.
     Over,
 }
 
-/// One call.
+/// A call of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// The tool, in AAEP's form.
+    /// The tool's name, in AAEP's form.
     pub tool: String,
     /// AAEP's name for the call.
     pub id: String,
-    /// Which call of the turn it is.
+    /// The call's number in the turn; 0 until an item reports it.
     number: u64,
-    /// Where it is.
+    /// The state of its machine.
     pub machine: Tool,
-    /// When it is taken for running, unless it must be allowed first.
+    /// When it counts as running, unless it needs a permission first.
     pub due: Option<Duration>,
-    /// Whether a permission for it is asked for, and not given yet.
+    /// Whether a permission is requested and not resolved yet.
     pub asked: bool,
     arguments: Option<String>,
     shown: Shown,
 }
 
 impl Call {
-    /// Returns whether the person was told that it runs, and not yet that it is over.
+    /// Returns whether it was announced as running, and not yet as over.
     pub fn runs(&self) -> bool {
         self.shown == Shown::Running
     }
 
-    /// Returns whether it is over, by its machine or by the sign that something else went on.
+    /// Returns whether it is over, by its machine or because the turn has gone on.
     pub fn is_over(&self) -> bool {
         self.machine.is_over() || self.shown == Shown::Over
     }
 }
 
 impl Turn {
-    /// Takes what a message says of a call.
+    /// Applies a message about a call.
     pub fn call(&mut self, desk: &mut Desk<'_>, name: &str, stage: Stage, said: &message::Call) {
         self.hush(desk);
         let known = self.adopt(name, &said.tool);
         if !known {
             self.begin_call(desk, name, &said.tool);
             if self.agent != Agent::ExecutingTools && self.agent != Agent::WaitingPermission {
-                // Calls that come one by one are one step of the agent's.
+                // Calls in sequence are one step of the agent.
                 self.step(desk, AgentEvent::ToolCalls);
             }
         }
@@ -86,7 +86,7 @@ impl Turn {
             call.arguments = said.arguments.clone();
         }
         match said.status {
-            // A new one that says nothing of itself waits to be taken up.
+            // A new call without a status waits to be started.
             Status::Unsaid if !known && stage != Stage::Completed => {}
             Status::Started if stage == Stage::Created => {
                 self.take_up(desk, name);
@@ -111,7 +111,7 @@ impl Turn {
         }
     }
 
-    /// Finds a call: by its name, or as the one whose permission was asked for before it was heard of.
+    /// Finds a call by its name, or as one whose permission was requested before the call was reported.
     fn adopt(&mut self, name: &str, tool: &str) -> bool {
         if self.calls.contains_key(name) {
             return true;
@@ -130,7 +130,7 @@ impl Turn {
         true
     }
 
-    /// Makes a call known.
+    /// Adds a call.
     fn begin_call(&mut self, desk: &mut Desk<'_>, name: &str, tool: &str) {
         self.bound_calls(desk);
         self.count += 1;
@@ -141,7 +141,7 @@ impl Turn {
     fn insert_call(&mut self, name: &str, tool: &str, number: u64) {
         let call = Call {
             tool: written::tool(tool),
-            // Two turns may use the same name for theirs, and so may one turn.
+            // Two turns may use the same name for their calls, and so may one turn.
             id: format!("{}{}", written::id("call_", name), self.calls.len()),
             number,
             machine: Tool::Pending,
@@ -153,7 +153,7 @@ impl Turn {
         self.calls.insert(name.to_owned(), call);
     }
 
-    /// Makes room: a call that is over is of use only to know its name again.
+    /// Makes room: a finished call is kept only so that its name is recognised.
     fn bound_calls(&mut self, desk: &mut Desk<'_>) {
         if self.calls.len() < MOST_CALLS {
             return;
@@ -171,7 +171,7 @@ impl Turn {
         }
     }
 
-    /// Finds the call that a permission is for, or makes one that nothing else was heard of.
+    /// Finds the call that a permission is for, or creates one that was not reported otherwise.
     pub fn call_to_permit(&mut self, desk: &mut Desk<'_>, request: &str, tool: &str) -> String {
         self.hush(desk);
         let named = written::tool(tool);
@@ -185,7 +185,7 @@ impl Turn {
             Some((key, _)) => key.clone(),
             None => {
                 self.bound_calls(desk);
-                // No item has such a name, and a request may come twice.
+                // No item has a name like this, and a request may come twice.
                 self.count += 1;
                 let key = format!("permission\n{request}\n{}", self.count);
                 self.insert_call(&key, tool, 0);
@@ -206,7 +206,7 @@ impl Turn {
         }
     }
 
-    /// Brings a call to where its permission is looked at: Sage does not report the steps on the way.
+    /// Steps a call to the check of its permission: Sage does not report the steps in between.
     fn take_up(&mut self, desk: &mut Desk<'_>, name: &str) {
         for (at, event) in [
             (Tool::Pending, ToolEvent::Start),
@@ -218,7 +218,7 @@ impl Turn {
         }
     }
 
-    /// Takes a call for running, and tells so.
+    /// Marks a call as running, and announces it.
     pub fn run(&mut self, desk: &mut Desk<'_>, name: &str) {
         self.take_up(desk, name);
         let Some(call) = self.calls.get_mut(name) else {
@@ -253,7 +253,7 @@ impl Turn {
         self.event(desk, "tool.invoked", fields);
     }
 
-    /// Takes the permission that was denied: the call never runs.
+    /// Handles a denied permission: the call never runs.
     pub fn deny_call(&mut self, desk: &mut Desk<'_>, name: &str) {
         self.take_up(desk, name);
         self.step_call(desk, name, ToolEvent::PermissionDenied);
@@ -263,7 +263,7 @@ impl Turn {
         }
     }
 
-    /// Takes the end of a call.
+    /// Handles the end of a call.
     fn end_call(&mut self, desk: &mut Desk<'_>, name: &str, how: Status, said: &message::Call) {
         let Some(call) = self.calls.get(name) else {
             return;
@@ -277,7 +277,7 @@ impl Turn {
                 .unwrap_or_default()
         };
         if held && matches!(how, Status::Denied | Status::Interrupted) {
-            // It never ran, so nobody is told that it did.
+            // It never ran, so it is not announced as running.
             if how == Status::Denied {
                 let tool = call.tool.clone();
                 self.deny_call(desk, name);
@@ -287,23 +287,23 @@ impl Turn {
             }
         } else {
             if held {
-                // Something came of it, so it ran.
+                // It had an effect, so it ran.
                 self.run(desk, name);
             }
-            // That it is over is all that is known: the machine has no event for that.
+            // If only its end is known, the machine has no event for it.
             if let Some(event) = event_of(how) {
                 self.step_call(desk, name, event);
             }
             if let Some(call) = self.calls.get_mut(name) {
                 call.due = None;
-                // A call that ended twice ended once.
+                // A second end has no effect.
                 let was_told = call.runs();
                 call.shown = Shown::Over;
                 let (status, summary, error) = match how {
                     Status::Succeeded => ("success", said.output.as_deref(), None),
                     Status::TimedOut => ("timeout", None, Some(failure())),
                     Status::Failed | Status::Denied => ("error", None, Some(failure())),
-                    // Its own word for it is all that is known.
+                    // Sage's status is all that is known.
                     Status::Interrupted if failure().is_empty() => {
                         ("error", None, Some("interrupted"))
                     }
@@ -335,7 +335,7 @@ impl Turn {
         }
     }
 
-    /// Ends what still runs when the turn does: how it ended, nobody said.
+    /// Ends the calls that still run when the turn ends; their outcome is unknown.
     pub fn leave_calls(&mut self, desk: &mut Desk<'_>) {
         let open: Vec<String> = self
             .calls
@@ -360,7 +360,7 @@ impl Turn {
         }
     }
 
-    /// Takes calls for running that nobody asked a permission for.
+    /// Marks the held-back calls as running for which no permission was requested.
     pub fn tick_calls(&mut self, desk: &mut Desk<'_>) {
         let due: Vec<String> = self
             .calls
@@ -374,7 +374,7 @@ impl Turn {
     }
 }
 
-/// Says that a tool was denied.
+/// Returns the phrase for a denied tool.
 pub fn denied(tool: Option<&str>, reason: &str) -> Phrase {
     let phrase = match tool {
         Some(tool) => Phrase::new("translated.denied").with("tool", Word::Name(tool.to_owned())),

@@ -1,21 +1,21 @@
-//! What `sage --stream-json` writes: lines of JSON, and between them what a person would see.
+//! What `sage --stream-json` writes: lines of JSON, and between them what a person at a terminal would see.
 //!
-//! Responsibilities: the seven kinds of JSON lines; the terminal's signs, the spinner, what the agent says and which tools
-//! it uses in the text between. Not here: what that means for its turn (`turn` and its neighbours).
+//! Responsibilities: the seven kinds of JSON lines; the terminal's control sequences, the spinner, the agent's speech
+//! and the tools in the text between. Not here: what that means for its turn (`turn` and its neighbours).
 //!
-//! In practice only `system`, `error` and `result` come as JSON; all else is written as to a terminal:
+//! In practice only `system`, `error` and `result` come as JSON; everything else is written as to a terminal:
 //!
 //! ```text
-//! CR ESC[K ⠋ Thinking...            the spinner, rubbed out by the next sign: nobody is told
+//! CR ESC[K ⠋ Thinking...            the spinner, erased by what follows: not announced
 //! CR ESC[K ⏺ The first line          the agent speaks; further lines of it are indented by two spaces
 //!   and the second
 //! CR ESC[K                            a blank line, then
-//! ⏺ bash(cargo test)                 a tool, with its parameters in brackets where it has some
-//!   ⎿ 12 passed                       what it gave; red where it failed, and without colours nobody can tell
+//! ⏺ bash(cargo test)                 a tool, with its parameters in brackets if it has any
+//!   ⎿ 12 passed                       its output; red if it failed, unknown without colours
 //! ```
 //!
-//! The two lines that begin with the dot differ in this: before a tool's, nothing is rubbed out on the same line. A line
-//! that could be either is a tool's only where it is a name, with brackets or without.
+//! The two lines with the dot differ: nothing is erased on a tool's line before the dot. A line that could be either
+//! counts as a tool only if it is a name, with or without brackets.
 
 use serde_json::{Map, Value};
 
@@ -24,73 +24,73 @@ use super::message::{
     said, stamp, text,
 };
 
-/// What Sage writes before what the agent says, and before a tool.
+/// The sign before the agent's speech, and before a tool.
 const DOT: char = '⏺';
 
-/// What it writes before what a tool gave.
+/// The sign before a tool's output.
 const CORNER: char = '⎿';
 
-/// What Sage says when it was stopped by the person; it has two sentences for that.
+/// The two sentences of a run that the person stopped.
 const STOPPED: [&str; 2] = ["Task interrupted by user", "Task cancelled by user"];
 
-/// What it says when it did as many steps as it may.
+/// The sentence of a run that reached its limit of steps.
 const MOST_STEPS: &str = "Task reached maximum steps";
 
-/// What it says when it has nothing else to say.
+/// The sentence of a run that has nothing else to report.
 const NO_WORDS: &str = "Task completed successfully";
 
-/// What stands before its question when it ends with one.
+/// The text before the question of a run that ends with one.
 const WAITS: &str = "Waiting for input: ";
 
-/// What stands before what went wrong.
+/// The text before an error.
 const ERROR: &str = "Error: ";
 
-/// What stands before the task in its second line.
+/// The text before the task, in the second line.
 const TASK: &str = "Task: ";
 
-/// Reads the lines of one program, in order.
+/// The reader of one program's lines, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lines {
-    /// What the text before this line was a part of.
+    /// What the text before this line belongs to.
     within: Within,
 }
 
-/// What the text before a line was a part of.
+/// What the text before a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Within {
     /// Nothing.
     #[default]
     Nothing,
-    /// What the agent says.
+    /// The agent's speech.
     Speech,
-    /// What a tool gave.
+    /// A tool's output.
     Result,
-    /// A call, which may have given nothing yet.
+    /// A call, possibly without output yet.
     Tool,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Line {
     /// A message.
     Message(Message),
-    /// The agent begins to say this.
+    /// The agent begins to speak.
     Speaks(String),
-    /// It goes on with this line.
+    /// The agent goes on with this line.
     GoesOn(String),
-    /// A tool is used, with these parameters.
+    /// A tool is called, with these parameters.
     Uses(String, Option<String>),
-    /// The last tool gave this.
+    /// The last tool's output.
     Gave(String, Status),
-    /// It gave this line, too.
+    /// A further line of that output.
     GaveMore(String),
-    /// Nothing that anybody is told.
+    /// Nothing worth announcing.
     Nothing,
     /// Text that is none of these.
     Foreign,
 }
 
-/// Returns whether an object is a line of `--stream-json`: other programs have types of the same names with other fields.
+/// Returns whether an object is a line of `--stream-json`: other programs use the same types with other fields.
 pub fn is_line(map: &Map<String, Value>) -> bool {
     let has = |name: &str| matches!(map.get(name), Some(Value::String(_)));
     let field = match text(map, "type") {
@@ -102,7 +102,7 @@ pub fn is_line(map: &Map<String, Value>) -> bool {
     has(field) && has("timestamp") && !map.contains_key("event_id")
 }
 
-/// Returns whether text is what Sage writes between its lines.
+/// Returns whether a text is what Sage writes between its JSON lines.
 pub fn is_sign(text: &str) -> bool {
     let seen = seen(text);
     let spins = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
@@ -136,7 +136,7 @@ impl Lines {
         }
         if let Some(words) = seen.trim_start().strip_prefix(CORNER) {
             let before = raw.split(CORNER).next().unwrap_or_default();
-            // The colours are the only sign of how it went.
+            // The colours are the only sign of the outcome.
             let status = if before.contains("[31m") {
                 failure(None, Some(words.trim()))
             } else if before.contains("[2m") {
@@ -151,7 +151,7 @@ impl Lines {
         }
         let spins = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
         match self.within {
-            // A blank line of what it says is indented like every other.
+            // A blank line within speech is indented like the others.
             Within::Speech if seen.starts_with("  ") => {
                 (Line::GoesOn(seen[2..].to_owned()), Within::Speech)
             }
@@ -172,7 +172,7 @@ impl Lines {
     }
 }
 
-/// Reads the line of a tool: its name, and its parameters in brackets.
+/// Reads a tool's line: its name, and its parameters in brackets.
 fn used(words: &str) -> Option<(String, Option<String>)> {
     let words = words.trim_end();
     let (name, rest) = match words.split_once('(') {
@@ -187,7 +187,7 @@ fn used(words: &str) -> Option<(String, Option<String>)> {
     is_name.then(|| (name.to_owned(), parameters))
 }
 
-/// Returns what a person would see of a line: what is rubbed out is gone, and so are colours.
+/// Returns what a person would see of a line: without erased text and colours.
 pub fn seen(line: &str) -> String {
     let line = line.trim_end_matches(['\r', '\n']);
     let left = match line.rfind("\r\u{1b}[K") {
@@ -200,7 +200,7 @@ pub fn seen(line: &str) -> String {
         match sign {
             '\u{1b}' if signs.peek() == Some(&'[') => {
                 signs.next();
-                // A sequence ends with a letter or one of a few signs.
+                // A sequence ends with a letter or one of a few other characters.
                 for part in signs.by_ref() {
                     if ('\u{40}'..='\u{7e}').contains(&part) {
                         break;
@@ -227,7 +227,7 @@ fn object(seen: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// Reads a line of JSON.
+/// Reads a JSON line.
 fn json(map: &Map<String, Value>) -> Option<Message> {
     if !is_line(map) {
         return None;
@@ -291,7 +291,7 @@ fn call(map: &Map<String, Value>) -> Call {
     }
 }
 
-/// Tells apart how a run ended: the line itself does not say it, only its words do.
+/// Determines how a run ended: only the line's words show it.
 pub fn outcome(words: &str) -> End {
     let end = |how: How, reason: Option<&str>, result: Option<&str>| End {
         how,

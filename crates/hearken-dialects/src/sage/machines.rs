@@ -1,44 +1,44 @@
-//! Sage's four machines, as the code of its document has them, and the few steps that it lacks.
+//! Sage's four machines, as the code in its document has them, and the few steps missing there.
 //!
-//! Responsibilities: the tables, and which of their rows are gaps filled here. Not here: which message means which event
-//! (`translate`), what a step is in AAEP's terms.
+//! Responsibilities: the tables, and which of their rows fill gaps. Not here: which message means which event (`turn`
+//! and its neighbours), what a step is in AAEP's terms.
 //!
-//! The document draws each machine and writes it as code, and the two differ. The code counts, because it is what runs;
-//! `docs/dialects.md` lists the differences. Where the code has no step for what Sage really does, a gap is filled:
-//! [`GAPS`] lists those rows, and nothing else was added.
+//! The document draws each machine and also writes it as code, and the two differ. The code counts, because it is what
+//! runs; `docs/dialects.md` lists the differences. Where the code lacks a step that Sage really takes, the gap is
+//! filled: [`GAPS`] lists those rows, and nothing else was added.
 
 use crate::protocol::{Transition, state_machine};
 
 state_machine! {
-    /// Says where a conversation is (section 2).
+    /// The state of a conversation (section 2).
     machine Session = "session";
-    /// Says what happens to a conversation.
+    /// The events of a conversation.
     events SessionEvent {
         /// It is ready.
         Initialized = "Initialized",
-        /// The person said something.
+        /// The person sent a prompt.
         Chat = "Chat",
-        /// The agent needs to be told something.
+        /// The agent needs input.
         NeedInput = "NeedInput",
-        /// It was told.
+        /// The input was given.
         Resume = "Resume",
         /// The agent is done.
         AgentComplete = "AgentComplete",
-        /// It ends.
+        /// It is ended.
         End = "End",
-        /// It breaks.
+        /// It fails.
         Error = "Error",
-        /// It took too long.
+        /// It timed out.
         Timeout = "Timeout",
     }
     states {
-        /// It is being made.
+        /// It is being set up.
         Initializing = "Initializing",
         /// It waits for the person.
         Active = "Active",
-        /// An agent works.
+        /// An agent is working.
         Processing = "Processing",
-        /// The agent waits to be told something.
+        /// The agent waits for input.
         Paused = "Paused",
         /// It is over.
         Ended = "Ended",
@@ -57,9 +57,9 @@ state_machine! {
 }
 
 state_machine! {
-    /// Says where the agent of one turn is (section 3).
+    /// The state of a turn's agent (section 3).
     machine Agent = "agent";
-    /// Says what happens to an agent.
+    /// The events of an agent.
     events AgentEvent {
         /// It is ready.
         Ready = "Ready",
@@ -73,11 +73,11 @@ state_machine! {
         ToolComplete = "ToolComplete",
         /// All of them returned.
         ToolsComplete = "ToolsComplete",
-        /// Something must be allowed first.
+        /// A permission is needed first.
         NeedPermission = "NeedPermission",
-        /// It was allowed.
+        /// The permission was granted.
         PermissionGranted = "PermissionGranted",
-        /// It was denied.
+        /// The permission was denied.
         PermissionDenied = "PermissionDenied",
         /// The next step begins.
         Continue = "Continue",
@@ -85,25 +85,25 @@ state_machine! {
         Complete = "Complete",
         /// It is stopped.
         Cancel = "Cancel",
-        /// It broke.
+        /// It failed.
         Error = "Error",
     }
     states {
-        /// It is being made.
+        /// It is being set up.
         Initializing = "Initializing",
         /// It can take a task.
         Ready = "Ready",
         /// It waits for the model.
         Thinking = "Thinking",
-        /// Its tools run.
+        /// Its tools are running.
         ExecutingTools = "ExecutingTools",
         /// It waits for a permission.
         WaitingPermission = "WaitingPermission",
-        /// It did its task.
+        /// It finished its task.
         Completed = "Completed",
         /// It was stopped.
         Cancelled = "Cancelled",
-        /// It broke.
+        /// It failed.
         Error = "Error",
     }
     initial Initializing;
@@ -126,16 +126,16 @@ state_machine! {
     }
 }
 
-/// One gap of the document's code: a step that it lacks and Sage takes.
+/// A gap in the document's code: a step that it lacks and Sage takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
     /// The step.
     pub step: Transition<Agent, AgentEvent>,
-    /// Why it must be there.
+    /// Why it is needed.
     pub because: &'static str,
 }
 
-/// Makes a gap.
+/// Creates a gap.
 const fn gap(from: Agent, event: AgentEvent, to: Agent, because: &'static str) -> Gap {
     Gap {
         step: Transition { from, event, to },
@@ -143,7 +143,7 @@ const fn gap(from: Agent, event: AgentEvent, to: Agent, because: &'static str) -
     }
 }
 
-/// Lists what the code of the document lacks; all of it is in the agent's machine.
+/// The steps missing in the document's code; all of them are in the agent's machine.
 pub const GAPS: [Gap; 4] = [
     gap(
         Agent::WaitingPermission,
@@ -172,25 +172,25 @@ pub const GAPS: [Gap; 4] = [
 ];
 
 state_machine! {
-    /// Says where one call of a tool is (section 4).
+    /// The state of a tool call (section 4).
     machine Tool = "tool";
-    /// Says what happens to a call.
+    /// The events of a call.
     events ToolEvent {
-        /// It is taken up.
+        /// It is started.
         Start = "Start",
-        /// It is its turn.
+        /// Its turn has come.
         PermitAcquired = "PermitAcquired",
         /// It may run.
         PermissionAllowed = "PermissionAllowed",
         /// It may not.
         PermissionDenied = "PermissionDenied",
-        /// It goes on.
+        /// It makes progress.
         Progress = "Progress",
-        /// It did what it should.
+        /// It succeeded.
         Complete = "Complete",
-        /// It did not.
+        /// It failed.
         Fail = "Fail",
-        /// It took too long.
+        /// It timed out.
         Timeout = "Timeout",
         /// It is stopped.
         Cancel = "Cancel",
@@ -200,19 +200,19 @@ state_machine! {
         Pending = "Pending",
         /// It waits for its turn.
         Queued = "Queued",
-        /// Whether it may run is being found out.
+        /// Its permission is being checked.
         CheckingPermission = "CheckingPermission",
-        /// It runs.
+        /// It is running.
         Running = "Running",
-        /// It did what it should.
+        /// It succeeded.
         Success = "Success",
-        /// It did not.
+        /// It failed.
         Failed = "Failed",
-        /// It took too long.
+        /// It timed out.
         Timeout = "Timeout",
         /// It was stopped.
         Cancelled = "Cancelled",
-        /// It was not allowed, and never ran.
+        /// It was denied, and never ran.
         Denied = "Denied",
     }
     initial Pending;
@@ -230,7 +230,7 @@ state_machine! {
 }
 
 impl Tool {
-    /// Returns whether the call has not begun to run, so that nobody may be told that it does.
+    /// Returns whether the call has not begun to run, so that it must not be announced as running.
     pub fn is_held(self) -> bool {
         match self {
             Self::Pending | Self::Queued | Self::CheckingPermission => true,
@@ -253,39 +253,39 @@ impl Tool {
 }
 
 state_machine! {
-    /// Says where the connection is (section 5).
+    /// The state of the connection (section 5).
     machine Stream = "stream";
-    /// Says what happens to a connection.
+    /// The events of a connection.
     events StreamEvent {
-        /// It is tried.
+        /// An attempt is made.
         Connect = "Connect",
-        /// It is made.
+        /// It is established.
         Connected = "Connected",
-        /// The first data comes.
+        /// The first data arrives.
         StartStreaming = "StartStreaming",
-        /// More data comes.
+        /// More data arrives.
         DataReceived = "DataReceived",
-        /// It comes to its regular end.
+        /// It ends normally.
         Complete = "Complete",
-        /// It breaks.
+        /// It fails.
         Error = "Error",
         /// It is closed.
         Disconnect = "Disconnect",
-        /// It is tried again.
+        /// Another attempt is made.
         Reconnect = "Reconnect",
     }
     states {
-        /// There is none.
+        /// There is no connection.
         Disconnected = "Disconnected",
-        /// It is being made.
+        /// It is being established.
         Connecting = "Connecting",
-        /// It is there.
+        /// It is established.
         Connected = "Connected",
-        /// Data comes.
+        /// Data is arriving.
         Streaming = "Streaming",
-        /// It came to its regular end.
+        /// It ended normally.
         Completed = "Completed",
-        /// It broke.
+        /// It failed.
         Failed = "Failed",
     }
     initial Disconnected;

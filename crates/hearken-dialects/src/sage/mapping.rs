@@ -1,15 +1,15 @@
-//! What becomes of each thing that Sage says, as a table for the documentation.
+//! What each of Sage's messages becomes, as a table for the documentation.
 //!
-//! Responsibilities: the rows. Not here: doing it (`turn`, `calls`, `questions`).
+//! Responsibilities: the rows. Not here: the translation itself (`turn`, `calls`, `questions`).
 
-/// One row of the mapping.
+/// A row of the mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mapping {
-    /// What Sage says.
+    /// Sage's message.
     pub says: &'static str,
-    /// In which of its forms.
+    /// The form that it comes in.
     pub form: &'static str,
-    /// What becomes of it.
+    /// What it becomes.
     pub becomes: &'static str,
 }
 
@@ -21,7 +21,7 @@ const fn row(says: &'static str, form: &'static str, becomes: &'static str) -> M
     }
 }
 
-/// Lists what becomes of what.
+/// The whole mapping.
 pub const MAPPING: &[Mapping] = &[
     row(
         "`thread.started`, `thread.ended`",

@@ -1,34 +1,34 @@
-//! One message of Sage, read as far as it can be understood and made harmless.
+//! One message of Sage, read as far as possible and made harmless.
 //!
-//! Responsibilities: what a message says, whichever of Sage's two forms it came in; the envelopes of `sage.runtime.v0`.
-//! Not here: the lines of `--stream-json` (`lines`), what a message means for its turn (`turn` and its neighbours).
+//! Responsibilities: what a message says, in either of Sage's two forms; the envelopes of `sage.runtime.v0`. Not here:
+//! the lines of `--stream-json` (`lines`), what a message means for its turn (`turn` and its neighbours).
 //!
-//! Mental model: reading never fails over a detail. Only an envelope whose type nobody knows is no message. Names are
-//! cut, because they are kept; texts that are told are not.
+//! Mental model: reading never fails over a detail. Only an envelope of unknown type is not a message. Names are cut,
+//! because they are kept; announced texts are not.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::super::written::cut;
 
-/// What the envelopes of the runtime call themselves; later ones of the same family are read alike.
+/// The start of the version in runtime envelopes; later versions of the family are read alike.
 const VERSION: &str = "sage.runtime.";
 
-/// The longest name that is kept, in characters: longer than any id that a program makes.
+/// The longest name that is kept, in characters: longer than any generated id.
 const LONGEST_NAME: usize = 256;
 
 /// Where a message belongs, and when it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Belonging {
-    /// The conversation; empty where the message names none.
+    /// The conversation; empty if the message names none.
     pub thread: String,
-    /// The turn; empty where the message names none.
+    /// The turn; empty if the message names none.
     pub turn: String,
     /// The item.
     pub item: Option<String>,
     /// The request that it makes or answers.
     pub request: Option<String>,
-    /// When.
+    /// The time of writing.
     pub at: Option<Timestamp>,
 }
 
@@ -41,173 +41,173 @@ pub struct Message {
     pub says: Says,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Says {
-    /// A conversation is there.
+    /// A conversation has begun.
     ThreadStarted {
-        /// The model that it uses.
+        /// The model in use.
         model: Option<String>,
     },
-    /// A conversation is over.
+    /// A conversation has ended.
     ThreadEnded,
-    /// Somebody asks for a turn.
+    /// A turn is requested, with this prompt.
     Prompt(String),
     /// A turn begins.
     TurnStarted,
-    /// A turn is over.
+    /// A turn has ended.
     TurnEnded(End),
     /// The agent, the person or a tool did something.
     Item(Item),
-    /// A permission is asked for.
+    /// A permission is requested.
     Requested(Permission),
-    /// A permission was given or denied.
+    /// A permission was granted or denied.
     Resolved {
-        /// Whether it was given.
+        /// Whether it was granted.
         allowed: bool,
-        /// Whether the tool's input was changed by whoever gave it.
+        /// Whether the tool's input was changed when it was granted.
         changed: bool,
     },
-    /// A request was taken or refused.
+    /// A request was accepted or refused.
     Response {
-        /// Whether it was taken.
+        /// Whether it was accepted.
         accepted: bool,
     },
-    /// Something went wrong.
+    /// An error.
     Error(Report),
-    /// Nothing that anybody needs to be told.
+    /// Nothing worth announcing.
     Nothing,
 }
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
-    /// How.
+    /// The kind of ending.
     pub how: How,
     /// Sage's code for the reason.
     pub reason: Option<String>,
-    /// The result, or what went wrong.
+    /// The result, or the error text.
     pub result: Option<String>,
     /// How long it took.
     pub duration_ms: Option<u64>,
 }
 
-/// Names the ends of a turn.
+/// The ways in which a turn can end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// It did its task.
+    /// It finished its task.
     Completed,
-    /// It did not.
+    /// It failed.
     Failed,
     /// It was stopped.
     Interrupted,
-    /// It ended with a question to the person.
+    /// It ended with a question for the person.
     AsksForInput,
 }
 
-/// How far an item is.
+/// How complete an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// It is there.
+    /// It has begun.
     Created,
-    /// More of it is there.
+    /// It has grown.
     Updated,
-    /// It is whole.
+    /// It is complete.
     Completed,
 }
 
-/// What an item is.
+/// The content of an item.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// The agent says this.
+    /// Speech of the agent.
     Assistant(String),
-    /// The person said this.
+    /// A message of the person.
     User(String),
-    /// Sage says this of itself.
+    /// A remark of Sage itself.
     System(String),
-    /// Sage wants to be told something.
+    /// A question that needs input.
     Asks(String),
-    /// A tool.
+    /// A tool call.
     Tool(Box<Call>),
     /// The result of the turn.
     Result(String),
-    /// Nothing that is told.
+    /// Anything that is not announced.
     Other,
 }
 
 /// An item of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// How far it is.
+    /// How complete it is.
     pub stage: Stage,
-    /// What it is.
+    /// Its content.
     pub kind: Kind,
 }
 
-/// What a message says of a call.
+/// The content of a message about a call.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Call {
     /// The tool.
     pub tool: String,
-    /// How far the call is.
+    /// The status of the call.
     pub status: Status,
     /// Its arguments, in brief.
     pub arguments: Option<String>,
-    /// What it gave.
+    /// Its output.
     pub output: Option<String>,
-    /// What went wrong.
+    /// Its error.
     pub error: Option<String>,
     /// How long it took.
     pub duration_ms: Option<u64>,
 }
 
-/// How far a call is.
+/// The status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Status {
-    /// Nothing is said of it.
+    /// No status was reported.
     #[default]
     Unsaid,
-    /// It was started, and perhaps waits for its permission.
+    /// It was started, and may be waiting for its permission.
     Started,
-    /// It did what it should.
+    /// It succeeded.
     Succeeded,
-    /// It did not.
+    /// It failed.
     Failed,
-    /// It took too long.
+    /// It timed out.
     TimedOut,
     /// It was stopped.
     Interrupted,
-    /// It was not allowed.
+    /// It was denied.
     Denied,
-    /// It ended, and nobody says how.
+    /// It ended; the outcome is not reported.
     Ended,
 }
 
-/// A permission that is asked for.
+/// A request for a permission.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Permission {
     /// The tool.
     pub tool: String,
     /// Sage's word for the risk.
     pub risk: Option<String>,
-    /// Why it is asked.
+    /// The reason for asking.
     pub reason: Option<String>,
-    /// The tool's input, where it may be seen.
+    /// The tool's input, if it may be seen.
     pub input: Option<String>,
-    /// Whether it may not.
+    /// Whether the input is redacted.
     pub redacted: bool,
 }
 
-/// Something that went wrong.
+/// An error report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
-    /// Sage's code for it.
+    /// Sage's code for the error.
     pub code: String,
-    /// What went wrong.
+    /// The error text.
     pub message: String,
-    /// The tool that it is about.
+    /// The tool concerned.
     pub tool: Option<String>,
-    /// Whether trying again can help, where Sage says so.
+    /// Whether trying again can help, if Sage says so.
     pub retryable: Option<bool>,
 }
 
@@ -216,7 +216,7 @@ pub fn is_envelope(map: &Map<String, Value>) -> bool {
     text(map, "protocol_version").is_some_and(|version| version.starts_with(VERSION))
 }
 
-/// Reads an envelope of the runtime; absent where its type is none that is known.
+/// Reads an envelope of the runtime; `None` if its type is unknown.
 pub fn envelope(map: &Map<String, Value>) -> Option<Message> {
     let empty = Map::new();
     let payload = map
@@ -227,7 +227,7 @@ pub fn envelope(map: &Map<String, Value>) -> Option<Message> {
     let says = match (text(map, "kind").unwrap_or("notification"), kind) {
         ("notification", kind) => notification(map, payload, kind)?,
         ("request", "turn.start") => Says::Prompt(said(payload, "input")?),
-        // Whoever else asks something of Sage is told by what Sage makes of it.
+        // A request to Sage by another client shows in Sage's reaction to it.
         ("request", _) => Says::Nothing,
         ("response", _) => Says::Response {
             accepted: payload.get("accepted").and_then(Value::as_bool) != Some(false),
@@ -275,7 +275,7 @@ fn notification(
         }
         "permission.resolved" => {
             return Some(Says::Resolved {
-                // What is no plain consent is none.
+                // Anything but a plain consent is a denial.
                 allowed: text(payload, "decision") == Some("allow"),
                 changed: payload
                     .get("modified_input_applied")
@@ -302,7 +302,7 @@ fn item(payload: &Map<String, Value>, asks: bool) -> Kind {
     match (text(payload, "item_type").unwrap_or_default(), role) {
         ("assistant_message", _) | ("message", Some("assistant")) => Kind::Assistant(content()),
         ("user_message", _) | ("message", Some("user")) => Kind::User(content()),
-        // Sage has no notification of its own for this: it is a message that a request belongs to.
+        // Sage has no notification for this: it is a message with a request.
         ("message" | "system_message", _) if asks => Kind::Asks(content()),
         ("message" | "system_message", _) => Kind::System(content()),
         ("tool_call", _) => Kind::Tool(Box::new(call(payload))),
@@ -315,7 +315,7 @@ fn item(payload: &Map<String, Value>, asks: bool) -> Kind {
     }
 }
 
-/// Reads a call out of an item's payload.
+/// Reads a call from an item's payload.
 fn call(payload: &Map<String, Value>) -> Call {
     let success = payload.get("success").and_then(Value::as_bool);
     let error = said(payload, "message");
@@ -339,7 +339,7 @@ fn call(payload: &Map<String, Value>) -> Call {
     }
 }
 
-/// Tells failures apart by Sage's code, else by its words.
+/// Classifies a failure by Sage's code, or else by its words.
 pub fn failure(code: Option<&str>, words: Option<&str>) -> Status {
     let begins = |sign: &str| {
         words.is_some_and(|words| {
@@ -388,7 +388,7 @@ fn report(payload: &Map<String, Value>) -> Report {
     }
 }
 
-/// Puts a tool's input into few words: the one thing that it holds, else the JSON as it is.
+/// Shortens a tool's input: its only value, or else the JSON as it is.
 pub fn brief(value: &Value) -> Option<String> {
     let text = match value {
         Value::Null => return None,
@@ -403,12 +403,12 @@ pub fn brief(value: &Value) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-/// Returns a text.
+/// Returns a member's text.
 pub fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     map.get(name).and_then(Value::as_str)
 }
 
-/// Returns a text that says something.
+/// Returns a member's text unless it is blank.
 pub fn said(map: &Map<String, Value>, name: &str) -> Option<String> {
     let text = text(map, name)?;
     (!text.trim().is_empty()).then(|| text.to_owned())

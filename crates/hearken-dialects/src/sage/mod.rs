@@ -1,12 +1,12 @@
-//! Sage as a dialect: its runs, its calls and its permissions in AAEP's terms.
+//! Sage as a dialect: its runs, calls and permissions as AAEP events.
 //!
-//! Responsibilities: which turn a message belongs to, the conversation's and the connection's machine, answers and what
-//! became of them. Not here: reading a message (`message`, `lines`), one turn (`turn`, `calls`, `questions`), the tables
+//! Responsibilities: matching messages to turns, the machines of the conversation and the connection, answers and their
+//! outcome. Not here: reading a message (`message`, `lines`), a single turn (`turn`, `calls`, `questions`), the tables
 //! (`machines`).
 //!
-//! Mental model: Sage reports what it does in one of two forms, and both are read into the same messages. Each message
-//! steps Sage's own machines, which is for whoever traces, and is told in AAEP's terms, which is for the person. An
-//! illegal step is noted and translated all the same: what Sage says is more important than whether it may.
+//! Mental model: Sage reports in one of two forms, and both are read into the same messages. Each message steps Sage's
+//! own machines, for the trace, and is translated into AAEP, for the person. An illegal step is noted and translated
+//! all the same: what Sage reports matters more than whether its machine allows it.
 
 mod answers;
 mod calls;
@@ -50,15 +50,15 @@ use route::Thread;
 use runs::Run;
 use turn::Turn;
 
-/// How long Sage's own word is waited for, once an answer was written: without it, that it was written is all that is
-/// known.
+/// How long to wait for Sage's acknowledgement of a written answer; without one, all that is known is that it was
+/// written.
 const WORD_WAITS: Duration = Duration::from_secs(2);
 
 /// The machine of one link.
 #[derive(Debug)]
 pub(super) struct Sage {
     carrier: Carrier,
-    /// What is followed on a server.
+    /// The stream that is followed on a server.
     followed: link::Stream,
     writer: Writer,
     told: Told,
@@ -91,7 +91,7 @@ impl Sage {
         }
     }
 
-    /// Takes one frame.
+    /// Handles one frame.
     fn frame(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
         self.connected(now, out);
         let event = match self.stream {
@@ -114,7 +114,7 @@ impl Sage {
         self.line(line, now, out);
     }
 
-    /// Takes the connection for made: whoever recognised Sage only now did not tell of its making.
+    /// Steps the connection's machine to connected: if Sage was recognised only now, connecting was not observed.
     fn connected(&mut self, now: Now, out: &mut Vec<Out>) {
         if self.stream == Stream::Disconnected {
             self.step_stream(StreamEvent::Connect, now, out);
@@ -129,7 +129,7 @@ impl Sage {
         self.stream = desk.step("", "", self.stream, event);
     }
 
-    /// Takes the end of the connection.
+    /// Handles the end of the connection.
     fn cut_off(&mut self, event: StreamEvent, now: Now, out: &mut Vec<Out>) {
         self.end_tool(now, out);
         self.step_stream(event, now, out);
@@ -140,7 +140,7 @@ impl Sage {
                 self.questions.close_turn(&turn.thread, &turn.name);
             }
         }
-        // What was written has perhaps not been read, and no word of it comes over this connection any more.
+        // A written answer may not have been read, and no acknowledgement can come over this connection any more.
         let written = |_: &u64, (_, due): &mut (String, Option<Duration>)| due.is_some();
         for (request, _) in self.questions.sent.extract_if(.., written) {
             let outcome = Err(Undelivered::Unknown(Fault::Closed));
@@ -153,7 +153,7 @@ impl Dialect for Sage {
     fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
         match event {
             LinkEvent::Connecting { .. } => {
-                // A server's stream is where the person says, or where it was heard first.
+                // The stream is at the address that the person gave, or where it was found first.
                 out.push(Out::Follow(self.followed.clone()));
                 let event = match self.stream {
                     Stream::Failed => StreamEvent::Reconnect,
@@ -186,7 +186,7 @@ impl Dialect for Sage {
                     }
                 }
             },
-            // Sage has none of these; what they mean for the link is the app's to tell.
+            // Sage has none of these; the app announces what they mean for the link.
             LinkEvent::Resumed
             | LinkEvent::Answered { .. }
             | LinkEvent::Silent { .. }
@@ -260,7 +260,7 @@ impl Dialect for Sage {
     }
 }
 
-/// Returns whether a text is Sage's: an envelope or a first line surely is, and what other programs may write, too,
+/// Returns whether a text is Sage's: an envelope or a first line surely is; text that other programs may write too
 /// perhaps is.
 pub(super) fn recognise(text: &str) -> Sign {
     let Some(map) = object(&lines::seen(text)) else {
@@ -282,7 +282,7 @@ pub(super) fn recognise(text: &str) -> Sign {
     }
 }
 
-/// Says in a sentence what a departure from Sage's own machines is, by its phrase.
+/// Returns a sentence that explains a departure from Sage's own machines, by its phrase key.
 pub(super) fn about(key: &str) -> Option<&'static str> {
     (key == desk::ILLEGAL)
         .then_some("a machine takes no such event in its state; it is translated all the same")
@@ -290,6 +290,6 @@ pub(super) fn about(key: &str) -> Option<&'static str> {
 
 fn object(text: &str) -> Option<Map<String, Value>> {
     let text = text.trim_start_matches('\u{feff}').trim();
-    // Nothing else is taken in as a whole.
+    // Only objects are parsed as a whole.
     serde_json::from_str(text).ok()
 }

@@ -1,10 +1,10 @@
-//! What Sage asks, and how it is answered.
+//! Sage's questions, and how they are answered.
 //!
-//! Responsibilities: permissions and requests for input as questions, the envelopes of their answers, what became of them.
-//! Not here: the calls that permissions are for (`calls`), what the person is asked in which words (`announce`).
+//! Responsibilities: permissions and requests for input as questions, the envelopes of their answers, what becomes of
+//! them. Not here: the calls behind the permissions (`calls`), the wording of the question (`announce`).
 //!
-//! Sage states a risk and a reason, and neither a time nor what silence means; so none is told. Its fourth risk, critical,
-//! is high in AAEP's terms, and its own word stands beside it.
+//! Sage states a risk and a reason, but neither a time limit nor the meaning of silence; so neither is announced. Its
+//! fourth risk, critical, is high in AAEP's terms, with Sage's own word beside it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,38 +22,38 @@ use super::machines::AgentEvent;
 use super::message::{Belonging, Permission};
 use super::turn::Turn;
 
-/// How many open questions are kept so that they can be answered; what is more is asked, and view only.
+/// How many open questions can be answered; any more are asked view-only.
 pub const MOST_OPEN: usize = 1024;
 
-/// What is asked.
+/// The subject of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asks {
-    /// Whether this call of the turn may run.
+    /// The permission for this call of the turn.
     Permission {
         /// The call's name within the turn.
         call: String,
     },
-    /// Something in words.
+    /// Input in words.
     Input,
 }
 
-/// One open question.
+/// An open question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Where it was asked.
+    /// Its conversation.
     pub thread: String,
-    /// In which turn.
+    /// Its turn.
     pub turn: String,
     /// Sage's name for it.
     pub request: String,
-    /// What is asked.
+    /// Its subject.
     pub asks: Asks,
-    /// Whether the person allowed it, once they answered.
+    /// Whether the person allowed it, once answered.
     pub allowed: Option<bool>,
 }
 
 impl Question {
-    /// Returns our name for the request that answers it: Sage makes its own of the same parts.
+    /// Returns our name for the request that answers it, built from the same parts as Sage's own.
     pub fn answer_id(&self) -> String {
         let kind = match self.asks {
             Asks::Permission { .. } => "permission",
@@ -62,7 +62,7 @@ impl Question {
         format!("req_{kind}_respond_{}", fragment(&self.request))
     }
 
-    /// Writes the answer; absent where Sage has none like it.
+    /// Returns the answer's envelope; `None` if Sage has no such answer.
     pub fn answer(&self, reply: &Reply) -> Option<String> {
         let (kind, payload) = match (&self.asks, &reply.answer) {
             (
@@ -112,12 +112,12 @@ impl Question {
     }
 }
 
-/// Writes a time with milliseconds.
+/// Formats a time with milliseconds.
 fn stamp(at: Timestamp) -> String {
     format!("{at:.3}")
 }
 
-/// Makes a part of an id as Sage does.
+/// Returns a part of an id in Sage's form.
 fn fragment(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     name.chars()
@@ -125,11 +125,11 @@ fn fragment(name: &str) -> String {
         .collect()
 }
 
-/// The open questions by their tokens, and the answers that are on their way.
+/// The open questions by token, and the answers that are on their way.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Questions {
     open: BTreeMap<String, Question>,
-    /// By the number of the answer: its question's token, and until when Sage's own word is waited for.
+    /// The token of the question by the number of the answer, and until when Sage's acknowledgement is awaited.
     pub sent: BTreeMap<u64, (String, Option<Duration>)>,
 }
 
@@ -153,12 +153,12 @@ impl Questions {
             .find(|(_, question)| question.answer_id() == id)
     }
 
-    /// Takes a question out: it is over.
+    /// Removes a question that is over.
     pub fn close(&mut self, token: &str) -> Option<Question> {
         self.open.remove(token)
     }
 
-    /// Takes the questions of a turn out: it is over.
+    /// Removes the questions of a turn that is over.
     pub fn close_turn(&mut self, thread: &str, turn: &str) {
         self.open
             .retain(|_, question| question.thread != thread || question.turn != turn);
@@ -203,7 +203,7 @@ impl Questions {
             Some("high" | "critical") => Some("high"),
             Some(_) | None => None,
         };
-        // The word that AAEP does not have.
+        // A word that AAEP does not have.
         let further = asked.risk.as_deref().filter(|word| Some(*word) != risk);
         let fields = json!({
             "action": action,
@@ -224,7 +224,7 @@ impl Questions {
         self.ask(desk, turn, "awaiting.confirmation", token, question, fields);
     }
 
-    /// Asks for words.
+    /// Asks for input in words.
     pub fn input(
         &mut self,
         desk: &mut Desk<'_>,
@@ -261,7 +261,7 @@ impl Questions {
         true
     }
 
-    /// Returns whether a question is asked that is open already: who shows it again asks nothing new.
+    /// Returns whether a question is open already: showing it again asks nothing new.
     fn repeats(&self, thread: &str, request: &str) -> bool {
         !request.is_empty() && self.find(thread, request).is_some()
     }
@@ -275,7 +275,7 @@ impl Questions {
         question: Question,
         fields: Value,
     ) {
-        // Nothing could say which question an answer is for.
+        // Without a name, nothing could tell which question an answer is for.
         let nameless = question.request.is_empty();
         let full = self.open.len() >= MOST_OPEN;
         turn.open += 1;
@@ -292,8 +292,8 @@ impl Questions {
 }
 
 impl Turn {
-    /// Takes the word that the question under a token is over; without one, that one is which had no name. Tells whether
-    /// there was one: a word for a question that is not open says nothing about those that are.
+    /// Handles the end of the question with this token; without a token, that of a nameless one. Returns whether there
+    /// was such a question: if not, the open ones are unaffected.
     pub fn one_less(&mut self, desk: &mut Desk<'_>, token: Option<&str>, to: &'static str) -> bool {
         if token.is_none() && self.open > 0 {
             if self.nameless == 0 {
@@ -303,14 +303,14 @@ impl Turn {
         }
         self.open = self.open.saturating_sub(1);
         match token {
-            // Others are open, and the state of the turn is theirs.
+            // Other questions are open, and determine the state of the turn.
             Some(token) if self.open > 0 => desk.decided(token, to),
             Some(_) | None => {}
         }
         true
     }
 
-    /// Takes the word that a permission was given or denied; `by_us` is what the person answered, if they did.
+    /// Handles a permission that was granted or denied; `by_us` is the person's answer, if any.
     pub fn resolve(
         &mut self,
         desk: &mut Desk<'_>,
@@ -336,7 +336,7 @@ impl Turn {
             .map(|call| call.tool.clone());
         match (allowed, call) {
             (true, Some(call)) => {
-                // Its start first leaves the question, by which that is closed.
+                // Leaving the question's state first closes the question.
                 if self.open == 0 {
                     self.enter(desk, "calling_tool");
                 }
@@ -351,7 +351,7 @@ impl Turn {
             }
             (false, Some(call)) => {
                 self.deny_call(desk, call);
-                // Who denied it knows.
+                // The person who denied it need not be told.
                 if by_us != Some(false) {
                     desk.tell(denied(tool.as_deref(), ""));
                 }

@@ -1,7 +1,7 @@
 //! Which turn of which conversation a message belongs to.
 //!
-//! Responsibilities: conversations and their machine, turns that begin and end, the bounds of both. Not here: one turn
-//! (`turn`), answers (`answers`).
+//! Responsibilities: conversations and their machine, the begin and end of turns, the bounds of both. Not here: a
+//! single turn (`turn`), answers (`answers`).
 
 use crate::link::{Phrase, Word};
 use crate::protocol::{Machine, Now};
@@ -15,28 +15,28 @@ use super::message::{self, Belonging, Item, Kind, Message, Says};
 use super::questions::Questions;
 use super::turn::Turn;
 
-/// How many turns are kept; those that are over leave first.
+/// How many turns are kept; finished ones are dropped first.
 const MOST_TURNS: usize = 64;
 
-/// How many conversations are kept; the ones without a turn that runs leave first.
+/// How many conversations are kept; those without a running turn are dropped first.
 const MOST_THREADS: usize = 64;
 
-/// One conversation.
+/// A conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Thread {
     machine: Session,
-    /// Whether its start was heard, so that nothing of it was before our time.
+    /// Whether its beginning was heard, so that none of it was missed.
     whole: bool,
-    /// The model behind it.
+    /// The model in use.
     model: Option<String>,
-    /// What the next turn is asked with.
+    /// The prompt of the next turn.
     prompt: Option<String>,
     /// Its latest turn.
     turn: String,
 }
 
 impl Sage {
-    /// Takes one message.
+    /// Handles one message.
     pub(super) fn message(&mut self, message: Message, now: Now, out: &mut Vec<Out>) {
         let Message { mut place, says } = message;
         if place.turn.is_empty()
@@ -85,7 +85,7 @@ impl Sage {
         out: &mut Vec<Out>,
     ) {
         let waits = self.turns.get(&key(place)).is_some_and(|turn| !turn.ended);
-        // A program's line names the task of the run that has begun; a request, that of the turn to come.
+        // In a program's line this is the task of the current run; in a request, that of the next turn.
         if place.thread.is_empty() && waits {
             self.within(place, now, out, |turn, desk, _| turn.prompt(desk, &words));
         } else {
@@ -95,7 +95,7 @@ impl Sage {
 
     pub(super) fn start_turn(&mut self, place: &Belonging, now: Now, out: &mut Vec<Out>) {
         if self.thread(place).machine == Session::Initializing {
-            // Nothing can be asked of a conversation that is not there.
+            // A prompt needs a conversation that is ready.
             self.step_thread(place, SessionEvent::Initialized, now, out);
         }
         self.step_thread(place, SessionEvent::Chat, now, out);
@@ -176,7 +176,7 @@ impl Sage {
         }
     }
 
-    /// Works within the turn of a message, which begins here where it is not known or is over.
+    /// Runs `work` in the turn of a message; a turn that is unknown or over begins here.
     pub(super) fn within(
         &mut self,
         place: &Belonging,
@@ -193,7 +193,7 @@ impl Sage {
             self.writer.model(model.as_deref());
             let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
             if known == Some(true) {
-                // An agent that is done does nothing more.
+                // An agent that is done does nothing more, so this step is illegal.
                 if let Some(over) = self.turns.get_mut(&key(place)) {
                     over.step(&mut desk, AgentEvent::Continue);
                 }

@@ -1,6 +1,6 @@
-//! The run of a program that writes lines: one turn, most of it told as to a terminal.
+//! The run of a program that writes lines: one turn, most of it written as to a terminal.
 //!
-//! Responsibilities: making messages of its lines, its tools one after another. Not here: reading a line (`lines`).
+//! Responsibilities: turning its lines into messages, and its tools in sequence. Not here: reading a line (`lines`).
 
 use crate::protocol::Now;
 
@@ -11,24 +11,24 @@ use super::desk::Desk;
 use super::lines::Line;
 use super::message::{Belonging, Call, Item, Kind, Message, Says, Stage, Status};
 
-/// How a run of `--stream-json` begins.
+/// The first words of a run of `--stream-json`.
 pub(super) const STARTING: &str = "Sage Agent starting";
 
-/// How many bytes of a tool's output are kept, at least as many as the most characters that an event carries.
+/// How many bytes of a tool's output are kept: enough for the most characters that an event carries.
 const MOST_OUTPUT: usize = 4 * LONGEST_TEXT;
 
 /// The run of a program that writes lines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Run {
     number: u64,
-    /// How many tools it used in the text between its lines.
+    /// How many tools appeared in the text between the JSON lines.
     tools: u64,
-    /// The last of them, until it is over.
+    /// The last tool, until it is over.
     tool: Option<(String, Call)>,
 }
 
 impl Sage {
-    /// Takes a line of a program.
+    /// Handles a line of a program.
     pub(super) fn line(&mut self, line: Line, now: Now, out: &mut Vec<Out>) {
         let says = |item: Item| Message {
             place: Belonging::default(),
@@ -65,7 +65,7 @@ impl Sage {
             }
             Line::Speaks(words) => {
                 self.end_tool(now, out);
-                // Two sayings of a run are two outputs.
+                // Each speech of a run is an output of its own.
                 if let Some(turn) = self.turns.get_mut(&(String::new(), self.run.name())) {
                     let mut desk = Desk::new(&mut self.writer, &mut self.told, None, now, out);
                     turn.hush(&mut desk);
@@ -97,7 +97,7 @@ impl Sage {
             Line::GaveMore(more) => {
                 if let Some((_, call)) = &mut self.run.tool {
                     let output = call.output.get_or_insert_default();
-                    // What is more than an event can carry is cut there, and shown as cut.
+                    // The event cuts longer output, and marks it as cut.
                     if output.len() <= MOST_OUTPUT {
                         output.push('\n');
                         output.push_str(&more);
@@ -109,7 +109,7 @@ impl Sage {
         }
     }
 
-    /// Ends the tool that was used last: what comes now is something else.
+    /// Ends the last tool: what follows is something else.
     pub(super) fn end_tool(&mut self, now: Now, out: &mut Vec<Out>) {
         let Some((name, mut call)) = self.run.tool.take() else {
             return;
@@ -118,7 +118,7 @@ impl Sage {
             Status::Failed | Status::TimedOut | Status::Denied | Status::Interrupted => {
                 call.error = call.output.take();
             }
-            // Sage writes nothing of a tool that gave nothing.
+            // Sage writes nothing for a tool without output.
             Status::Started => call.status = Status::Ended,
             Status::Unsaid | Status::Succeeded | Status::Ended => {}
         }

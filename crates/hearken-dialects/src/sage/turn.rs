@@ -1,10 +1,11 @@
-//! One turn of a conversation: what AAEP calls a session.
+//! A turn of a conversation: an AAEP session.
 //!
-//! Responsibilities: its start, its states, what the agent says, what goes wrong, its end. Not here: its calls (`calls`),
-//! what it asks (`questions`), which turn a message belongs to (the machine itself).
+//! Responsibilities: its start, its states, the agent's speech, errors, its end. Not here: its calls (`calls`), its
+//! questions (`questions`), which turn a message belongs to (`route`).
 //!
-//! Worked example: `turn.started` comes, and right behind it the item with the person's words. The start waits for them a
-//! quarter of a second, because who started on what is one sentence; anything else that comes first lets it go.
+//! Worked example: `turn.started` arrives, and directly after it the item with the person's prompt. The start waits up
+//! to a quarter of a second for the prompt, so that both are announced in one sentence; anything else that arrives
+//! first releases it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,53 +21,53 @@ use super::desk::Desk;
 use super::machines::{Agent, AgentEvent};
 use super::message::{End, How, Report, Stage};
 
-/// How long the start of a turn waits for the words that it was asked with: they come right behind it.
+/// How long the start of a turn waits for its prompt, which follows directly.
 const START_WAITS: Duration = Duration::from_millis(250);
 
-/// How long something that went wrong waits for the end of its turn, which then tells it.
+/// How long an error waits for the end of its turn, which then reports it.
 const ERROR_WAITS: Duration = Duration::from_secs(1);
 
-/// How much of what the agent says last is kept, in bytes, to know its result again: what is longer is no short result.
+/// How much of the latest speech is kept, in bytes, to recognise the result in it; anything longer is no short result.
 const MOST_SAID: usize = 64 * 1024;
 
-/// How long a result may be, in characters, to stand in the sentence of the end; a longer one is text of the agent's.
+/// The longest result that fits the sentence of the end, in characters; a longer one is announced as speech.
 const SHORT_RESULT: usize = 200;
 
-/// How much of the words that a turn was asked with is told, in characters.
+/// How much of a turn's prompt is announced, in characters.
 const FIRST_WORDS: usize = 200;
 
-/// Whether the start was told.
+/// Whether the start was announced.
 #[derive(Debug, Clone, PartialEq)]
 enum Start {
-    /// It waits for the words that the turn was asked with, until then.
+    /// It waits for the prompt until then.
     Waits(Timestamp, Duration),
-    /// It was, or never will be, because we came in the middle.
+    /// It was announced, or never will be because we joined in the middle.
     Over,
 }
 
-/// What the agent says at present.
+/// The agent's current speech.
 #[derive(Debug, Clone, PartialEq)]
 struct Output {
     /// The item.
     item: Option<String>,
-    /// AAEP's name for it.
+    /// AAEP's id for it.
     id: String,
-    /// How many characters were told.
+    /// How many characters were announced.
     position: u64,
-    /// What was told of this item, while it is short enough to be compared with.
+    /// The announced text of this item, while it is short enough to compare.
     text: String,
-    /// Whether it came piece by piece.
+    /// Whether it came in pieces.
     in_pieces: bool,
 }
 
-/// Something that went wrong and was not told yet.
+/// An error that was not reported yet.
 #[derive(Debug, Clone, PartialEq)]
 struct Fault {
     report: Report,
     due: Duration,
 }
 
-/// One turn.
+/// A turn of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     pub thread: String,
@@ -76,25 +77,25 @@ pub struct Turn {
     state: &'static str,
     start: Start,
     pub calls: BTreeMap<String, Call>,
-    /// How many calls the person was told of, those included that are not kept any more.
+    /// How many calls were announced, including those no longer kept.
     pub told_calls: u64,
-    /// How many outputs and calls it had, for their names.
+    /// The number of outputs and calls so far, for their names.
     pub count: u64,
     output: Option<Output>,
     said: String,
-    /// What an item said to be the result, for an end that has none.
+    /// The result according to an item, used if the end has none.
     pub result: Option<String>,
     fault: Option<Fault>,
-    /// How many questions of it are open.
+    /// How many of its questions are open.
     pub open: usize,
-    /// How many of these have no name, so that nothing can say which of them is over.
+    /// How many of these have no name, so that their end cannot be matched.
     pub nameless: u64,
     /// Whether it is over.
     pub ended: bool,
 }
 
 impl Turn {
-    /// Begins a turn; `joined` where its beginning was before our time.
+    /// Begins a turn; `joined` if its beginning was missed.
     pub fn new(desk: &mut Desk<'_>, thread: &str, name: &str, joined: bool) -> Self {
         let session = desk.writer.session(name, thread);
         let mut turn = Self {
@@ -122,7 +123,7 @@ impl Turn {
         turn.step(desk, AgentEvent::Ready);
         turn.step(desk, AgentEvent::Execute);
         if joined {
-            // Nobody knows which state it left.
+            // The state before is unknown.
             turn.state = "thinking";
         }
         turn
@@ -133,11 +134,11 @@ impl Turn {
         self.agent = desk.step(&self.thread, &self.name, self.agent, event);
     }
 
-    /// Takes the words that it was asked with.
+    /// Handles the prompt of the turn.
     pub fn prompt(&mut self, desk: &mut Desk<'_>, words: &str) {
         match self.start {
             Start::Waits(..) => self.tell_start(desk, words),
-            // What the person says in its middle is not the agent's to tell.
+            // Later messages of the person are not announced.
             Start::Over => {}
         }
     }
@@ -157,7 +158,7 @@ impl Turn {
         self.enter(desk, "thinking");
     }
 
-    /// Lets the start go before something else of the turn.
+    /// Announces the start before anything else of the turn.
     pub fn event_first(&mut self, desk: &mut Desk<'_>) {
         self.tell_start(desk, "");
     }
@@ -168,7 +169,7 @@ impl Turn {
         desk.event(&mut self.session, kind, fields);
     }
 
-    /// Tells which state the agent is in, when that changes.
+    /// Announces the state if it changed.
     pub fn enter(&mut self, desk: &mut Desk<'_>, state: &'static str) {
         self.tell_start(desk, "");
         if self.state == state {
@@ -179,7 +180,7 @@ impl Turn {
         self.event(desk, "state.changed", fields);
     }
 
-    /// Tells the state that follows from what is open.
+    /// Announces the state that follows from the open questions and running calls.
     pub fn settle_state(&mut self, desk: &mut Desk<'_>) {
         let runs = self.calls.values().any(Call::runs);
         self.enter(
@@ -192,11 +193,11 @@ impl Turn {
         );
     }
 
-    /// Takes what the agent says.
+    /// Handles speech of the agent.
     pub fn speak(&mut self, desk: &mut Desk<'_>, item: Option<&str>, stage: Stage, words: &str) {
         let in_pieces = stage == Stage::Updated;
         let same = self.output.as_ref().is_some_and(|output| {
-            // Pieces may come as items of their own.
+            // Pieces may come as separate items.
             output.item.as_deref() == item || (output.in_pieces && in_pieces)
         });
         if !same {
@@ -204,7 +205,7 @@ impl Turn {
                 return;
             }
             self.hush(desk);
-            // The whole of what was said in pieces, as Sage sends it behind them.
+            // Sage repeats the whole of a speech after its pieces.
             if !in_pieces && !self.said.is_empty() && self.said.trim() == words.trim() {
                 return;
             }
@@ -220,7 +221,7 @@ impl Turn {
         };
         let known = output.item.as_deref() == item && !output.text.is_empty();
         let rest = match words.strip_prefix(output.text.as_str()) {
-            // The item as it now is, and not what is new of it.
+            // The item repeats its earlier text; only the rest is new.
             Some(rest) if known => rest,
             Some(_) | None => words,
         };
@@ -253,7 +254,7 @@ impl Turn {
         });
     }
 
-    /// Ends what the agent says: something else comes.
+    /// Ends the current speech because something else follows.
     pub fn hush(&mut self, desk: &mut Desk<'_>) {
         let Some(output) = self.output.take() else {
             return;
@@ -271,7 +272,7 @@ impl Turn {
         }
     }
 
-    /// Takes something that went wrong; the end of the turn tells it, if it comes soon.
+    /// Handles an error; the end of the turn reports it if it comes soon.
     pub fn went_wrong(&mut self, desk: &mut Desk<'_>, report: Report) {
         self.tell_fault(desk);
         self.fault = Some(Fault {
@@ -287,7 +288,7 @@ impl Turn {
         }
     }
 
-    /// Takes the end of the connection: what went wrong last has ended the turn.
+    /// Handles the end of the connection: a pending error has ended the turn.
     pub fn cut_off(&mut self, desk: &mut Desk<'_>) {
         if let Some(fault) = &self.fault {
             let end = End {
@@ -302,7 +303,7 @@ impl Turn {
         }
     }
 
-    /// Takes the end of the turn; its calls are over, and its questions close with it.
+    /// Ends the turn with its calls and questions.
     pub fn end(&mut self, desk: &mut Desk<'_>, end: &End) {
         self.tell_start(desk, "");
         self.hush(desk);
@@ -318,7 +319,7 @@ impl Turn {
             How::Completed => {
                 self.step(desk, AgentEvent::Complete);
                 self.complete(desk, result, end.duration_ms);
-                // The end told nothing of it.
+                // The end did not report the error.
                 self.fault = fault.map(|report| Fault {
                     report,
                     due: desk.now,
@@ -346,7 +347,7 @@ impl Turn {
             }
             How::AsksForInput => {
                 self.step(desk, AgentEvent::Cancel);
-                // A turn that is over takes no answer: it goes on with the person, in a new one.
+                // A finished turn takes no answer: the person continues in a new one.
                 let reason = if result.is_empty() {
                     "needs_user_input"
                 } else {
@@ -368,7 +369,7 @@ impl Turn {
         let known = result.is_empty() || self.said.trim() == result;
         let is_short = result.chars().nth(SHORT_RESULT).is_none() && !result.contains('\n');
         if !known && !is_short {
-            // It was never said before, and is more than a sentence.
+            // It was not announced before, and is longer than a sentence.
             self.speak(desk, None, Stage::Completed, result);
         }
         let fields = json!({
@@ -379,7 +380,7 @@ impl Turn {
         self.event(desk, "session.completed", fields);
     }
 
-    /// Lets go what waits only for a time.
+    /// Handles the timers that are due.
     pub fn tick(&mut self, desk: &mut Desk<'_>) {
         if matches!(self.start, Start::Waits(_, due) if desk.now >= due) {
             self.tell_start(desk, "");
@@ -394,7 +395,7 @@ impl Turn {
         self.tick_calls(desk);
     }
 
-    /// Returns when it wants to be ticked.
+    /// Returns when the next timer is due.
     pub fn deadline(&self) -> Option<Duration> {
         let start = match self.start {
             Start::Waits(_, due) => Some(due),
@@ -406,7 +407,7 @@ impl Turn {
     }
 }
 
-/// Writes what an end by an error says.
+/// Returns the fields of an end by an error.
 fn failed(end: &End, result: &str, fault: Option<&Report>) -> Value {
     let known = fault.map(|report| report.code.as_str());
     let reason = end.reason.as_deref().or(known);
@@ -429,7 +430,7 @@ fn failed(end: &End, result: &str, fault: Option<&Report>) -> Value {
     })
 }
 
-/// Writes a code as AAEP wants it; absent where nothing of it can stand there.
+/// Returns a code in AAEP's form; `None` if nothing of it fits.
 fn code(reason: Option<&str>) -> Option<String> {
     let code: String = reason?
         .chars()

@@ -299,7 +299,7 @@ fn aaeps_own_servers_are_met_as_ever() {
     assert!(!goes_as_given(&bench.fails(status(404))));
 }
 
-/// The plain pair of a bare address is at `/events`: what was recognised there is followed there.
+/// The plain pair of a bare address is at `/events`: what was recognised there is followed there again.
 #[test]
 fn what_was_recognised_at_a_bare_address_is_followed_again_where_it_was() {
     for text in [MESSAGE, PERMISSION] {

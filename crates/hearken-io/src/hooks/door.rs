@@ -1,11 +1,11 @@
-//! The door at which hooks knock: the port and the secret of the hearken that listens, in a file for the person alone.
+//! The address for hooks: the port and the secret of the listening hearken, in a file for the person alone.
 //!
-//! Responsibilities: that one hearken at a time has it, writing it whole, taking it away, finding it. Not here:
-//! listening there (`transport`).
+//! Responsibilities: allowing only one hearken at a time, writing the file completely, removing it, finding it. Not
+//! here: listening there (`transport`).
 //!
-//! Mental model: whoever listens holds a lock as long as it lives, which the system lets go of whatever becomes of it. So
-//! a file that was left behind by a crash leads nobody to a port that somebody else has by now: without the lock it
-//! counts for nothing.
+//! Mental model: the listening hearken holds a lock for as long as it lives; the system releases the lock however the
+//! process ends. So a file left behind by a crash never directs a hook to a port that belongs to another program by
+//! now: without the lock, the file counts for nothing.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _};
@@ -17,60 +17,60 @@ use serde_json::{Value, json};
 use crate::platform::files::{create_for_owner, folder_for_owner, is_shared, untrusted};
 use crate::platform::put_for_owner;
 
-/// The file that says where the door is.
+/// The file with the address.
 const FILE: &str = "claude.json";
-/// The file that is locked while somebody listens; it stays, because a lock on a file that is taken away means nothing.
+/// The file that is locked while a hearken listens; it stays, because a lock on a removed file means nothing.
 const LOCK: &str = "claude.lock";
-/// How much of the file is read: a port and a secret.
+/// The most bytes to read of the file: a port and a secret.
 const MOST_BYTES: u64 = 4096;
-/// How often, and with which rest between, the lock is asked for: a hook that looks holds it for a moment.
+/// How often, and with which pause, to try the lock: a hook that checks it holds it for a moment.
 const TRIES: (u32, Duration) = (20, Duration::from_millis(25));
 
-/// Why there is no door.
+/// Why the address can't be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum NoDoor {
-    /// Another one has it.
+    /// Another hearken has it.
     #[error("another hearken listens already")]
     Taken,
     /// Others may write to its folder.
     #[error("{0}: others may write there")]
     Shared(PathBuf),
-    /// Its place can't be used.
+    /// A file or folder can't be used.
     #[error("{path}: {error}")]
     Place {
-        /// The place.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
 }
 
-/// The door, for the one who listens; it is closed when this is dropped.
+/// The address, held by the listening hearken; it is withdrawn when this is dropped.
 #[derive(Debug)]
 pub struct Door {
     path: PathBuf,
-    /// What stands in the file, once it was written.
+    /// The content of the file, once written.
     written: Option<String>,
-    /// Held only to be locked.
+    /// Kept only for its lock.
     _lock: File,
 }
 
-/// Where the door is, and what is said to be let in.
+/// The address, and what a hook must send to be admitted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Knock {
     /// The port on loopback.
     pub port: u16,
-    /// The secret: the first part of every path.
+    /// The secret, which is the first part of every path.
     pub secret: String,
-    /// Whether what the agent wrote is wanted, too, from its transcript.
+    /// Whether the texts from the agent's transcript are wanted, too.
     pub transcript: bool,
 }
 
 impl Door {
-    /// Takes the door in a folder, which is made where there is none.
+    /// Takes the address in a folder, which is created if it is missing.
     ///
     /// # Errors
-    /// When another one has it, or the folder can't be used.
+    /// If another hearken has it, or the folder can't be used.
     pub fn take(folder: &Path) -> Result<Self, NoDoor> {
         let at = |path: &Path, error| NoDoor::Place {
             path: path.to_owned(),
@@ -107,10 +107,10 @@ impl Door {
         })
     }
 
-    /// Says at the door where it is: in a file that the person alone can read, put in its place whole.
+    /// Publishes the address in a file that only the person can read, in one atomic step.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub fn open(&mut self, port: u16, secret: &str, transcript: bool) -> io::Result<()> {
         let text = json!({"port": port, "secret": secret, "transcript": transcript}).to_string();
         put_for_owner(&self.path, &text)?;
@@ -118,7 +118,7 @@ impl Door {
         Ok(())
     }
 
-    /// Returns where it is said.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -126,7 +126,7 @@ impl Door {
 
 impl Drop for Door {
     fn drop(&mut self) {
-        // Somebody may have put another one there by hand: that is theirs.
+        // A person may have replaced the file by hand: theirs stays.
         if self.written.is_some() && read(&self.path) == self.written {
             let _ = std::fs::remove_file(&self.path);
         }
@@ -136,7 +136,7 @@ impl Drop for Door {
 fn read(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = File::open(path).ok()?;
-    // Whoever else could write it would be told what the agent does.
+    // Another user who could write the file could redirect the agent's messages to themselves.
     if untrusted(&file.metadata().ok()?).is_some() {
         return None;
     }
@@ -144,10 +144,10 @@ fn read(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// Finds the door in a folder; nothing where nobody listens.
+/// Finds the address in a folder; `None` if no hearken is listening.
 pub fn find(folder: &Path) -> Option<Knock> {
     let lock = File::open(folder.join(LOCK)).ok()?;
-    // Who can have the lock is alone: whoever listened is gone.
+    // If the lock is free, the hearken that listened is gone.
     if lock.try_lock_shared().is_ok() {
         return None;
     }

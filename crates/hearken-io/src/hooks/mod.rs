@@ -1,11 +1,12 @@
-//! Hooks: the small commands by which another program's agent tells what it does, and asks.
+//! Hooks: the small commands by which another program's agent reports what it does, and asks.
 //!
-//! Responsibilities: where a hearken that listens is found ([`door`]), carrying one message to it and its decision back
-//! ([`relay`]) with what the agent wrote meanwhile (`transcript`), writing hooks into an agent's settings and taking them out again ([`settings`]), whether those that stand
-//! there work ([`standing`]). Not here: what a message means (`dialect`), listening (`transport`), words (`runtime`).
+//! Responsibilities: finding the listening hearken ([`door`]), carrying one message to it and its decision back
+//! ([`relay`]) with the agent's latest texts (`transcript`), writing hooks into an agent's settings and removing them
+//! ([`settings`]), whether the installed hooks work ([`standing`]). Not here: what a message means (`dialect`),
+//! listening (`transport`), words (`runtime`).
 //!
-//! Mental model: a hook runs in the middle of somebody else's work and must never be in its way. Whatever goes wrong, it
-//! ends at once, decides nothing and says nothing; then the agent goes on as if there were no hook.
+//! Mental model: a hook runs in the middle of another program's work and must never be in its way. Whatever goes wrong,
+//! it ends immediately, decides nothing and prints nothing; then the agent continues as if there were no hook.
 
 pub mod door;
 pub mod relay;

@@ -1,11 +1,11 @@
-//! One hook's way: its message to the hearken that listens, and the decision back.
+//! The path of one hook: its message to the listening hearken, and the decision back.
 //!
-//! Responsibilities: reading the message, carrying it over, waiting only where something is asked, printing only what is a
-//! decision. Not here: what a message means (`dialect`).
+//! Responsibilities: reading the message, delivering it, waiting only if something is asked, printing only valid
+//! decisions. Not here: what a message means (`dialect`).
 //!
-//! Mental model: it decides nothing by itself. Whatever goes wrong (nobody listens, a port that hangs, an answer that is
-//! none, a hearken that goes away) it prints nothing, and the agent asks in its own terminal as ever. It never waits but
-//! for a permission, and for that no longer than somebody reads what it prints.
+//! Mental model: the relay decides nothing by itself. Whatever goes wrong (no hearken is listening, the port hangs, the
+//! answer is invalid, hearken goes away) it prints nothing, and the agent asks in its own terminal as usual. It waits
+//! only for a permission, and no longer than its output has a reader.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -18,30 +18,30 @@ use super::door;
 use super::transcript::last_texts;
 use crate::platform::terminal::{Printed, wait_to_read};
 
-/// The only message whose answer is waited for.
+/// The only message whose answer is awaited.
 const ASKS: &str = "PermissionRequest";
-/// How large a message may be, in bytes: more than any tool is called with. A larger one is only told of.
+/// The largest message, in bytes: more than any tool is called with. Of a larger one, only the fact is reported.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
-/// How large an answer may be, in bytes.
+/// The largest answer, in bytes.
 const MOST_ANSWER: usize = 1024 * 1024;
-/// How long everything may take that no person is waited for. A hearken that hangs costs the agent no more than this.
+/// The time limit for everything that does not wait for a person. A hanging hearken costs the agent no more than this.
 const SHORT: Duration = Duration::from_millis(200);
-/// How long a person is waited for; the settings that are written let it wait as long.
+/// How long to wait for a person; the settings that we write allow it to wait that long.
 const LONG: Duration = Duration::from_secs(60 * 60);
-/// How often it is looked whether somebody still waits for what is decided.
+/// How often to check whether the decision still has a reader.
 const LOOK: Duration = Duration::from_millis(500);
-/// Where messages go, behind the secret.
+/// The path for messages, after the secret.
 const HOOK: &str = "hook";
-/// Where it is told that one is too large to go.
+/// The path for reporting that a message is too large.
 const TOO_LARGE: &str = "too-large";
-/// Where in a message stands what the agent wrote last.
+/// The field of a message that contains the agent's latest texts.
 const TEXTS: &str = "hearken_texts";
-/// The status for what is too large to be taken in.
+/// The status for a message that is too large.
 const REFUSED_LARGE: u16 = 413;
 
 /// Carries one message from `input` to the hearken that a folder names, and its decision to `output`.
 ///
-/// Nothing is printed but a whole decision, and no error is one that anybody is told of.
+/// Only a complete decision is printed, and no error is ever reported.
 pub fn relay(folder: &Path, input: impl Read, output: &mut (impl Write + Printed)) {
     let mut message = Vec::new();
     let read = input.take(MOST_BYTES + 1).read_to_end(&mut message);
@@ -68,13 +68,13 @@ pub fn relay(folder: &Path, input: impl Read, output: &mut (impl Write + Printed
         return tell_too_large(&knock);
     }
     if let Some(decision) = answer.decision().filter(|_| asks) {
-        // Who does not read it any more has decided otherwise.
+        // If the reader is gone, the decision was made elsewhere.
         let _ = output.write_all(decision.as_bytes());
         let _ = output.flush();
     }
 }
 
-/// Puts what the agent wrote last into a message, of which nothing else is changed; not where that makes it too large.
+/// Adds the agent's latest texts to a message without changing anything else, unless that makes it too large.
 fn put_texts(message: &mut Vec<u8>, texts: &[Value]) {
     let added = format!(",\"{TEXTS}\":{}}}", Value::from(texts.to_vec()));
     let whole = message.trim_ascii_end().len();
@@ -90,19 +90,19 @@ fn put_texts(message: &mut Vec<u8>, texts: &[Value]) {
 
 fn tell_too_large(knock: &door::Knock) {
     let until = Instant::now() + SHORT;
-    // Nobody reads what it would print, and nobody has to.
+    // Nothing is printed, and no reader is needed.
     let nobody = std::io::stderr();
     let _ = post(knock, TOO_LARGE, b"{}", until, &nobody);
 }
 
-/// What came back.
+/// A parsed HTTP answer.
 struct Answer {
     status: u16,
     body: Vec<u8>,
 }
 
 impl Answer {
-    /// Reads an answer that is there to its end.
+    /// Parses an answer, if it is complete.
     fn read(bytes: &[u8]) -> Option<Self> {
         let at = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
         let head = std::str::from_utf8(bytes.get(..at)?).ok()?;
@@ -114,14 +114,14 @@ impl Answer {
                 .then(|| value.trim().parse().ok())?
         });
         let length: usize = length?;
-        // One that was broken off is none.
+        // An answer that broke off is invalid.
         (body.len() == length).then(|| Self {
             status,
             body: body.to_vec(),
         })
     }
 
-    /// Returns the decision, if it is one.
+    /// Returns the decision, if the answer is one.
     fn decision(&self) -> Option<String> {
         let said: Value = serde_json::from_slice(&self.body)
             .ok()
@@ -131,14 +131,14 @@ impl Answer {
         let decision = own.get("decision")?;
         let behavior = decision.get("behavior").and_then(Value::as_str);
         let known = matches!(behavior, Some("allow" | "deny")) && of == Some(ASKS);
-        // Only what is a decision is passed on, and nothing beside it.
+        // Only the decision itself is passed on, without anything beside it.
         known.then(|| {
             json!({"hookSpecificOutput": {"hookEventName": ASKS, "decision": decision}}).to_string()
         })
     }
 }
 
-/// Posts a message and gives the answer; nothing where there is none until then, or nobody waits for it any more.
+/// Posts a message and returns the answer; `None` if none arrives in time, or its reader is gone.
 fn post(
     knock: &door::Knock,
     to: &str,
@@ -156,7 +156,7 @@ fn post(
         knock.port,
         message.len()
     );
-    // One that takes too little of it may have said already why.
+    // A server that reads too little of it may already have sent the reason.
     let _ = stream
         .write_all(head.as_bytes())
         .and_then(|()| stream.write_all(message));

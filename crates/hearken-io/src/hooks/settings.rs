@@ -1,12 +1,12 @@
-//! Hooks in an agent's settings: put in beside whatever stands there, and taken out again.
+//! Hooks in an agent's settings: added beside the existing content, and removed again.
 //!
-//! Responsibilities: which events are hooked, which hooks are ours, the text that the file is to hold, and putting it in
-//! its place whole. Not here: asking the person (`runtime`).
+//! Responsibilities: which events are hooked, which hooks are ours, the new text of the file, and replacing the file in
+//! one step. Not here: asking the person (`runtime`).
 //!
-//! Mental model: the file belongs to the person. Only entries that run `hearken hooks relay` are ours; everything else stays
-//! as it is byte for byte, and a file that can't be read as settings, that nobody is to write or that has other names is not
-//! touched at all. Whoever writes at the same moment wins. The command can't fail in
-//! the shell's eyes, because an agent may take a failure of a hook for a refusal.
+//! Mental model: the file belongs to the person. Only entries that run `hearken hooks relay` are ours; everything else
+//! stays unchanged byte for byte, and a file that can't be read as settings, is read-only or has other hard links is
+//! not touched at all. If another program writes at the same moment, its version wins. In the shell's eyes the command
+//! can't fail, because an agent may interpret a failed hook as a refusal.
 
 use std::env::consts::EXE_SUFFIX;
 use std::fs::{File, OpenOptions};
@@ -19,24 +19,24 @@ use serde_json::{Map, Value, json};
 use super::text::{Container, Part};
 use crate::platform::files::{names, settle_folder, swap, with_rights_of};
 
-/// What the relay is called with.
+/// The arguments of the relay's command.
 const CALL: &str = " hooks relay";
-/// What stands behind it: however it ends, the shell has nothing to report.
+/// The end of the command: whatever happens, the shell has no failure to report.
 const WHATEVER: &str = " || true";
 /// The name of this program.
 const PROGRAM: &str = "hearken";
-/// How large the settings may be, in bytes.
+/// The largest settings, in bytes.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
-/// How long a hook may take for which nobody is waited, in seconds.
+/// The time limit for a hook that waits for no person, in seconds.
 const SHORT: u64 = 10;
 /// How long a permission waits for a person, in seconds.
 const LONG: u64 = 60 * 60;
 
-/// How long another program that has the old file open may go on to write into it, and how often that is looked for.
+/// How long another program that has the old file open may still write into it, and how often to check for that.
 const LATE_WRITES: Duration = Duration::from_millis(100);
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The events that are hooked: whether they are about tools, of which all are meant, and how long each may take.
+/// The hooked events: whether they are about tools, which then means all tools, and the time limit of each.
 const EVENTS: [(&str, bool, u64); 13] = [
     ("SessionStart", false, SHORT),
     ("UserPromptSubmit", false, SHORT),
@@ -56,61 +56,61 @@ const EVENTS: [(&str, bool, u64); 13] = [
 /// Why settings can't be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Unchanged {
-    /// They are not there to be read, or can't be written.
+    /// They can't be read or written.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// They are no JSON.
+    /// They are not JSON.
     #[error("line {line}")]
     NoJson {
-        /// In which line that shows.
+        /// The line of the error.
         line: usize,
     },
-    /// They are JSON of another form: what stands there is none of what an agent reads.
+    /// They are JSON in a form that no agent reads.
     #[error("{0}")]
     OtherForm(String),
-    /// Something stands there twice, so that nobody can tell which of them counts.
+    /// A name occurs twice, so it is unclear which one counts.
     #[error("{0} twice")]
     Twice(String),
-    /// Nobody is to write the file.
+    /// The file is read-only.
     #[error("read-only")]
     ReadOnly,
-    /// The file has other names (hard links), which would go on to lead to the old one.
+    /// The file has other hard links, which would still lead to the old one.
     #[error("other names")]
     OtherNames,
-    /// Somebody changed them meanwhile.
+    /// They were changed meanwhile.
     #[error("changed meanwhile")]
     Meanwhile,
 }
 
-/// What is to become of the settings.
+/// The intended state of the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Our hooks stand in them.
+    /// They contain our hooks.
     In,
-    /// None of ours does.
+    /// They contain none of our hooks.
     Out,
 }
 
-/// A change that is not made yet.
+/// A planned change.
 #[derive(Debug)]
 pub struct Change {
-    /// The file that holds the settings, behind every link.
+    /// The file with the settings, with all links resolved.
     path: PathBuf,
-    /// What stands there; nothing where there is no file.
+    /// The current content; `None` if there is no file.
     before: Option<String>,
-    /// What is to stand there.
+    /// The new content.
     after: String,
-    /// How many hooks of ours are put in or taken out.
+    /// The number of our hooks that are added or removed.
     pub count: usize,
 }
 
 impl Change {
-    /// Reads settings and works out the change; it is `None` where there is nothing to change.
+    /// Reads settings and plans the change; returns `None` if nothing needs to change.
     ///
     /// # Errors
-    /// When they can't be read, or understood.
+    /// If they can't be read or understood.
     pub fn of(path: &Path, wanted: Wanted, program: &Path) -> Result<Option<Self>, Unchanged> {
-        // What is a link stays one: the file that it leads to is changed.
+        // A link is preserved: the file that it leads to is changed.
         let path = match path.canonicalize() {
             Ok(path) => path,
             Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
@@ -133,15 +133,16 @@ impl Change {
         }))
     }
 
-    /// Returns the file that is changed.
+    /// Returns the file to change.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes the change: the file holds the one or the other at every moment, and never a part.
+    /// Makes the change: at every moment the file has either the old or the new content, never part of one.
     ///
     /// # Errors
-    /// When it may not be written, has another name, or somebody changes it at the same moment; then it is as they want it.
+    /// If the file may not be written, has other hard links, or another program changes it at the same moment; then the
+    /// other program's version stays.
     pub fn make(self) -> Result<(), Unchanged> {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         std::fs::create_dir_all(folder)?;
@@ -166,25 +167,26 @@ impl Change {
             })
             .map_err(Unchanged::from);
         let outcome = written.and_then(|()| self.put(&beside));
-        // What could not be finished must not lie about, nor what was there before; the first fault is the one that counts.
+        // Neither an unfinished file nor the old content must stay behind; the first error is the one to report.
         let _ = std::fs::remove_file(&beside);
         outcome?;
-        // That the name leads to it is the folder's matter; where that can't be asked for it comes by itself.
+        // The folder records that the name leads to the new file; if it can't be flushed, the system does so in its own
+        // time.
         let _ = settle_folder(folder);
         Ok(())
     }
 
-    /// Puts the new file in the place of the old one, and back where somebody else wrote at the same moment.
+    /// Replaces the old file by the new one, and restores it if another program wrote at the same moment.
     fn put(&self, beside: &Path) -> Result<(), Unchanged> {
         if text(&self.path)? != self.before {
             return Err(Unchanged::Meanwhile);
         }
         if self.before.is_none() || !swap(beside, &self.path)? {
-            // Nothing was there, or the system can't swap two files.
+            // There was no file, or the system can't swap two files.
             std::fs::rename(beside, &self.path)?;
             return Ok(());
         }
-        // Whoever had the old file open wrote into that: it lies beside now.
+        // A program that had the old file open wrote into that one, which now has the temporary name.
         let end = Instant::now() + LATE_WRITES;
         loop {
             if text(beside)? != self.before {
@@ -196,7 +198,7 @@ impl Change {
             }
             std::thread::sleep(LOOK);
         }
-        // And whoever put a file of their own in its place has the last word.
+        // A program that put its own file at the path has the last word.
         match text(&self.path)?.as_deref() == Some(self.after.as_str()) {
             true => Ok(()),
             false => Err(Unchanged::Meanwhile),
@@ -204,7 +206,7 @@ impl Change {
     }
 }
 
-/// Reads a file; nothing where there is none.
+/// Reads a file; `None` if it does not exist.
 pub(super) fn text(path: &Path) -> Result<Option<String>, Unchanged> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -219,7 +221,7 @@ pub(super) fn text(path: &Path) -> Result<Option<String>, Unchanged> {
     }
 }
 
-/// Reads settings; an empty file holds none.
+/// Parses settings; an empty file has none.
 pub(super) fn settings(text: Option<&str>) -> Result<Map<String, Value>, Unchanged> {
     let text = text.map(str::trim).filter(|text| !text.is_empty());
     let Some(text) = text else {
@@ -232,8 +234,8 @@ pub(super) fn settings(text: Option<&str>) -> Result<Map<String, Value>, Unchang
     }
 }
 
-/// Returns the text of settings in which our hooks stand, or do not, and how many of ours came or went. Everything else
-/// stays as it is, byte for byte.
+/// Returns the text of settings with or without our hooks, and how many of ours were added or removed. Everything else
+/// stays unchanged, byte for byte.
 fn changed(text: String, wanted: Wanted, program: &Path) -> Result<(String, usize), Unchanged> {
     if wanted == Wanted::In
         && hooks_of(&settings(Some(&text))?).is_some_and(|hooks| is_whole(hooks, program))
@@ -262,7 +264,7 @@ fn form(what: &str) -> Unchanged {
     Unchanged::OtherForm(what.to_owned())
 }
 
-/// Returns the members of the settings and those of their hooks, where they have any.
+/// Returns the members of the settings and those of their hooks, if there are any.
 fn containers(text: &str) -> Result<(Container<'_>, Option<Container<'_>>), Unchanged> {
     let begin = text.len() - text.trim_start().len();
     let whole = Container::object(text, begin..text.trim_end().len()).ok_or_else(|| form("{ }"))?;
@@ -274,7 +276,7 @@ fn containers(text: &str) -> Result<(Container<'_>, Option<Container<'_>>), Unch
     Ok((whole, hooks))
 }
 
-/// Returns the member of a name; an agent that finds two of one name may take either.
+/// Returns the member with a name; with two of the same name, an agent may use either.
 fn only<'c, 't>(
     container: &'c Container<'t>,
     name: &str,
@@ -288,8 +290,8 @@ fn only<'c, 't>(
     }
 }
 
-/// Takes the first hook of ours out, with the group, the event and the list of hooks that it leaves empty; returns the text
-/// and how many hooks went, or `None` where there is none of ours.
+/// Removes the first of our hooks, with the group, the event and the list of hooks that become empty; returns the text
+/// and how many hooks were removed, or `None` if there is none of ours.
 fn without_one(text: &str, program: &Path) -> Result<Option<(String, usize)>, Unchanged> {
     let (whole, Some(hooks)) = containers(text)? else {
         return Ok(None);
@@ -317,7 +319,7 @@ fn without_one(text: &str, program: &Path) -> Result<Option<(String, usize)>, Un
             if count == 0 {
                 continue;
             }
-            // What we leave empty was ours.
+            // Anything that our removal leaves empty was ours.
             let less = if count < list.parts.len() {
                 list.without(|at| ours.get(at) == Some(&true))
             } else if groups.parts.len() > 1 {
@@ -333,7 +335,7 @@ fn without_one(text: &str, program: &Path) -> Result<Option<(String, usize)>, Un
     Ok(None)
 }
 
-/// Puts our hook for an event in, behind those that stand there.
+/// Adds our hook for an event, after the existing ones.
 fn with_one(text: &str, event: &str, program: &Path) -> Result<String, Unchanged> {
     let Some(group) = group(event, program) else {
         return Ok(text.to_owned());
@@ -362,7 +364,7 @@ fn group(event: &str, program: &Path) -> Option<Value> {
     })
 }
 
-/// Returns whether our hooks stand there as they should, each once.
+/// Returns whether our hooks are in the settings as they should be, each once.
 pub(super) fn is_whole(hooks: &Map<String, Value>, program: &Path) -> bool {
     let ours = |groups: &Value| {
         let groups = groups.as_array().into_iter().flatten();
@@ -381,7 +383,7 @@ pub(super) fn is_whole(hooks: &Map<String, Value>, program: &Path) -> bool {
         })
 }
 
-/// Writes the command as a shell reads it.
+/// Returns the command in a form that a shell can read.
 fn command(program: &Path) -> String {
     let path = program.to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
@@ -397,7 +399,7 @@ fn is_ours(hook: &Value, program: &Path) -> bool {
     called(hook, program).is_some()
 }
 
-/// Returns the program that a hook runs as our relay; nothing where it is somebody else's hook.
+/// Returns the program that a hook runs as our relay; `None` for any other hook.
 pub(super) fn called(hook: &Value, program: &Path) -> Option<PathBuf> {
     let text = hook.get("command").and_then(Value::as_str)?.trim();
     let called = text.strip_suffix(WHATEVER).unwrap_or(text);
@@ -415,7 +417,7 @@ pub(super) fn called(hook: &Value, program: &Path) -> Option<PathBuf> {
     let is_named = Path::new(&called)
         .file_name()
         .is_some_and(|name| name == PROGRAM || name == format!("{PROGRAM}{EXE_SUFFIX}").as_str());
-    // One word, so that nothing else is run beside it.
+    // A single word, so that nothing else runs beside it.
     let is_one = !called.contains(['\n', ';', '|', '&', '$', '`']);
     (is_one && is_named).then(|| called.into())
 }

@@ -1,4 +1,5 @@
-//! How hooks of ours stand in an agent's settings: whether they are there, all of them, and whether what they run is there.
+//! The state of our hooks in an agent's settings: whether all of them are there, and whether the program that they run
+//! exists.
 //!
 //! Responsibilities: reading settings for that. Not here: changing them (`settings`), words (`doctor`, `runtime`).
 
@@ -9,28 +10,28 @@ use serde_json::{Map, Value};
 use super::settings::{Unchanged, called, is_whole, settings, text};
 use crate::platform::files::is_program;
 
-/// How our hooks stand in settings.
+/// The state of our hooks in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// None of ours is there.
     Absent,
-    /// All are there, and the program that they run, too.
+    /// All are there, and so is the program that they run.
     Whole,
-    /// Some are there and not all, or not as they are written by now.
+    /// Some are missing, or differ from the current form.
     Partly,
-    /// They run a program that is not there any more.
+    /// They run a program that no longer exists.
     Lost {
-        /// Where it was.
+        /// The program's former path.
         program: PathBuf,
     },
     /// The settings switch all hooks off.
     Off,
 }
 
-/// Looks how our hooks stand in a file of settings; `own` is this program, which counts as ours whatever its name is.
+/// Returns the state of our hooks in a settings file; `own` is this program, which counts as ours under any name.
 ///
 /// # Errors
-/// When the file can't be read, or is no JSON of an agent's settings.
+/// If the file can't be read, or is not the JSON of an agent's settings.
 pub fn standing(path: &Path, own: &Path) -> Result<Standing, Unchanged> {
     let settings = settings(text(path)?.as_deref())?;
     let Some(hooks) = settings.get("hooks").and_then(Value::as_object) else {
@@ -43,7 +44,7 @@ pub fn standing(path: &Path, own: &Path) -> Result<Standing, Unchanged> {
     if settings.get("disableAllHooks").and_then(Value::as_bool) == Some(true) {
         return Ok(Standing::Off);
     }
-    // One without a folder is found by the shell.
+    // The shell finds a program given without a folder.
     let is_lost = |program: &&PathBuf| program.components().count() > 1 && !is_program(program);
     if let Some(lost) = programs.iter().find(is_lost) {
         return Ok(Standing::Lost {
@@ -56,7 +57,7 @@ pub fn standing(path: &Path, own: &Path) -> Result<Standing, Unchanged> {
     })
 }
 
-/// Returns the programs that our hooks run, one for each hook.
+/// Returns the programs that our hooks run, one per hook.
 fn programs(hooks: &Map<String, Value>, own: &Path) -> Vec<PathBuf> {
     let groups = hooks.values().filter_map(Value::as_array).flatten();
     let hooks = groups.filter_map(|group| group.get("hooks").and_then(Value::as_array));

@@ -1,10 +1,10 @@
-//! JSON text that is changed in places, and stays as it is everywhere else.
+//! JSON text that is changed in places, and stays unchanged everywhere else.
 //!
-//! Responsibilities: where the members of an object and the elements of an array stand, taking some out, putting one in at
-//! the end. Not here: which ones those are (`settings`).
+//! Responsibilities: the positions of an object's members and an array's elements, removing some, adding one at the
+//! end. Not here: which ones those are (`settings`).
 //!
-//! Mental model: every part is a slice of one text, so where it stands follows from where the text begins. What is put in
-//! takes the indentation of what stands around it.
+//! Mental model: every part is a slice of one text, so its position follows from the start of the text. An addition
+//! adopts the indentation of its surroundings.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,12 +14,12 @@ use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// One member of an object, or one element of an array, which has no name.
+/// A member of an object, or an element of an array, which has no name.
 #[derive(Debug, Clone)]
 pub(super) struct Part<'t> {
     pub(super) name: String,
     pub(super) value: &'t str,
-    /// Where it stands in the whole text, its name included.
+    /// Its range in the whole text, including its name.
     pub(super) at: Range<usize>,
 }
 
@@ -27,12 +27,12 @@ pub(super) struct Part<'t> {
 #[derive(Debug, Clone)]
 pub(super) struct Container<'t> {
     whole: &'t str,
-    /// Where it stands, its brackets included.
+    /// Its range, including its brackets.
     at: Range<usize>,
     pub(super) parts: Vec<Part<'t>>,
 }
 
-/// The members of an object in their order, also those that have one name.
+/// The members of an object in order, including those with the same name.
 struct Members<'t>(Vec<(String, &'t RawValue)>);
 
 impl<'de: 't, 't> Deserialize<'de> for Members<'t> {
@@ -79,7 +79,7 @@ impl<'de: 't, 't> Deserialize<'de> for Elements<'t> {
 }
 
 impl<'t> Container<'t> {
-    /// Finds the members of the object that stands at a place; `None` where none does.
+    /// Parses the members of the object in a range; `None` if there is no object.
     pub(super) fn object(whole: &'t str, at: Range<usize>) -> Option<Self> {
         let text = whole.get(at.clone())?;
         let members: Members<'t> = serde_json::from_str(text).ok()?;
@@ -90,7 +90,7 @@ impl<'t> Container<'t> {
         Some(Self::of(whole, at, values.collect()))
     }
 
-    /// Finds the elements of the array that stands at a place; `None` where none does.
+    /// Parses the elements of the array in a range; `None` if there is no array.
     pub(super) fn array(whole: &'t str, at: Range<usize>) -> Option<Self> {
         let text = whole.get(at.clone())?;
         let elements: Elements<'t> = serde_json::from_str(text).ok()?;
@@ -106,7 +106,7 @@ impl<'t> Container<'t> {
         let mut parts = Vec::new();
         for (name, value) in values {
             let value_at = place(whole, value);
-            // A name stands behind the comma before it.
+            // A name comes after the preceding comma.
             let gap = whole.get(end..value_at.start).unwrap_or_default();
             let begin = end
                 + gap
@@ -122,12 +122,12 @@ impl<'t> Container<'t> {
         Self { whole, at, parts }
     }
 
-    /// Returns where a part's value stands.
+    /// Returns the range of a part's value.
     pub(super) fn value_at(&self, part: &Part<'_>) -> Range<usize> {
         place(self.whole, part.value)
     }
 
-    /// Returns the parts that have a name; of an object that is read right, there is one at most.
+    /// Returns the parts with a name; a well-formed object has at most one.
     pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &Part<'t>> {
         self.parts.iter().filter(move |part| part.name == name)
     }
@@ -156,7 +156,7 @@ impl<'t> Container<'t> {
                     );
                     self.parts.get(*at).map(|part| part.at.start)
                 }
-                // With what stands between it and the one before.
+                // Together with the text between it and the previous part.
                 (_, Some(before)) => Some(before.at.end),
                 (_, None) => None,
             };
@@ -175,7 +175,7 @@ impl<'t> Container<'t> {
         text
     }
 
-    /// Returns the whole text with one more part at the end, as it would stand there by itself.
+    /// Returns the whole text with one more part at the end, formatted as if it had always been there.
     pub(super) fn with(&self, name: Option<&str>, value: &Value) -> String {
         let unit = unit(self.whole);
         let outer = self.indentation();
@@ -207,7 +207,7 @@ impl<'t> Container<'t> {
         format!("{before}{part}{behind}")
     }
 
-    /// Returns the white space at the beginning of the line in which it begins.
+    /// Returns the white space at the start of the line on which the container begins.
     fn indentation(&self) -> &'t str {
         let before = self.whole.get(..self.at.start).unwrap_or_default();
         let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
@@ -216,13 +216,13 @@ impl<'t> Container<'t> {
     }
 }
 
-/// Returns where a slice of a text stands in it.
+/// Returns the range of a slice within its text.
 fn place(whole: &str, part: &str) -> Range<usize> {
     let begin = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
     begin..begin + part.len()
 }
 
-/// Returns by what one level is set in: the first indentation of the text, or two spaces.
+/// Returns the indentation of one level: the first indentation in the text, or two spaces.
 fn unit(text: &str) -> &str {
     let indented = text.lines().find_map(|line| {
         let length = line.len() - line.trim_start_matches([' ', '\t']).len();

@@ -1,10 +1,11 @@
-//! The end of a transcript: what an agent wrote last, as it stands in the file that its hooks name.
+//! The end of a transcript: the agent's latest texts, from the file that its hooks name.
 //!
-//! Responsibilities: reading the end of the file, finding the agent's own texts in it, within bounds. Not here: which of
-//! them were heard already (`dialect`), carrying them (`relay`).
+//! Responsibilities: reading the end of the file, finding the agent's own texts in it, within bounds. Not here: which
+//! of them have already been heard (`dialect`), carrying them (`relay`).
 //!
-//! The form is nobody's contract: a line is an object in JSON, and what is not understood is passed over. It was seen with
-//! Claude Code 2.1: `{"type":"assistant","uuid":…,"isSidechain":false,"message":{"content":[{"type":"text","text":…}]}}`.
+//! No specification guarantees the form: each line is a JSON object, and anything unknown is skipped. It was observed
+//! with Claude Code 2.1:
+//! `{"type":"assistant","uuid":…,"isSidechain":false,"message":{"content":[{"type":"text","text":…}]}}`.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -12,19 +13,19 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// How much of the file is read, in bytes: many times what is written between two calls.
+/// The most bytes to read of the file: many times the amount written between two calls.
 const MOST_BYTES: u64 = 512 * 1024;
-/// How many texts are carried, the last ones.
+/// The most texts to carry; the latest ones are used.
 const MOST_TEXTS: usize = 32;
 
-/// Returns the agent's last texts, each with a name of its own; none where there is no such file.
+/// Returns the agent's latest texts, each with its unique name; none if there is no such file.
 pub fn last_texts(path: &Path) -> Vec<Value> {
     end_of(path).map(|end| texts(&end)).unwrap_or_default()
 }
 
-/// Reads the end of a file, from the beginning of a line.
+/// Reads the end of a file, starting at the beginning of a line.
 fn end_of(path: &Path) -> io::Result<Vec<u8>> {
-    // What is no plain file could keep us waiting.
+    // Anything but a regular file could block us.
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::ErrorKind::Unsupported.into());
     }
@@ -40,7 +41,7 @@ fn end_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(end)
 }
 
-/// Finds the agent's texts in whole lines; the last line may still be written.
+/// Returns the agent's texts in whole lines; the last line may still be incomplete.
 fn texts(lines: &[u8]) -> Vec<Value> {
     let mut all: Vec<Value> = Vec::new();
     for line in lines.split(|byte| *byte == b'\n') {
@@ -48,7 +49,7 @@ fn texts(lines: &[u8]) -> Vec<Value> {
             continue;
         };
         let own = said.get("type").and_then(Value::as_str) == Some("assistant");
-        // What its helpers write is for it, and not for the person.
+        // Its helpers' texts are for the agent, not for the person.
         let aside = said.get("isSidechain").and_then(Value::as_bool) == Some(true);
         let name = said.get("uuid").and_then(Value::as_str);
         let (Some(name), true, false) = (name, own, aside) else {

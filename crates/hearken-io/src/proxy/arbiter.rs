@@ -1,57 +1,57 @@
-//! Who decides what the agent asks: the editor or hearken, whoever is first, exactly once.
+//! Who decides the agent's question: the editor or hearken, whichever is first, exactly once.
 //!
 //! Responsibilities: which questions are open, who has decided which, whose late answer is withheld. Pure. Not here:
 //! lines and bytes (`passage`), writing answers (`copier`).
 //!
 //! # Mental model
-//! Each question of the agent gets a ticket, which is never given a second time. The agent may use an id again once it was
-//! answered; a decision of hearken's names the ticket, so that a late one never answers another question.
-//! The editor answers by the id. Where hearken was first, the editor still owes an answer to that id, as the protocol wants
-//! one to every request, also to one that was taken back; that answer, and only that, is withheld. Where the agent uses the
-//! id again before that came, the first answer to it is the one that was owed: an editor answers in order, and nobody's
-//! answer to an old question must ever allow a new one.
+//! Each question of the agent gets a ticket, which is never reused. The agent may reuse an id once it has been
+//! answered; hearken's decisions name the ticket, so a late one never answers another question. The editor answers by
+//! the id. If hearken was first, the editor still owes an answer to that id, because the protocol requires one for
+//! every request, even one that was taken back; that answer, and only that, is withheld. If the agent reuses the id
+//! before the owed answer arrives, the first answer to it is the owed one: an editor answers in order, and no answer to
+//! an old question may ever allow a new one.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::outline::Id;
 
-/// How many questions are open for hearken at once; one more is the editor's alone.
+/// The most questions open for hearken at the same time; a further one is the editor's alone.
 const MOST_OPEN: usize = 256;
-/// How many answers of the editor may be owed. None is ever forgotten, because it would reach the agent as a second
-/// decision: with so many open, hearken decides nothing more.
+/// The most answers that the editor may owe. None is ever forgotten, because it would reach the agent as a second
+/// decision: with this many open, hearken makes no more decisions.
 const MOST_OWED: usize = 1024;
 
-/// What becomes of an answer of the editor.
+/// The treatment of an answer from the editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Editors {
-    /// It is none to a question that is watched, and goes on.
+    /// It answers no watched question, and is passed on.
     Passes,
-    /// It decides the question, and goes on.
+    /// It decides the question, and is passed on.
     Decides(u64),
-    /// The question was decided here: it is withheld.
+    /// The question was decided by hearken: the answer is withheld.
     Late(u64),
 }
 
-/// What becomes of a decision of hearken's.
+/// The treatment of a decision by hearken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ours {
     /// It decides; this is the id, as the agent wrote it.
     Decides(Vec<u8>),
-    /// The question is not open any more.
+    /// The question is no longer open.
     TooLate,
     /// The editor owes too many answers.
     Full,
 }
 
-/// What becomes of a question of the agent.
+/// The treatment of a question from the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     /// It is open for both, under this ticket.
     Open(u64),
     /// It is the editor's alone.
     Editors,
-    /// Its id is that of one that is open: nobody could tell an answer to the one from an answer to the other, so both are
-    /// the editor's alone; the other had this ticket.
+    /// It has the id of an open question: answers to the two could not be told apart, so both are the editor's alone;
+    /// the other one had this ticket.
     Twice(u64),
 }
 
@@ -61,7 +61,7 @@ struct Open {
     written: Vec<u8>,
 }
 
-/// Keeps what is open and what is owed.
+/// The open questions and the owed answers.
 #[derive(Debug, Default)]
 pub struct Arbiter {
     last: u64,
@@ -71,7 +71,7 @@ pub struct Arbiter {
 }
 
 impl Arbiter {
-    /// Takes a question of the agent; `written` is its id as it stands there.
+    /// Handles a question from the agent; `written` is its id in the original spelling.
     pub fn asks(&mut self, id: Id, written: &[u8]) -> Asked {
         if let Some(other) = self.open.remove(&id) {
             return Asked::Twice(other.ticket);
@@ -88,7 +88,7 @@ impl Arbiter {
         Asked::Open(self.last)
     }
 
-    /// Takes an answer of the editor.
+    /// Handles an answer from the editor.
     pub fn editor_answers(&mut self, id: &Id) -> Editors {
         if let Some(owed) = self.owed.get_mut(id)
             && let Some(ticket) = owed.pop_front()
@@ -105,7 +105,7 @@ impl Arbiter {
         }
     }
 
-    /// Takes a decision of hearken's.
+    /// Handles a decision by hearken.
     pub fn decides(&mut self, ticket: u64) -> Ours {
         let Some(id) = self.id_of(ticket) else {
             return Ours::TooLate;
@@ -121,19 +121,19 @@ impl Arbiter {
         Ours::Decides(open.written)
     }
 
-    /// Leaves a question to the editor alone: the agent took it back, or what the editor answers can't be told. Gives its
-    /// ticket, where it was open.
+    /// Leaves a question to the editor alone: the agent took it back, or the editor's answer can't be recognized.
+    /// Returns its ticket, if it was open.
     pub fn leave(&mut self, id: &Id) -> Option<u64> {
         self.open.remove(id).map(|open| open.ticket)
     }
 
-    /// Leaves all questions to the editor, and gives their tickets.
+    /// Leaves all questions to the editor, and returns their tickets.
     pub fn leave_all(&mut self) -> Vec<u64> {
         let all = std::mem::take(&mut self.open);
         all.into_values().map(|open| open.ticket).collect()
     }
 
-    /// Returns whether an answer of the editor matters.
+    /// Returns whether any answer from the editor matters.
     pub fn watches(&self) -> bool {
         !self.open.is_empty() || self.debts > 0
     }
@@ -143,7 +143,7 @@ impl Arbiter {
         self.open.contains_key(id) || self.owed.contains_key(id)
     }
 
-    /// Returns the tickets that are open, and the last that was given.
+    /// Returns the open tickets, and the last one assigned.
     pub fn standing(&self) -> (Vec<u64>, u64) {
         let tickets = self.open.values().map(|open| open.ticket);
         (tickets.collect(), self.last)
@@ -174,12 +174,12 @@ mod tests {
         assert_eq!(arbiter.asks(id(1), b"1"), Asked::Open(1));
         assert_eq!(arbiter.editor_answers(&id(1)), Editors::Decides(1));
         assert_eq!(arbiter.decides(1), Ours::TooLate);
-        // The id is used again, and hearken is first.
+        // The id is reused, and hearken is first.
         assert_eq!(arbiter.asks(id(1), b"1.0"), Asked::Open(2));
         assert_eq!(arbiter.decides(1), Ours::TooLate, "it is another question");
         assert_eq!(arbiter.decides(2), Ours::Decides(b"1.0".to_vec()));
         assert_eq!(arbiter.decides(2), Ours::TooLate);
-        // And again, before the editor's late answer has come.
+        // And again, before the editor's late answer has arrived.
         assert_eq!(arbiter.asks(id(1), b"1"), Asked::Open(3));
         assert_eq!(arbiter.editor_answers(&id(1)), Editors::Late(2));
         assert_eq!(arbiter.editor_answers(&id(1)), Editors::Decides(3));
@@ -240,8 +240,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens in whatever order: each question is decided at most once, by a decision for that very
-        /// question, and every decision of hearken's has exactly one answer of the editor withheld for it.
+        /// Whatever happens, in any order: each question is decided at most once, by a decision for that very question,
+        /// and for every decision by hearken exactly one answer from the editor is withheld.
         #[test]
         fn each_question_is_decided_at_most_once(steps in steps()) {
             let mut arbiter = Arbiter::default();

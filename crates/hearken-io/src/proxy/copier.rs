@@ -1,9 +1,10 @@
 //! The process between an editor and its agent.
 //!
-//! Responsibilities: starting the agent, copying both ways, a thread each; carrying decisions out; starting the listener,
-//! and again a few times where it ends; the end of all of it. Not here: who is first (`arbiter`), what is held (`passage`).
+//! Responsibilities: starting the agent, copying both ways, one thread each; carrying out decisions; starting the
+//! listener, and restarting it a few times if it ends; the end of everything. Not here: who is first (`arbiter`), what
+//! is held (`passage`).
 //!
-//! Nothing here waits for the listener: what it is told waits in the `tap`, and what it wants comes on a thread of its own.
+//! Nothing here waits for the listener: its notes wait in the `tap`, and its wishes arrive on a thread of their own.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -25,27 +26,27 @@ use crate::platform::signals::{Leave, Leaving};
 use crate::platform::take_stdout;
 use crate::platform::{files, places};
 
-/// How much is copied at once: what a pipe holds.
+/// The most bytes copied at a time: the capacity of a pipe.
 const PIECE: usize = 64 * 1024;
-/// How long an agent may take to end once its editor says nothing more: it may have files to write.
+/// How long an agent may take to end once its editor sends nothing more: it may have files to write.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long it may take after each word that it is to end.
+/// How long it may take after each request to end.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long what the agent wrote last may take to be read, where something that it started keeps its output open.
+/// How long the agent's last output may take to be read, if a process that it started keeps the output open.
 const DRAIN: Duration = Duration::from_secs(2);
-/// How long the listener may take to say that it knows that all is over; one that hangs never does.
+/// How long the listener may take to confirm that all is over; one that hangs never does.
 const LAST_NOTES: Duration = Duration::from_secs(1);
-/// How often a listener that ended is started again.
+/// How often a listener that ended is restarted.
 const AGAIN: u32 = 3;
-/// How long that waits, so that one that can't start is no busy loop.
+/// The wait before that, so that a listener that can't start causes no busy loop.
 const BETWEEN: Duration = Duration::from_millis(200);
-/// How long reading waits where the editor gave us an input that never waits by itself.
+/// The pause between reads if the editor gave us a non-blocking input.
 const NOTHING_YET: Duration = Duration::from_millis(5);
-/// The longest question that is kept for a listener that missed it, in bytes, and how much is kept of all.
+/// The longest question kept for a listener that missed it, in bytes, and the total for all questions.
 const LONGEST_KEPT: usize = 256 * 1024;
 const MOST_KEPT: usize = 8 * 1024 * 1024;
 
-/// What is to be started.
+/// The programs to start.
 #[derive(Debug, Clone)]
 pub struct Call {
     /// The agent's program, which is started without a shell.
@@ -56,18 +57,18 @@ pub struct Call {
     pub listener: Vec<OsString>,
 }
 
-/// What the person should know of the copying itself.
+/// A problem of the copying itself that the person should hear.
 #[derive(Debug)]
 pub enum Trouble {
     /// The listener can't be started.
     NoListener(io::Error),
-    /// The listener ended, and is started again.
+    /// The listener ended, and is restarted.
     Again,
-    /// The listener ended too often: the bytes flow, and nobody listens.
+    /// The listener ended too often: the bytes flow, but hearken no longer listens.
     Gone,
 }
 
-/// Keeps who decides what, and the questions that are open.
+/// The arbiter, and the questions that are open.
 #[derive(Debug, Default)]
 struct Desk {
     arbiter: Arbiter,
@@ -76,7 +77,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// Keeps the questions in step with what was told.
+    /// Updates the kept questions according to the notes.
     fn keep(&mut self, notes: &[Note]) {
         for note in notes {
             match note {
@@ -105,7 +106,7 @@ impl Desk {
     }
 }
 
-/// What the threads have in common.
+/// The state that the threads share.
 struct Shared {
     desk: Mutex<Desk>,
     to_agent: Sluice<ChildStdin>,
@@ -118,26 +119,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What happens to the copying as a whole.
+/// An event that concerns the copying as a whole.
 enum Event {
-    /// The editor says nothing more, or reads nothing more.
+    /// The editor sends nothing more, or reads nothing more.
     EditorGone,
-    /// The agent says nothing more.
+    /// The agent sends nothing more.
     Drained,
     /// The agent has ended.
     Ended,
-    /// We are told to leave.
+    /// A signal asks us to leave.
     Told(Leave),
 }
 
-/// What a thread does.
+/// The work of a thread.
 type Work = Box<dyn FnOnce(&Shared, &Sender<Event>) + Send>;
 
-/// Copies between the editor, who is at our own standard input and output, and an agent, which is started; gives the exit code
-/// of the agent.
+/// Copies between the editor, at our own standard input and output, and an agent, which is started; returns the agent's
+/// exit code.
 ///
 /// # Errors
-/// The agent can't be started.
+/// If the agent can't be started.
 pub fn copy(call: Call, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8> {
     let mut command = Command::new(files::to_start(&call.program));
     if let Some(path) = places::path() {
@@ -170,7 +171,7 @@ pub fn copy(call: Call, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8
         if let Some(tree) = waited {
             tree.until_ended();
         }
-        // Who listened is gone only when all is over.
+        // The receiver is gone only if all is over.
         let _ = events.send(Event::Ended);
     }));
     let attended = Arc::clone(&shared);
@@ -186,7 +187,7 @@ pub fn copy(call: Call, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8
             }
         }
     }
-    // What it left behind belongs to it; its number is still its own, because it was not waited for.
+    // Processes that it left behind belong to it; its number is still its own, because it has not been waited for.
     if let Some(tree) = &tree {
         tree.ask_to_end();
     }
@@ -194,20 +195,20 @@ pub fn copy(call: Call, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8
     if !shared.tap.end(LAST_NOTES)
         && let Some(listener) = lock(&shared.listener).as_mut()
     {
-        // It hangs: nothing of it is to stay. It may be gone by now.
+        // It hangs: nothing of it may stay. It may be gone by now.
         let _ = listener.kill();
     }
     let code = match (status.code(), signal_of(status)) {
         (Some(code), _) => code,
-        // As shells say it.
+        // The convention of shells.
         (None, Some(signal)) => 128 + signal,
         (None, None) => 1,
     };
     Ok(u8::try_from(code & 0xff).unwrap_or(1))
 }
 
-/// Waits until the agent has ended, and sees to it where the editor is gone or we are told to leave; tells whether all that
-/// the agent wrote was read.
+/// Waits until the agent has ended, and makes it end if the editor is gone or we are asked to leave; returns whether
+/// all of the agent's output has been read.
 fn until_ended(happens: &mpsc::Receiver<Event>, tree: Option<&Tree>) -> bool {
     let mut drained = false;
     let mut deadline: Option<Instant> = None;
@@ -264,7 +265,7 @@ fn hear_signals(events: &Sender<Event>) {
     });
 }
 
-/// Reads what is there; nothing at the end.
+/// Reads available bytes; `None` at the end.
 fn read(from: &mut impl Read, piece: &mut [u8]) -> Option<usize> {
     loop {
         match from.read(piece) {
@@ -278,7 +279,7 @@ fn read(from: &mut impl Read, piece: &mut [u8]) -> Option<usize> {
 }
 
 impl Shared {
-    /// Tells the listener of a piece, before it goes on.
+    /// Passes a piece's notes to the listener, before the piece goes on.
     fn tell(&self, side: Side, taken: &mut Taken) {
         self.tap.miss(side, taken.unheard);
         for note in taken.notes.drain(..) {
@@ -309,7 +310,7 @@ fn inward(shared: &Shared, events: &Sender<Event>) {
             break;
         }
         if passed.is_err() {
-            // The agent reads nothing more; what it still says goes on to the editor.
+            // The agent reads nothing more; its further output still goes to the editor.
             return;
         }
     }
@@ -323,7 +324,8 @@ fn outward(shared: &Shared, mut agent: impl Read, events: &Sender<Event>) {
     let mut piece = vec![0; PIECE];
     while let Some(count) = read(&mut agent, &mut piece) {
         let bytes = &piece[..count];
-        // A question is known before its end goes on, and is not taken back before that: a decision may come at once.
+        // A question is registered before its end goes on, and can't be taken back before that: a decision may come
+        // immediately.
         let editor = shared.to_editor.hold();
         let mut taken = {
             let desk = &mut *lock(&shared.desk);
@@ -333,18 +335,19 @@ fn outward(shared: &Shared, mut agent: impl Read, events: &Sender<Event>) {
         };
         shared.tell(Side::Agent, &mut taken);
         if editor.pass(bytes).is_err() {
-            // The editor is gone: the agent shall notice, as it would without us.
+            // The editor is gone: the agent should notice, as it would without us.
             drop(agent);
             let _ = events.send(Event::EditorGone);
             break;
         }
     }
-    // An agent that says nothing more has closed its output, whether or not it still runs; so the editor sees the end, too.
+    // An agent that sends nothing more has closed its output, whether or not it is still running; so the editor sees
+    // the end, too.
     shared.to_editor.close();
     let _ = events.send(Event::Drained);
 }
 
-/// Has a listener run, and again a few times where it ends.
+/// Runs a listener, and restarts it a few times if it ends.
 fn attend(shared: &Arc<Shared>, call: &[OsString], say: &impl Fn(Trouble)) {
     for time in 0..=AGAIN {
         let number = shared.tap.begin();
@@ -369,7 +372,7 @@ fn attend(shared: &Arc<Shared>, call: &[OsString], say: &impl Fn(Trouble)) {
     shared.tap.shut();
 }
 
-/// Starts a listener and tells it everything until it is gone or all is over.
+/// Starts a listener and sends it all notes until it is gone or all is over.
 fn listen(shared: &Arc<Shared>, call: &[OsString], number: u32) -> io::Result<()> {
     let Some((program, arguments)) = call.split_first() else {
         return Err(ErrorKind::NotFound.into());
@@ -402,14 +405,14 @@ fn listen(shared: &Arc<Shared>, call: &[OsString], number: u32) -> io::Result<()
             Next::Over => return Ok(()),
         };
         if written.is_err() {
-            // It is gone.
+            // The listener is gone.
             shared.tap.gone(number);
             return Ok(());
         }
     }
 }
 
-/// Carries out what a listener wants, until it is gone.
+/// Carries out a listener's wishes until it is gone.
 fn carry_out(shared: &Shared, mut listener: impl Read, number: u32) {
     let mut wishes = Wishes::default();
     let mut piece = vec![0; PIECE];
@@ -419,7 +422,7 @@ fn carry_out(shared: &Shared, mut listener: impl Read, number: u32) {
             match wishes.next_wish() {
                 Ok(Some(wish)) => decide(shared, wish, number),
                 Ok(None) => break,
-                // It is not one of ours.
+                // The input is not a wish of ours.
                 Err(_) => return shared.tap.gone(number),
             }
         }
@@ -450,12 +453,12 @@ fn decide(shared: &Shared, wish: Wish, number: u32) {
         match ours {
             Ours::Decides(id) => {
                 line.push(b'\n');
-                // Where a side is gone nobody wants the answer any more; its end is told by itself.
+                // If a side is gone, the answer is no longer wanted; its end is reported elsewhere.
                 let _ = shared.to_agent.insert(&line);
                 shared
                     .tap
                     .put_to(number, Note::Became(request, Verdict::Decides));
-                // An editor that does not read holds up nothing but this.
+                // An editor that does not read delays nothing but this.
                 let _ = shared.to_editor.insert(&taken_back(&id));
                 return;
             }
@@ -466,7 +469,7 @@ fn decide(shared: &Shared, wish: Wish, number: u32) {
     shared.tap.put_to(number, Note::Became(request, verdict));
 }
 
-/// Writes the word that an answer is no longer wanted; the id stands in it as the agent wrote it.
+/// Returns the message that an answer is no longer wanted, with the id as the agent wrote it.
 fn taken_back(id: &[u8]) -> Vec<u8> {
     let mut line =
         format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{TAKES_BACK}\",\"params\":{{\"requestId\":")

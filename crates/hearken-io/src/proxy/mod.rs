@@ -1,15 +1,15 @@
-//! Standing between an editor and its agent: bytes are copied, and somebody listens along.
+//! The proxy between an editor and its agent: bytes are copied, and hearken listens in.
 //!
-//! Responsibilities: copying both ways, unchanged and at once (`copier`); telling a question of the agent and an answer of
-//! the editor by what stands in a line (`outline`, `passage`); who decides what, exactly once (`arbiter`); what the listener
-//! is told and what it wants (`wire`), within a bound (`tap`). Not here: what the messages mean beyond that (`dialect`), and
-//! the listener itself, which is a process of its own (`runtime`).
+//! Responsibilities: copying both ways, unchanged and without delay (`copier`); recognizing the agent's questions and
+//! the editor's answers by the content of a line (`outline`, `passage`); who decides what, exactly once (`arbiter`);
+//! the listener's notes and wishes (`wire`), within a bound (`tap`). Not here: what the messages mean beyond that
+//! (`dialect`), and the listener itself, which is a separate process (`runtime`).
 //!
 //! # Mental model
-//! The copier is as thin as can be and waits for nobody but the two whose bytes it copies. A listener that is slow misses
-//! lines, which are counted and told; one that is dead is started again a few times; the bytes flow all the same. Only while
-//! a question is open that hearken may answer are the editor's lines looked at before they go on, and only up to where it is
-//! clear that they are no answer to it.
+//! The copier is as thin as possible and waits only for the two sides whose bytes it copies. A slow listener misses
+//! lines, which are counted and reported; a dead one is restarted a few times; the bytes flow all the same. Only while
+//! a question is open that hearken may answer are the editor's lines examined before they go on, and only up to the
+//! point where they are clearly no answer to it.
 //!
 //! ```text
 //! editor -> passage::Inward  -> agent     both under one arbiter, whose lock is never held over a write;

@@ -1,29 +1,29 @@
-//! What a line says of itself, read as it comes: the members of a JSON-RPC envelope, without what they hold.
+//! The outline of a line, read as it arrives: the members of a JSON-RPC envelope, without their content.
 //!
-//! Responsibilities: finding `id`, `method`, `result` and `error` at the top of one object, byte by byte, within a bound
-//! whatever the line's length. Not here: what follows from them (`passage`).
+//! Responsibilities: finding `id`, `method`, `result` and `error` at the top level of one object, byte by byte, within
+//! a bound whatever the line's length. Not here: what follows from them (`passage`).
 //!
-//! Nothing is gathered but names and ids, so a line of any size can flow while it is read. What is no JSON gives what was
-//! seen before it went wrong; whoever the line is for judges it.
+//! Only names and ids are collected, so a line of any size can flow while it is read. Invalid JSON yields what was seen
+//! before the error; the receiver of the line judges it.
 
 use serde_json::{Number, Value};
 
-/// The longest id that is known, in bytes as it is written: as long as the translator keeps one.
+/// The longest id that is recognized, in bytes as written: the same limit as the translator's.
 const LONGEST_ID: usize = 256;
-/// The longest name that is looked at, in bytes as it is written: every method and member that matters is shorter.
+/// The longest name that is examined, in bytes as written: every relevant method and member is shorter.
 const LONGEST_NAME: usize = 256;
 
-/// The id of a request, the same however it is written.
+/// The id of a request, independent of its spelling.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Id {
     /// A number, in its shortest form.
     Number(String),
-    /// A text, decoded.
+    /// A string, decoded.
     Text(String),
 }
 
 impl Id {
-    /// Reads an id as it is written; nothing for what can't be one, and `null`.
+    /// Parses an id as written; `None` for an invalid one, and for `null`.
     pub fn read(written: &[u8]) -> Option<Self> {
         match serde_json::from_slice(written).ok()? {
             Value::Number(number) => Some(Self::Number(shortest(&number))),
@@ -33,9 +33,10 @@ impl Id {
     }
 }
 
-/// Writes a number so that 1, 1.0 and 1e0 are one id: who reads JSON into a number gives back another spelling.
+/// Returns a number so that 1, 1.0 and 1e0 are the same id: a program that parses numbers may send back another
+/// spelling.
 fn shortest(number: &Number) -> String {
-    /// Up to here every whole number has one binary form of its own (2^53).
+    /// Up to here every whole number has its own binary form (2^53).
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match number.as_f64() {
         Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < EXACT => {
@@ -45,26 +46,26 @@ fn shortest(number: &Number) -> String {
     }
 }
 
-/// What a line is, as far as that is known.
+/// The form of a line, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Nothing but space so far.
+    /// Only white space so far.
     Open,
     /// An object.
     Object,
-    /// A list, which may hold several messages.
+    /// An array, which may contain several messages.
     List,
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
-/// Reads one line.
+/// The parser of one line.
 #[derive(Debug, Clone)]
 pub struct Outline {
     at: At,
     depth: u32,
     form: Form,
-    /// What is being read, as it is written.
+    /// The name or value being read, as written.
     text: Vec<u8>,
     member: Member,
     id: Option<Id>,
@@ -73,7 +74,7 @@ pub struct Outline {
     answers: bool,
 }
 
-/// Where in the line it is.
+/// The position in the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Start,
@@ -81,25 +82,25 @@ enum At {
     Name,
     InName,
     InNameEscape,
-    /// Behind the name, before the colon.
+    /// After the name, before the colon.
     Colon,
     /// Before a value.
     Value,
-    /// In a value that is a text.
+    /// In a value that is a string.
     Text,
     TextEscape,
-    /// In a number or a word.
+    /// In a number or a keyword.
     Word,
-    /// In a list or an object of its own.
+    /// In a nested array or object.
     Inner,
     InnerText,
     InnerEscape,
-    /// Behind a value.
+    /// After a value.
     Comma,
     End,
 }
 
-/// Whose value is being read.
+/// The member whose value is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Member {
     Id,
@@ -125,17 +126,17 @@ impl Default for Outline {
 }
 
 impl Outline {
-    /// Returns what the line is.
+    /// Returns the form of the line.
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// Returns the id that stands in it.
+    /// Returns the line's id.
     pub fn id(&self) -> Option<&Id> {
         self.id.as_ref()
     }
 
-    /// Returns the id as it is written.
+    /// Returns the id as written.
     pub fn written(&self) -> &[u8] {
         &self.written
     }
@@ -145,12 +146,12 @@ impl Outline {
         self.method.as_deref()
     }
 
-    /// Returns whether a result or an error stands in it.
+    /// Returns whether the line contains a result or an error.
     pub fn answers(&self) -> bool {
         self.answers
     }
 
-    /// Takes the next byte; tells whether something is known now that was not before.
+    /// Processes the next byte; returns whether it revealed anything new.
     pub fn take(&mut self, byte: u8) -> bool {
         let space = matches!(byte, b' ' | b'\t' | b'\r');
         match self.at {
@@ -167,7 +168,7 @@ impl Outline {
                 match byte {
                     b'"' => self.begin(At::InName),
                     b'}' => self.at = At::End,
-                    // A comma, space, or what is no JSON.
+                    // A comma, white space, or invalid JSON.
                     _ => {}
                 }
                 false
@@ -266,7 +267,7 @@ impl Outline {
         self.at = at;
     }
 
-    /// Keeps a byte of a text, unless it begins an escape.
+    /// Stores a byte of a string, and notes the start of an escape.
     fn keep(&mut self, byte: u8, escape: At, longest: usize) {
         self.push(byte, longest);
         if byte == b'\\' {
@@ -279,7 +280,7 @@ impl Outline {
         self.at = back;
     }
 
-    /// Keeps a byte; one more than the longest shows that it was too long.
+    /// Stores a byte; one more than the longest shows that the text was too long.
     fn push(&mut self, byte: u8, longest: usize) {
         if self.text.len() <= longest {
             self.text.push(byte);
@@ -328,7 +329,7 @@ impl Outline {
                 self.at = At::Word;
             }
         }
-        // That it answers is clear before the answer itself has come.
+        // It is known to be an answer before the answer itself has arrived.
         let news = self.member == Member::Answer && !self.answers;
         self.answers |= news;
         news
@@ -340,7 +341,7 @@ impl Outline {
         }
         match self.member {
             Member::Id => {
-                // Where it stands twice, readers take the last.
+                // If it occurs twice, parsers use the last one.
                 self.id = Id::read(&self.text);
                 self.written.clone_from(&self.text);
                 self.id.is_some()

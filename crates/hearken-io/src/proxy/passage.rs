@@ -1,18 +1,19 @@
-//! The two ways of the bytes: what goes on at once, what is looked at first, and what is told of it.
+//! The two directions of the bytes: what goes on immediately, what is examined first, and what the listener learns.
 //!
-//! Responsibilities: for each piece of bytes, which go on now; finding the agent's questions and the editor's answers in
+//! Responsibilities: which bytes of each piece go on now; finding the agent's questions and the editor's answers in
 //! them. Pure. Not here: who is first (`arbiter`), writing (`sluice`).
 //!
 //! # Mental model
-//! The agent's bytes all go on at once; a question is known to the arbiter before its end goes on, so that no answer to it
-//! can come before. Of the editor's, only a line that begins while an answer matters is held, and only until it shows what
-//! it is: a method, another id. What turns out to be a late answer is dropped to its end. A line that shows nothing
-//! for [`HELD`] bytes goes on; then nobody can tell which question it answers, so the open ones are the editor's alone.
+//! The agent's bytes all go on immediately; the arbiter knows a question before its end goes on, so no answer to it can
+//! come earlier. Of the editor's bytes, only a line that begins while an answer matters is held, and only until it
+//! shows what it is: a method, another id. A line that turns out to be a late answer is dropped completely. A line that
+//! shows nothing for [`HELD`] bytes goes on; then it is unknown which question it answers, so the open ones are the
+//! editor's alone.
 //!
 //! # Worked example
-//! Question 5 was decided here. `{"jsonrpc":"2.0","id":5,` is held, because it may be the editor's answer; behind
-//! `"result":` it surely is, and nothing of it goes on. Had `"method":` come, all of it would have gone on at once: the two
-//! sides count their ids for themselves.
+//! Question 5 was decided here. `{"jsonrpc":"2.0","id":5,` is held, because it may be the editor's answer; after
+//! `"result":` it certainly is, and nothing of it goes on. If `"method":` had come instead, all of it would have gone
+//! on immediately: the two sides number their requests independently.
 
 use serde_json::Value;
 
@@ -20,30 +21,30 @@ use super::arbiter::{Arbiter, Asked, Editors};
 use super::outline::{Form, Id, Outline};
 use super::wire::{LONGEST_LINE, Note, Side};
 
-/// How much of a line is held that shows nothing, in bytes: far more than any answer to a question has before its id.
+/// The most bytes held of a line that shows nothing: far more than any answer has before its id.
 const HELD: usize = 1024 * 1024;
-/// The methods by which an agent asks something that hearken may answer.
+/// The methods of questions from an agent that hearken may answer.
 const QUESTIONS: [&str; 1] = ["session/request_permission"];
-/// The method by which a side takes a request back.
+/// The method with which a side takes a request back.
 pub const TAKES_BACK: &str = "$/cancel_request";
 
-/// What comes of a piece of bytes.
+/// The result of processing a piece of bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// What goes on.
+    /// The bytes that go on.
     pub passes: Vec<u8>,
-    /// What the listener is told.
+    /// The notes for the listener.
     pub notes: Vec<Note>,
-    /// How many lines were too long for the listener.
+    /// The number of lines too long for the listener.
     pub unheard: u32,
 }
 
-/// The line that is coming.
+/// The current line.
 #[derive(Debug, Default)]
 struct Line {
     outline: Outline,
     text: Vec<u8>,
-    /// Whether it is longer than what the listener is told.
+    /// Whether it exceeds the limit for the listener.
     is_long: bool,
     begun: bool,
 }
@@ -59,7 +60,7 @@ impl Line {
         self.outline.take(byte)
     }
 
-    /// Returns its text, where it is whole and says anything.
+    /// Returns its text, if it is complete and not blank.
     fn end(self, taken: &mut Taken) -> Option<Vec<u8>> {
         if self.is_long {
             taken.unheard += 1;
@@ -69,14 +70,14 @@ impl Line {
     }
 }
 
-/// Takes what the agent says on its way to the editor.
+/// The passage from the agent to the editor.
 #[derive(Debug, Default)]
 pub struct Outward {
     line: Line,
 }
 
 impl Outward {
-    /// Takes a piece of bytes, which goes on after that.
+    /// Processes a piece of bytes, all of which goes on afterwards.
     pub fn take(&mut self, bytes: &[u8], arbiter: &mut Arbiter) -> Taken {
         let mut taken = Taken::default();
         for byte in bytes {
@@ -91,7 +92,7 @@ impl Outward {
     }
 }
 
-/// Takes a whole line of the agent.
+/// Processes a complete line from the agent.
 fn ended(line: Line, arbiter: &mut Arbiter, taken: &mut Taken) {
     let outline = line.outline.clone();
     let Some(text) = line.end(taken) else {
@@ -113,7 +114,8 @@ fn ended(line: Line, arbiter: &mut Arbiter, taken: &mut Taken) {
     taken.notes.push(Note::Line(Side::Agent, text));
 }
 
-/// Returns whether an answer to a permission chooses something; one whose question was taken back only takes note of that.
+/// Returns whether an answer to a permission chooses something; the answer to a question that was taken back only
+/// acknowledges that.
 fn chooses(line: &[u8]) -> bool {
     let message: Option<Value> = serde_json::from_slice(line).ok();
     let outcome = message
@@ -122,28 +124,28 @@ fn chooses(line: &[u8]) -> bool {
     outcome.and_then(Value::as_str) == Some("selected")
 }
 
-/// Reads which request is taken back.
+/// Returns the id of the request that is taken back.
 fn taken_back(line: &[u8]) -> Option<Id> {
     let message: Value = serde_json::from_slice(line).ok()?;
     let id = message.get("params")?.get("requestId")?;
     Id::read(id.to_string().as_bytes())
 }
 
-/// What becomes of the line of the editor that is coming.
+/// The treatment of the editor's current line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Way {
-    /// It goes on as it comes.
+    /// It goes on as it arrives.
     #[default]
     On,
     /// It is held until it shows what it is.
     Held,
     /// It goes on, and decides this question.
     Decides(u64),
-    /// It is the late answer to this one, and dropped.
+    /// It is the late answer to this question, and is dropped.
     Dropped(u64),
 }
 
-/// Takes what the editor says on its way to the agent.
+/// The passage from the editor to the agent.
 #[derive(Debug, Default)]
 pub struct Inward {
     line: Line,
@@ -151,7 +153,7 @@ pub struct Inward {
 }
 
 impl Inward {
-    /// Takes a piece of bytes.
+    /// Processes a piece of bytes.
     pub fn take(&mut self, bytes: &[u8], arbiter: &mut Arbiter) -> Taken {
         let mut taken = Taken::default();
         for byte in bytes {
@@ -182,7 +184,7 @@ impl Inward {
         taken
     }
 
-    /// Takes the end of what the editor says: a last line may lack its end.
+    /// Processes the end of the editor's bytes: a last line may lack its line break.
     pub fn end(&mut self, arbiter: &mut Arbiter) -> Taken {
         let mut taken = Taken::default();
         self.judge(true, arbiter, &mut taken);
@@ -190,7 +192,7 @@ impl Inward {
         taken
     }
 
-    /// Judges the line that is held by what is known of it.
+    /// Judges the held line by what is known of it.
     fn judge(&mut self, whole: bool, arbiter: &mut Arbiter, taken: &mut Taken) {
         if self.way != Way::Held {
             return;
@@ -198,7 +200,7 @@ impl Inward {
         let outline = &self.line.outline;
         let full = self.line.text.len() > HELD;
         let way = match (outline.form(), outline.method(), outline.id()) {
-            // In a list any of the questions may be answered.
+            // An array may answer any of the questions.
             (Form::List, _, _) => {
                 leave_all(arbiter, taken);
                 Some(Way::On)

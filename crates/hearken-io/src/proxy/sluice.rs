@@ -1,27 +1,27 @@
-//! One way out, on which lines of ours go in between those of another.
+//! One output, on which our lines are inserted between those of the other side.
 //!
-//! Responsibilities: writing bytes at once, and a line of ours only where a line of theirs has ended. Not here: which lines
-//! (`copier`).
+//! Responsibilities: writing bytes immediately, and a line of ours only after a complete line of theirs. Not here:
+//! which lines (`copier`).
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Writes to one side.
+/// The writer to one side.
 #[derive(Debug)]
 pub struct Sluice<W>(Mutex<Inner<W>>);
 
 #[derive(Debug)]
 struct Inner<W> {
-    /// Nothing once it was closed.
+    /// `None` once closed.
     out: Option<W>,
-    /// Whether a line of theirs has begun and not ended.
+    /// Whether a line of theirs is incomplete.
     is_within: bool,
-    /// Lines of ours that wait for its end: one for each decision, which the arbiter bounds.
+    /// Our lines that wait for its end: one per decision, which the arbiter bounds.
     waiting: Vec<u8>,
 }
 
 impl<W: Write> Sluice<W> {
-    /// Writes to this.
+    /// Creates a sluice that writes to `out`.
     pub fn new(out: W) -> Self {
         Self(Mutex::new(Inner {
             out: Some(out),
@@ -30,23 +30,23 @@ impl<W: Write> Sluice<W> {
         }))
     }
 
-    /// Writes bytes of theirs.
+    /// Writes their bytes.
     ///
     /// # Errors
-    /// The side does not read any more.
+    /// If the side no longer reads.
     pub fn pass(&self, bytes: &[u8]) -> io::Result<()> {
         self.hold().pass(bytes)
     }
 
-    /// Holds it, so that nothing of ours goes in before what is passed next.
+    /// Locks the output, so that nothing of ours is inserted before the next pass.
     pub fn hold(&self) -> Held<'_, W> {
         Held(self.lock())
     }
 
-    /// Writes a line of ours, with its end, as soon as it can stand.
+    /// Writes a line of ours, including its line break, as soon as it fits between theirs.
     ///
     /// # Errors
-    /// The side does not read any more.
+    /// If the side no longer reads.
     pub fn insert(&self, line: &[u8]) -> io::Result<()> {
         let mut inner = self.lock();
         if inner.is_within {
@@ -56,7 +56,7 @@ impl<W: Write> Sluice<W> {
         inner.write(line)
     }
 
-    /// Closes it; what waits for the end of a line that never comes goes unsaid.
+    /// Closes the output; lines that wait for the end of an incomplete line are lost.
     pub fn close(&self) {
         self.lock().out = None;
     }
@@ -66,15 +66,15 @@ impl<W: Write> Sluice<W> {
     }
 }
 
-/// One that is held.
+/// A locked output.
 #[derive(Debug)]
 pub struct Held<'a, W>(MutexGuard<'a, Inner<W>>);
 
 impl<W: Write> Held<'_, W> {
-    /// Writes bytes of theirs, and lets it go.
+    /// Writes their bytes, and unlocks the output.
     ///
     /// # Errors
-    /// The side does not read any more.
+    /// If the side no longer reads.
     pub fn pass(self, bytes: &[u8]) -> io::Result<()> {
         let Some(last) = bytes.last() else {
             return Ok(());

@@ -1,11 +1,12 @@
-//! What waits for the listener, within a bound.
+//! The notes that wait for the listener, within a bound.
 //!
-//! Responsibilities: taking notes without ever waiting, dropping lines for a listener that is slow, counting them. Not
-//! here: writing them (`copier`).
+//! Responsibilities: accepting notes without ever waiting, dropping lines for a slow listener, counting them. Not here:
+//! writing them (`copier`).
 //!
-//! Mental model: once a line had to be dropped, all lines are until the listener has taken what waits: then it is told how
-//! many it missed and which questions stand, and hears on from there. What is no line (who decided what) is never
-//! dropped: there are as many of them as questions, which the arbiter bounds, and as the listener's own decisions.
+//! Mental model: once a line had to be dropped, all lines are dropped until the listener has received what waits: then
+//! it is told how many it missed and which questions are open, and continues from there. Notes other than lines (who
+//! decided what) are never dropped: there are only as many as questions, which the arbiter bounds, and as the
+//! listener's own decisions.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,23 +14,23 @@ use std::time::Duration;
 
 use super::wire::{Note, Side};
 
-/// How many bytes of lines wait: some of the largest there are.
+/// The most bytes of lines that wait: several of the largest possible ones.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// How many notes wait: a minute of a fast agent.
+/// The most notes that wait: a minute of a fast agent.
 const MOST_NOTES: usize = 16 * 1024;
 
-/// What the listener is told next.
+/// The listener's next item.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
-    /// This.
+    /// A note.
     Note(Note),
-    /// That it missed so much; then how the questions stand.
+    /// The number of lines that it missed; the open questions follow.
     Missed(Note),
     /// Nothing more: the copying is over, or this listener is.
     Over,
 }
 
-/// What waits.
+/// The waiting notes.
 #[derive(Debug, Default)]
 pub struct Tap {
     inner: Mutex<Inner>,
@@ -42,14 +43,14 @@ struct Inner {
     bytes: usize,
     editor: u32,
     agent: u32,
-    /// Whether the listener has to be told what stands before it is told more.
+    /// Whether a new listener must learn the open questions before anything else.
     begins: bool,
     /// How many listeners have ended.
     ended: u32,
-    /// Whether a listener is there.
+    /// Whether a listener is running.
     is_heard: bool,
     over: bool,
-    /// Whether there is no listener any more, and nothing is kept.
+    /// Whether no listener will run any more, so that nothing is kept.
     shut: bool,
 }
 
@@ -96,13 +97,13 @@ fn size(note: &Note) -> Option<(Side, usize)> {
 }
 
 impl Tap {
-    /// Takes a note.
+    /// Adds a note.
     pub fn put(&self, note: Note) {
         self.lock().put(note);
         self.changed.notify_all();
     }
 
-    /// Takes a note for the listener with this number alone: the numbers in it are its own.
+    /// Adds a note for the listener with this number alone: the numbers in the note are its own.
     pub fn put_to(&self, number: u32, note: Note) {
         let mut inner = self.lock();
         if inner.ended > number {
@@ -113,7 +114,7 @@ impl Tap {
         self.changed.notify_all();
     }
 
-    /// Counts lines that can't be told.
+    /// Counts lines that can't be passed on.
     pub fn miss(&self, side: Side, count: u32) {
         if count > 0 {
             self.lock().miss(side, count);
@@ -121,7 +122,8 @@ impl Tap {
         }
     }
 
-    /// Begins with a new listener, which knows nothing: what waits was for the one before, and is missed. Gives its number.
+    /// Prepares for a new listener, which knows nothing: notes that waited for the previous one count as missed.
+    /// Returns its number.
     pub fn begin(&self) -> u32 {
         let mut inner = self.lock();
         if inner.ended > 0 {
@@ -137,7 +139,7 @@ impl Tap {
         inner.ended
     }
 
-    /// Takes note that the listener with this number is gone.
+    /// Records that the listener with this number is gone.
     pub fn gone(&self, number: u32) {
         let mut inner = self.lock();
         if inner.ended <= number {
@@ -148,7 +150,7 @@ impl Tap {
         self.changed.notify_all();
     }
 
-    /// Returns the next note for the listener with this number; waits for one.
+    /// Waits for and returns the next note for the listener with this number.
     pub fn next(&self, number: u32) -> Next {
         let mut inner = self.lock();
         loop {
@@ -184,13 +186,13 @@ impl Tap {
         }
     }
 
-    /// Returns whether nothing more comes.
+    /// Returns whether nothing more will come.
     pub fn is_over(&self) -> bool {
         self.lock().over
     }
 
-    /// Takes note that nothing more comes; waits no longer than this until the listener leaves, and tells whether it did, or
-    /// there is none.
+    /// Records that nothing more will come; waits up to `patience` for the listener to leave, and returns whether it
+    /// did, or there is none.
     pub fn end(&self, patience: Duration) -> bool {
         let mut inner = self.lock();
         inner.over = true;
@@ -204,7 +206,7 @@ impl Tap {
         !stays(&mut inner)
     }
 
-    /// Takes note that there is no listener any more: nothing waits for one.
+    /// Records that no listener will run any more: nothing waits for one.
     pub fn shut(&self) {
         let mut inner = self.lock();
         inner.shut = true;
@@ -237,7 +239,7 @@ mod tests {
             tap.put(line(MOST_BYTES / 4));
         }
         tap.put(Note::TakenBack(1));
-        // It would fit again, but what comes after a gap is told after the gap.
+        // It would fit again, but notes after a gap come after the report of the gap.
         tap.put(Note::Asked {
             ticket: 2,
             line: Vec::new(),

@@ -33,7 +33,7 @@ fn all(lines: &str, size: usize, arbiter: &mut Arbiter) -> (String, Vec<Note>) {
     (String::from_utf8(passed).unwrap(), notes)
 }
 
-/// Returns how much of a line goes on before its end, while a question with the id 1 was decided here.
+/// Returns how much of a line goes on before its end, after a question with the id 1 was decided here.
 fn at_once(line: &str) -> usize {
     let mut arbiter = Arbiter::default();
     let ticket = ask(&mut arbiter, "1");
@@ -62,7 +62,7 @@ fn what_shows_that_it_is_no_answer_goes_on_at_once() {
     ] {
         assert_eq!(at_once(line), 0, "{line}");
     }
-    // Without a question nothing is held, not even for a byte.
+    // Without a question nothing is held, not even a single byte.
     let taken = Inward::default().take(b"{\"id\":1,\"res", &mut Arbiter::default());
     assert_eq!(taken.passes, b"{\"id\":1,\"res");
 }
@@ -106,7 +106,7 @@ fn a_line_that_shows_nothing_for_too_long_goes_on_and_the_questions_are_the_edit
     assert!(passed == long);
     assert!(notes.contains(&Note::Left(ticket)));
     assert_eq!(arbiter.decides(ticket), Ours::TooLate);
-    // A list may answer any of them.
+    // An array may answer any of them.
     let ticket = ask(&mut arbiter, "2");
     let (passed, notes) = all("[{\"id\":2,\"result\":1}]\n", 1, &mut arbiter);
     assert_eq!(passed, "[{\"id\":2,\"result\":1}]\n");
@@ -137,7 +137,7 @@ fn a_line_too_long_for_the_listener_goes_on_and_is_counted() {
 }
 
 proptest! {
-    /// Without a question, whatever the bytes: all of them go on, at once and in order.
+    /// Without a question, whatever the bytes: all of them go on, immediately and in order.
     #[test]
     fn bytes_go_on_unchanged(pieces in prop::collection::vec(prop::collection::vec(0_u8..=255, 0..40), 0..20)) {
         let mut inward = Inward::default();

@@ -1,38 +1,39 @@
-//! What the copier tells the listener and what the listener wants of it, as bytes in a pipe.
+//! The notes from the copier to the listener and the wishes from the listener to the copier, as bytes in a pipe.
 //!
-//! Responsibilities: both forms, written and read in any pieces. Pure. Not here: what they mean (`copier`, `runtime`).
+//! Responsibilities: both forms, written, and read in pieces of any size. Pure. Not here: what they mean (`copier`,
+//! `runtime`).
 //!
-//! Each is a letter, a number of eight bytes and a length of four (both with the highest byte first), and so many bytes.
-//! Lines stand in it as they came, without their ends.
+//! Each message is a letter, a number of eight bytes and a length of four (both big-endian), and that many bytes. Lines
+//! are included unchanged, without their line breaks.
 
-/// The longest line that the listener is told, in bytes: as long as a frame of any other source may be.
+/// The longest line passed to the listener, in bytes: as long as a frame of any other source may be.
 pub const LONGEST_LINE: usize = 4 * 1024 * 1024;
-/// How many bytes stand before the content.
+/// The number of bytes before the content.
 const HEAD: usize = 13;
 
-/// Whose a line is.
+/// The sender of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The editor's.
+    /// The editor.
     Editor,
-    /// The agent's.
+    /// The agent.
     Agent,
 }
 
-/// What became of a decision of the person.
+/// The outcome of a person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is the one that counts.
     Decides,
-    /// The question was over before.
+    /// The question was already over.
     TooLate,
-    /// Too many answers of the editor are owed.
+    /// The editor owes too many answers.
     Full,
-    /// It can't stand in one line.
+    /// It does not fit into one line.
     Unwritable,
 }
 
-/// Something that the listener is told.
+/// A message to the listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
     /// A line went on.
@@ -51,43 +52,43 @@ pub enum Note {
         /// The answer.
         line: Vec<u8>,
     },
-    /// The editor's late answer was withheld; whether it chose something, and did not only take note.
+    /// The editor's late answer was withheld; the flag says whether it chose something, rather than only acknowledging.
     Withheld(u64, bool),
     /// A question is the editor's alone from now on.
     Left(u64),
     /// The agent took a question back.
     TakenBack(u64),
-    /// What became of a decision, by the number that it came with.
+    /// The outcome of a decision, with the number of its request.
     Became(u64, Verdict),
-    /// So many lines of the editor and of the agent could not be told.
+    /// Lines of the editor and of the agent that could not be passed on.
     Missed {
-        /// Of the editor.
+        /// The number of the editor's.
         editor: u32,
-        /// Of the agent.
+        /// The number of the agent's.
         agent: u32,
     },
-    /// These questions are open, of all up to the ticket `last`.
+    /// The open questions, among all up to the ticket `last`.
     Standing {
-        /// The last ticket that was given.
+        /// The last ticket assigned.
         last: u64,
-        /// The open ones.
+        /// The open tickets.
         open: Vec<u64>,
     },
 }
 
-/// Something that the listener wants.
+/// A request from the listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
     /// To give the agent the person's answer to a question.
     Decide {
         /// The question's ticket.
         ticket: u64,
-        /// The number that [`Note::Became`] comes back with.
+        /// The number that [`Note::Became`] returns.
         request: u64,
         /// The answer.
         line: Vec<u8>,
     },
-    /// To be left alone: it knows that all is over, and ends by itself when its last words are said.
+    /// To be left alone: it knows that all is over, and ends by itself after its last words.
     Leave,
 }
 
@@ -110,7 +111,7 @@ fn numbers(content: &[u8]) -> impl Iterator<Item = u64> + '_ {
 }
 
 impl Note {
-    /// Writes it.
+    /// Returns the note as bytes.
     pub fn write(&self) -> Vec<u8> {
         match self {
             Self::Line(Side::Editor, line) => put(b'e', 0, line),
@@ -180,7 +181,7 @@ impl Note {
 }
 
 impl Wish {
-    /// Writes it.
+    /// Returns the wish as bytes.
     pub fn write(&self) -> Vec<u8> {
         match self {
             Self::Decide {
@@ -212,12 +213,12 @@ impl Wish {
     }
 }
 
-/// Says that what came is none of these forms: the two ends are not of one build.
+/// The error for bytes in none of these forms: the two ends are from different builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("what came is no message of hearken's own")]
 pub struct Strange;
 
-/// Takes messages out of bytes that come in pieces.
+/// A parser of messages from bytes that arrive in pieces.
 #[derive(Debug, Default)]
 struct Pieces(Vec<u8>);
 
@@ -230,7 +231,7 @@ impl Pieces {
         let length = head[9..]
             .iter()
             .fold(0_usize, |length, byte| length << 8 | usize::from(*byte));
-        // Room for a number before the line.
+        // Leaves space for a number before the line.
         if length > LONGEST_LINE + 8 {
             return Err(Strange);
         }
@@ -243,39 +244,39 @@ impl Pieces {
     }
 }
 
-/// Takes notes out of bytes.
+/// A parser of notes.
 #[derive(Debug, Default)]
 pub struct Notes(Pieces);
 
 impl Notes {
-    /// Takes more bytes.
+    /// Adds bytes.
     pub fn take(&mut self, bytes: &[u8]) {
         self.0.0.extend_from_slice(bytes);
     }
 
-    /// Returns the next note that is whole.
+    /// Returns the next complete note.
     ///
     /// # Errors
-    /// What came is none.
+    /// If the bytes are no note.
     pub fn next_note(&mut self) -> Result<Option<Note>, Strange> {
         self.0.next(Note::read)
     }
 }
 
-/// Takes wishes out of bytes.
+/// A parser of wishes.
 #[derive(Debug, Default)]
 pub struct Wishes(Pieces);
 
 impl Wishes {
-    /// Takes more bytes.
+    /// Adds bytes.
     pub fn take(&mut self, bytes: &[u8]) {
         self.0.0.extend_from_slice(bytes);
     }
 
-    /// Returns the next wish that is whole.
+    /// Returns the next complete wish.
     ///
     /// # Errors
-    /// What came is none.
+    /// If the bytes are no wish.
     pub fn next_wish(&mut self) -> Result<Option<Wish>, Strange> {
         self.0.next(Wish::read)
     }

@@ -126,8 +126,7 @@ pub(super) fn shown(url: &Url) -> String {
     clean(shown.as_str(), NAME_CHARACTERS)
 }
 
-/// The address of a WebSocket, and separately the part after its `#`; its debug form leaves the
-/// query out.
+/// The address of a WebSocket, and separately the part after its `#`; its debug form leaves the query out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebSocketAddress(pub(super) Url, pub(super) Option<String>);
 
@@ -158,8 +157,7 @@ impl fmt::Debug for WebSocketAddress {
     }
 }
 
-/// Checks an address, given or redirected to: it needs a host and a safe connection, and may
-/// contain no credential.
+/// Checks an address, given or redirected to: it needs a host and a safe connection, and may contain no credential.
 pub(super) fn check(url: &Url, allow_plain: bool) -> Result<(), SourceError> {
     let host = url.host_str().ok_or(SourceError::BadAddress)?;
     if !url.username().is_empty() || url.password().is_some() {

@@ -291,8 +291,7 @@ impl Recorder {
             }
         };
         self.state = State::Stopped;
-        // For a later reader of the recording; if this can't be written either, there is nothing
-        // more to report.
+        // For a later reader of the recording; if this can't be written either, there is nothing more to report.
         let reason = json!({ "kind": "stopped", "reason": failure.to_string() });
         let _ = self.meta.append(reason.to_string().as_bytes());
         Err(failure)

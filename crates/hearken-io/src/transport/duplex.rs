@@ -82,8 +82,7 @@ pub(super) trait Dial: Send + 'static {
     fn dial(&mut self)
     -> impl Future<Output = Result<(Self::Inward, Self::Outward), Fault>> + Send;
 
-    /// Returns how often to request a sign of life from a silent connection, if the kind supports
-    /// it.
+    /// Returns how often to request a sign of life from a silent connection, if the kind supports it.
     fn heartbeat(&self) -> Option<Duration> {
         None
     }
@@ -122,7 +121,7 @@ impl Order {
     fn refuse(self) -> Refused {
         match self {
             Self::Send { done, .. } => {
-                // The sender may have stopped waiting; then there is nobody to inform.
+                // The sender may have stopped waiting, which is no error.
                 let _ = done.send(Err(Undelivered::Kept(Fault::Closed)));
                 Refused::Send
             }
@@ -260,7 +259,7 @@ enum End {
 
 impl<D: Dial> Reader for Follower<D> {
     async fn read(mut self, sink: LinkSink) {
-        // An error means that the receiver is gone: there is nobody to inform.
+        // An error only means that the receiver is gone.
         let _ = self.follow(&sink).await;
         // Later commands get the answer that there is no connection.
         self.taken.close();

@@ -211,7 +211,7 @@ fn read_ahead(input: Input, limit: usize) -> mpsc::Receiver<VecDeque<LinkEvent>>
     let thread = std::thread::Builder::new()
         .name("hearken-lines".to_owned())
         .spawn(move || {
-            // An error here means that the link was closed: nobody is left to read for.
+            // An error here only means that the link was closed.
             let _ = pump(input, limit, &own);
         });
     if thread.is_err() {

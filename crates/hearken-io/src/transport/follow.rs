@@ -137,8 +137,7 @@ impl Follow {
             .blocking_send([LinkEvent::Lost { fault, retry_in }].into());
     }
 
-    /// Checks whether the file at the path is still the one being read, and still continues what
-    /// was read.
+    /// Checks whether the file at the path is still the one being read, and still continues what was read.
     fn look(&mut self) -> io::Result<()> {
         let FileState::Open { file, read } = &mut self.place else {
             return Ok(());

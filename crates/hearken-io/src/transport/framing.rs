@@ -240,8 +240,7 @@ impl Framer {
                 }
                 StreamState::Line => {
                     let end = memchr(b'\n', &self.kept[self.searched..]);
-                    // A carriage return and a byte order mark are not part of a line: leave space
-                    // for them.
+                    // A carriage return and a byte order mark are not part of a line: leave space for them.
                     let most = self.limit.saturating_add(1 + BOM.len());
                     let Some(end) = end.map(|end| self.searched + end) else {
                         self.searched = self.kept.len();

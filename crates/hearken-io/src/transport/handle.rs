@@ -1,13 +1,12 @@
-//! One task a link: a reader and a poster side by side, and an answer for every order.
+//! One task per link: a reader and a poster in parallel, and an answer for every order.
 //!
-//! Responsibilities: the handle at the one end, running both halves, exactly one [`LinkEvent::Replied`] for each
-//! [`LinkHandle::send`] and one [`LinkEvent::Answered`] for each [`LinkHandle::call`]. Not here: what a kind of
-//! source does (`sse`, `file`), the sink at the other end (`sink`).
+//! Responsibilities: the handle at one end, running both halves, exactly one [`LinkEvent::Replied`] for each
+//! [`LinkHandle::send`] and one [`LinkEvent::Answered`] for each [`LinkHandle::call`]. Not here: what a kind of source
+//! does (`sse`, `file`), the sink at the other end (`sink`).
 //!
-//! The two halves never wait for each other: a reader that waits for room in the sink does not hold
-//! up a reply, and a slow reply does not hold up reading. The task lives until its handle is dropped
-//! or the sink's receiver is gone, also after the source is over, because replies still want their
-//! answer.
+//! The two halves never wait for each other: a reader that waits for space in the sink does not delay a reply, and a
+//! slow reply does not delay reading. The task lives until its handle is dropped or the sink's receiver is gone, even
+//! after the source is over, because replies still need their answers.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -24,32 +23,33 @@ use crate::link::{
     Call, Cause, Fault, HttpAnswer, LastWords, LinkEvent, Receipt, Stream, Undelivered,
 };
 
-/// How many requests beside one stream may be under way or waiting to be reported: more than any dialect asks
-/// at once, and few enough that their answers, however large, have room.
+/// How many requests beside one stream may be under way or waiting to be reported: more than any dialect makes at the
+/// same time, and few enough that their answers, however large, fit.
 pub(super) const CALLS_UNDER_WAY: usize = 16;
 
-/// How many of the requests beside a link may be answered by streams at once: these last, and must leave room for the
-/// others. Whoever follows more than this many things at a time asks for the rest again and again.
+/// How many of the requests beside a link may be answered by streams at the same time: streams last, and must leave
+/// space for other requests. A dialect that follows more than this many things has to keep repeating the remaining
+/// requests.
 pub(super) const STREAMS_UNDER_WAY: usize = 8;
 
-/// The way to a running link; dropping it ends the link at once.
+/// The control of a running link; dropping it ends the link immediately.
 #[derive(Debug)]
 pub struct LinkHandle {
     orders: mpsc::UnboundedSender<Order>,
     room: Arc<Semaphore>,
     calls: Arc<Semaphore>,
     streams: Arc<Semaphore>,
-    // Held only to be dropped: the link sees its handle go by this end going.
+    // Kept only to be dropped: the link notices that its handle is gone when this end closes.
     open: watch::Sender<()>,
     task: JoinHandle<()>,
 }
 
 impl LinkHandle {
-    /// Hands a reply over, without waiting; `request` comes back in its [`LinkEvent::Replied`].
+    /// Passes on a reply without waiting; `request` comes back in its [`LinkEvent::Replied`].
     ///
-    /// Exactly one `Replied` follows, whatever happens: [`Undelivered::Unknown`] when the link is closed
-    /// before the server answered, [`Undelivered::Kept`] when too many are under way. Nothing is sent
-    /// twice: whether to try again is the caller's decision.
+    /// Exactly one `Replied` follows, whatever happens: [`Undelivered::Unknown`] if the link is closed before the
+    /// server answers, [`Undelivered::Kept`] if too many replies are under way. Nothing is sent twice: whether to try
+    /// again is the caller's decision.
     pub fn send(&self, request: u64, body: String) {
         let order = match Arc::clone(&self.room).try_acquire_owned() {
             Ok(room) => Order::Post {
@@ -59,11 +59,12 @@ impl LinkHandle {
             },
             Err(_) => Order::RefusePost { request },
         };
-        // This fails only when the sink's receiver is gone, and then there is nobody to tell.
+        // This fails only if the sink's receiver is gone.
         let _ = self.orders.send(order);
     }
 
-    /// Posts a decision to whoever carries decisions of this link out, without waiting, as [`LinkHandle::send`] does.
+    /// Posts a decision to the handler that carries out this link's decisions, without waiting, as [`LinkHandle::send`]
+    /// does.
     pub fn hand(&self, request: u64, body: String) {
         let order = match Arc::clone(&self.room).try_acquire_owned() {
             Ok(room) => Order::Hand {
@@ -94,25 +95,26 @@ impl LinkHandle {
         let _ = self.orders.send(order);
     }
 
-    /// Says what the attempt under way follows; each [`LinkEvent::Connecting`] of a server that speaks HTTP wants
-    /// this or [`LinkHandle::refuse`], exactly once.
+    /// Sets what the current attempt follows; each [`LinkEvent::Connecting`] of an HTTP server requires either this or
+    /// [`LinkHandle::refuse`], exactly once.
     pub fn follow(&self, stream: Stream) {
         let _ = self.orders.send(Order::Follow(stream));
     }
 
-    /// Says that the attempt under way has failed, or that the connection that is there is of no use: it is given
-    /// up for this reason, which also says whether and when it is tried again.
+    /// Declares the current attempt failed or the current connection useless: it is given up for this reason, which
+    /// also determines whether and when to try again.
     pub fn refuse(&self, fault: Fault) {
         let _ = self.orders.send(Order::Refuse(fault));
     }
 
-    /// Leaves something that is said when the link is closed, in place of what was left before.
+    /// Sets the message or request for when the link is closed, replacing any earlier one.
     pub fn last_words(&self, words: Option<LastWords>) {
         let _ = self.orders.send(Order::LastWords(words));
     }
 
-    /// Answers a request that came in ([`LinkEvent::Request`]); one that has lapsed, or was answered already, takes
-    /// no answer. Where a number is given, a [`LinkEvent::Replied`] with it says whether somebody still waited.
+    /// Answers an incoming request ([`LinkEvent::Request`]); has no effect if it has lapsed or has already been
+    /// answered. If a number is given, a [`LinkEvent::Replied`] with it reports whether the requester was still
+    /// waiting.
     pub fn respond(&self, id: u64, status: u16, body: String, request: Option<u64>) {
         let _ = self.orders.send(Order::Respond {
             id,
@@ -122,11 +124,11 @@ impl LinkHandle {
         });
     }
 
-    /// Ends the link: the connection takes its leave and is dropped, and replies still under way are
-    /// answered with [`Fault::Closed`]; they may or may not have reached the server. While the sink is
-    /// full those answers wait for room; nothing else of the link is left then.
+    /// Ends the link: the connection says goodbye and is dropped, and replies still under way are answered with
+    /// [`Fault::Closed`]; they may or may not have reached the server. While the sink is full, those answers wait for
+    /// space; nothing else of the link is left then.
     ///
-    /// The task that is given back is over when nothing is left, a started program included.
+    /// The returned task finishes when nothing is left, including a started program.
     pub fn close(self) -> JoinHandle<()> {
         drop(self.open);
         drop(self.orders);
@@ -134,8 +136,8 @@ impl LinkHandle {
     }
 }
 
-/// A wish of the handle. The queue needs no bound of its own: what is large is bounded by the room, and the rest
-/// is a few words that our own side made up.
+/// A command from the handle. The queue needs no bound of its own: large commands are limited by permits, and the rest
+/// are a few words from our own side.
 #[derive(Debug)]
 pub(super) enum Order {
     Post {
@@ -170,7 +172,7 @@ pub(super) enum Order {
     },
 }
 
-/// Starts a link's task and gives the way to it.
+/// Starts a link's task and returns its handle.
 pub(super) fn launch<F: Future<Output = ()> + Send + 'static>(
     run: impl FnOnce(mpsc::UnboundedReceiver<Order>, watch::Receiver<()>) -> F,
 ) -> LinkHandle {
@@ -186,7 +188,7 @@ pub(super) fn launch<F: Future<Output = ()> + Send + 'static>(
     }
 }
 
-/// Runs a link of which nobody else carries decisions out.
+/// Runs a link that carries out its own decisions.
 pub(super) async fn drive<R: Reader, P: Poster>(
     link: Link<R, P>,
     sink: LinkSink,
@@ -196,7 +198,8 @@ pub(super) async fn drive<R: Reader, P: Poster>(
     drive_with(link, OneWay, sink, orders, closing).await;
 }
 
-/// Runs a link until its handle is dropped and every reply is answered, or nobody listens; decisions go to `handler`.
+/// Runs a link until its handle is dropped and every reply is answered, or the receiver is gone; decisions go to
+/// `handler`.
 pub(super) async fn drive_with<R: Reader, P: Poster, H: Poster>(
     link: Link<R, P>,
     handler: H,
@@ -210,18 +213,18 @@ pub(super) async fn drive_with<R: Reader, P: Poster, H: Poster>(
     let leaving = async {
         closed(closing.clone()).await;
         let farewell = async {
-            // What was wished before it was left may be what is said when it is.
+            // The last orders before closing may include the last words.
             let _ = all_taken.await;
             farewell.await;
         };
-        // Whoever does not let go in time is dropped.
+        // A farewell that takes too long is dropped.
         let _ = tokio::time::timeout(FAREWELL, farewell).await;
     };
     let reading = async {
         let mut leaving = std::pin::pin!(leaving);
         tokio::select! {
             () = leaving.as_mut() => {}
-            // A source that is over still wants to be left in good order: a server that took a
+            // A source that is over must still be closed in good order: a server that accepted a
             // subscription and has no stream for it would keep it.
             () = reader.read(sink.clone()) => leaving.await,
         }
@@ -240,7 +243,7 @@ async fn closed(mut closing: watch::Receiver<()>) {
     while closing.changed().await.is_ok() {}
 }
 
-/// Waits for what becomes of a post, or for the end of the link.
+/// Waits for the outcome of a post, or for the end of the link.
 async fn posted(
     request: u64,
     post: impl Future<Output = Result<Receipt, Undelivered>>,
@@ -249,7 +252,7 @@ async fn posted(
 ) -> (LinkEvent, Option<OwnedSemaphorePermit>) {
     let outcome = tokio::select! {
         biased;
-        // It may have been on its way for long.
+        // It may have been sent long ago.
         () = closed(closing) => Err(Undelivered::Unknown(Fault::Closed)),
         outcome = post => outcome,
     };
@@ -271,13 +274,13 @@ async fn called_for(
     (LinkEvent::Answered { request, outcome }, Some(room))
 }
 
-/// What is wished of a link, and who waits for all of it to be taken.
+/// The orders for a link, and a signal for when all of them have been received.
 struct Wishes {
     orders: mpsc::UnboundedReceiver<Order>,
     taken: oneshot::Sender<()>,
 }
 
-/// Posts what is ordered and reports each outcome once, until the handle is gone and all is reported.
+/// Carries out the orders and reports each outcome once, until the handle is gone and everything is reported.
 async fn answer<P: Poster, H: Poster>(
     poster: P,
     handler: H,
@@ -291,7 +294,7 @@ async fn answer<P: Poster, H: Poster>(
     let mut handed = FuturesUnordered::new();
     let mut called = FuturesUnordered::new();
     let mut streamed = FuturesUnordered::new();
-    // An outcome waits here for room in the sink, so that a full sink stops no post that is under way.
+    // Outcomes wait here for space in the sink, so that a full sink stops no post that is under way.
     let mut done: VecDeque<(LinkEvent, Option<OwnedSemaphorePermit>)> = VecDeque::new();
     loop {
         tokio::select! {
@@ -329,7 +332,7 @@ async fn answer<P: Poster, H: Poster>(
                 Some(Order::Respond { id, status, body, request }) => {
                     let outcome = match poster.respond(id, status, body) {
                         true => Ok(Receipt::Written),
-                        // Nobody was there any more to whom a byte of it could have gone.
+                        // No requester was left, so not a byte of it was sent.
                         false => Err(Undelivered::Kept(Fault::Closed)),
                     };
                     if let Some(request) = request {
@@ -338,7 +341,7 @@ async fn answer<P: Poster, H: Poster>(
                 }
                 None => {
                 taking = false;
-                // Whoever waits for it may be gone.
+                // The task that waits for it may be gone.
                 let _ = taken.take().map(|taken| taken.send(()));
             }
             },

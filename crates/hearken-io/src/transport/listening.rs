@@ -1,22 +1,25 @@
-//! A source that waits for requests on this machine: what comes in is news, and is answered when somebody decides.
+//! A source that waits for requests on this machine: incoming requests are news, and are answered when a decision is
+//! made.
 //!
-//! Responsibilities: listening on loopback alone, letting in who knows the secret, one whole and bounded request,
-//! holding it until it is answered or lapses. Not here: what a request means and what the answer is (a dialect).
+//! Responsibilities: listening on loopback only, admitting clients that know the secret, reading one whole and bounded
+//! request, holding it until it is answered or lapses. Not here: what a request means and what the answer is (a
+//! dialect).
 //!
 //! # Who gets in
-//! Any program and any web page on this machine can reach the port, so the port is no proof of anything. The
-//! first part of the path is a secret that only those know who were given it; whoever has another one is told that
-//! nothing is there. A page in a browser that was led here by a name of its own (DNS rebinding) sends that name as
-//! the host, and is refused by it.
+//! Any program and any web page on this machine can reach the port, so reaching it proves nothing. The first part of
+//! the path is a secret, known only to the programs that were given it; a client with a wrong secret gets the answer
+//! that nothing is there. A web page that got here under a host name of its own (DNS rebinding) sends that name as the
+//! host, and is refused because of it.
 //!
-//! Before that, a connection is a stranger's. It is let in by its first bytes, which must come within [`KNOCK_TIME`] and name
-//! the secret, so that whoever only holds connections open keeps nobody out. Strangers are counted, and told of.
+//! Until then, a connection counts as a stranger. It is admitted by its first bytes, which must arrive within
+//! [`KNOCK_TIME`] and contain the secret, so that a client that merely holds connections open keeps no other client
+//! out. Strangers are counted and reported.
 //!
 //! # The life of a request
 //! ```text
-//! taken in whole -> LinkEvent::Request{id} -> LinkHandle::respond(id) -> answered
+//! read completely -> LinkEvent::Request{id} -> LinkHandle::respond(id) -> answered
 //!       |                     '- the other side went away, or ANSWER_TIME passed -> LinkEvent::Lapsed{id}
-//!       '- too large, too slow: refused, and nobody is told of it
+//!       '- too large, too slow: refused, without any news
 //! ```
 
 use std::collections::{HashMap, VecDeque};
@@ -48,39 +51,39 @@ use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
 use crate::link::{Cause, Fault, LinkEvent, Method, Receipt, Request, Undelivered};
 
-/// How many connections of those who know the secret are served at once; more wait. Each may hold a request that waits for a
+/// How many admitted connections are served at the same time; more wait. Each may hold a request that waits for a
 /// person, and nobody has this many agents.
 const MOST_CONNECTIONS: usize = 64;
 
-/// How many strangers are listened to at once; one more takes the place of the one that came first.
+/// How many strangers may be waiting at the same time; a further one replaces the oldest.
 const MOST_STRANGERS: usize = 256;
 
-/// How long a stranger may take to name the secret: whoever knows it writes it at once.
+/// How long a stranger may take to send the secret: a client that knows it sends it immediately.
 const KNOCK_TIME: Duration = Duration::from_millis(200);
 
-/// How often it is looked whether more of the first bytes has come.
+/// How often to check whether more of the first bytes have arrived.
 const KNOCK_LOOK: Duration = Duration::from_millis(5);
 
-/// The longest method of a request, in bytes, with the blank and the slash behind it.
+/// The longest method of a request, in bytes, including the space and slash after it.
 const LONGEST_METHOD: usize = 10;
 
-/// How long the other side may take to send the head of a request, and again for its body: it is on this machine.
+/// How long the other side may take to send the head of a request, and again its body: it is on this machine.
 const SENDING_TIME: Duration = Duration::from_secs(10);
 
-/// How long a request waits for its answer: longer than the programs that ask will wait by themselves, and an
-/// end for those that never hang up.
+/// How long a request waits for its answer: longer than the requesting programs wait by themselves, and an end for
+/// those that never hang up.
 const ANSWER_TIME: Duration = Duration::from_secs(65 * 60);
 
-/// How much of a head is read, in bytes.
+/// The size limit of a request's head, in bytes.
 const HEAD_BYTES: usize = 16 * 1024;
 
-/// How long accepting rests after an error, so that a shortage of descriptors is no busy loop.
+/// How long to pause after an error in accepting, so that a shortage of descriptors causes no busy loop.
 const ACCEPT_REST: Duration = Duration::from_millis(100);
 
-/// How long a secret is at least and at most, in characters: not to be guessed, and still a part of a path.
+/// The permitted length of a secret, in characters: unguessable, but still fit for a path.
 const SECRET_CHARACTERS: std::ops::RangeInclusive<usize> = 16..=128;
 
-/// Names where a source listens, and who may come in.
+/// The port that a source listens on, and the secret that admits clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listening {
     port: u16,
@@ -88,9 +91,9 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Listens on a port of loopback, any free one for 0; a request's path begins with `/` and the secret.
+    /// Sets up a port on loopback, 0 for any free one; a request's path begins with `/` and the secret.
     ///
-    /// It is `None` for a secret that is too short to be one, or could not be part of a path as it is.
+    /// Returns `None` for a secret that is too short or too long, or can't be part of a path unchanged.
     pub fn new(port: u16, secret: Secret) -> Option<Self> {
         let text = secret.expose();
         let fits = SECRET_CHARACTERS.contains(&text.len())
@@ -100,15 +103,15 @@ impl Listening {
         fits.then_some(Self { port, secret })
     }
 
-    /// Shows the secret, for the one place that writes it down where the person alone can read it.
+    /// Reveals the secret, for the one place that records it where only the person can read it.
     pub fn secret(&self) -> &str {
         self.secret.expose()
     }
 }
 
-/// Opens a listening source in a task of its own; its port comes as [`LinkEvent::Listening`].
+/// Opens a listening source in its own task; its port arrives as [`LinkEvent::Listening`].
 ///
-/// It never fails: what is wrong is told as [`LinkEvent::Failed`]. Must be called inside a tokio runtime.
+/// This never fails: errors are reported as [`LinkEvent::Failed`]. Must be called inside a tokio runtime.
 pub fn listen(listening: Listening, settings: &LinkSettings, sink: LinkSink) -> LinkHandle {
     let held = Held::default();
     let link = Link {
@@ -122,15 +125,15 @@ pub fn listen(listening: Listening, settings: &LinkSettings, sink: LinkSink) -> 
     launch(|orders, closing| drive(link, sink, orders, closing))
 }
 
-/// What goes out as the answer to a request.
+/// The status and body of an answer.
 type Answer = (u16, String);
 
-/// The requests that wait for an answer.
+/// The requests that are waiting for an answer.
 #[derive(Debug, Clone, Default)]
 struct Held(Arc<Mutex<HashMap<u64, oneshot::Sender<Answer>>>>);
 
 impl Held {
-    /// Runs something with what is held; a lock that was poisoned still holds plain, whole values.
+    /// Runs a function on the waiting requests; a poisoned lock still contains plain, complete values.
     fn with<T>(&self, run: impl FnOnce(&mut HashMap<u64, oneshot::Sender<Answer>>) -> T) -> T {
         run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -146,12 +149,12 @@ impl Poster for Held {
 
     fn respond(&self, id: u64, status: u16, body: String) -> bool {
         let waits = self.with(|held| held.remove(&id));
-        // Who goes away behind this is told as lapsed.
+        // A requester that leaves after this is reported as lapsed.
         waits.is_some_and(|answer| answer.send((status, body)).is_ok())
     }
 }
 
-/// Takes requests in.
+/// The reader that accepts requests.
 #[derive(Debug)]
 struct Gate {
     listening: Listening,
@@ -160,7 +163,7 @@ struct Gate {
     held: Held,
 }
 
-/// What every connection needs.
+/// The state that all connections share.
 #[derive(Debug)]
 struct Guard {
     secret: Secret,
@@ -170,15 +173,16 @@ struct Guard {
     held: Held,
     sink: LinkSink,
     next: AtomicU64,
-    /// How many may be served at once.
+    /// The permits for connections served at the same time.
     places: Arc<Semaphore>,
-    /// The requests that lapsed. The queue needs no bound: each of them was told first, and had room for that.
+    /// The requests that lapsed. The queue needs no bound: each request was announced first, and announcements are
+    /// bounded.
     lapsed: mpsc::UnboundedSender<u64>,
 }
 
 impl Reader for Gate {
     async fn read(self, sink: LinkSink) {
-        // Nobody listens any more: there is nobody to tell.
+        // An error only means that the receiver is gone.
         let _ = self.follow(sink).await;
     }
 }
@@ -237,7 +241,7 @@ impl Gate {
                         }
                         first.push_back(knocking.spawn(admit(stream, Arc::clone(&guard))));
                     }
-                    // Nobody else can reach loopback; should that ever be otherwise, nobody else gets in.
+                    // Only this machine can reach loopback; if that ever changes, other machines are still refused.
                     Ok(_) => {}
                     Err(_) => tokio::time::sleep(ACCEPT_REST).await,
                 },
@@ -246,7 +250,7 @@ impl Gate {
     }
 }
 
-/// Counts strangers, and says when that is worth telling: at the first, the tenth, the hundredth.
+/// A count of strangers, and whether it is worth reporting: at the first, the tenth, the hundredth and so on.
 #[derive(Debug, Default)]
 struct Strangers {
     count: u64,
@@ -270,9 +274,9 @@ async fn admit(mut stream: TcpStream, guard: Arc<Guard>) -> Option<TcpStream> {
         return Some(stream);
     }
     if knows == Ok(false) {
-        // Whoever speaks, and does not know the secret, is told that nothing is there.
+        // A client that sends something without the secret gets the answer that nothing is there.
         let nothing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-        // What it sent is read, or the system would take the answer back; it gets no more time for that.
+        // The rest of its input is read, or the system would discard the answer; it gets no extra time for that.
         let leave = async {
             stream.write_all(nothing).await?;
             stream.shutdown().await?;
@@ -284,7 +288,7 @@ async fn admit(mut stream: TcpStream, guard: Arc<Guard>) -> Option<TcpStream> {
     None
 }
 
-/// Returns whether the first bytes of a connection are a method and the secret, without taking them.
+/// Returns whether a connection's first bytes are a method and the secret, without consuming them.
 async fn knows_secret(stream: &TcpStream, guard: &Guard) -> bool {
     let secret = guard.secret.expose().as_bytes();
     let mut bytes = vec![0; LONGEST_METHOD + secret.len() + 1];
@@ -317,7 +321,7 @@ async fn knows_secret(stream: &TcpStream, guard: &Guard) -> bool {
     }
 }
 
-/// Serves one connection to its end, whatever that is.
+/// Serves one connection until it ends, however it ends.
 async fn serve(stream: TcpStream, guard: Arc<Guard>) {
     let Ok(_place) = Arc::clone(&guard.places).acquire_owned().await else {
         return;
@@ -326,7 +330,7 @@ async fn serve(stream: TcpStream, guard: Arc<Guard>) {
         let guard = Arc::clone(&guard);
         async move { Ok::<_, Infallible>(guard.answer(request).await) }
     });
-    // A peer that breaks off, or sends something else than HTTP, is no news.
+    // A peer that breaks off, or sends something other than HTTP, is not worth reporting.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(SENDING_TIME)
@@ -335,7 +339,7 @@ async fn serve(stream: TcpStream, guard: Arc<Guard>) {
         .await;
 }
 
-/// A request that waits; dropped without an answer it has lapsed.
+/// A waiting request; dropped without an answer, it has lapsed.
 struct Waiting<'a> {
     guard: &'a Guard,
     id: u64,
@@ -347,14 +351,14 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.guard.held.with(|held| held.remove(&self.id));
         if self.told && !self.answered {
-            // This fails only when the link is over.
+            // This fails only if the link is over.
             let _ = self.guard.lapsed.send(self.id);
         }
     }
 }
 
 impl Guard {
-    /// Takes one request in and waits for its answer. Dropped in the middle of it when the peer goes away.
+    /// Reads one request and waits for its answer. Dropped at any point if the peer goes away.
     async fn answer(&self, request: hyper::Request<Incoming>) -> Response<Full<Bytes>> {
         if !is_from_here(request.headers()) {
             return empty(StatusCode::FORBIDDEN);
@@ -381,7 +385,7 @@ impl Guard {
         self.wait(Request { method, path, body }).await
     }
 
-    /// Tells of a request and waits for its answer.
+    /// Announces a request and waits for its answer.
     async fn wait(&self, request: Request) -> Response<Full<Bytes>> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, decided) = oneshot::channel();
@@ -416,7 +420,7 @@ impl Guard {
         }
     }
 
-    /// Returns what stands behind the secret in a path; `None` for whoever does not know it.
+    /// Returns the part of a path after the secret; `None` for a wrong secret.
     fn behind_secret(&self, target: &str) -> Option<String> {
         let rest = target.strip_prefix('/')?;
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -431,7 +435,7 @@ impl Guard {
     }
 }
 
-/// Compares two secrets in a time that does not tell where they differ; of their length nothing is hidden.
+/// Compares two secrets in a time that does not reveal where they differ; their length is not hidden.
 fn is_same(given: &[u8], secret: &[u8]) -> bool {
     let differs = given
         .iter()
@@ -440,7 +444,7 @@ fn is_same(given: &[u8], secret: &[u8]) -> bool {
     given.len() == secret.len() && differs == 0
 }
 
-/// Returns whether a request names this machine as its host, by a name that nobody else can have.
+/// Returns whether a request names this machine as its host, by a name that no other machine can have.
 fn is_from_here(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {

@@ -1,14 +1,12 @@
-//! Bytes to frames: one task a link, which reconnects by itself and never reads a frame.
+//! Bytes to frames: one task per link, which reconnects by itself and never reads a frame.
 //!
-//! Responsibilities: opening sources, keeping them open, handing whole frames and news of the link
-//! to a sink, posting replies, recording what came. Not here: what a frame means (`dialect`,
-//! `protocol`), what the person is told about a link (`app`, `announce`), reading settings or tokens
-//! (`cli`, `runtime`).
+//! Responsibilities: opening sources, keeping them open, passing whole frames and news of the link to a sink, posting
+//! replies, recording what arrived. Not here: what a frame means (`dialect`, `protocol`), what the person hears about a
+//! link (`app`, `announce`), reading settings or tokens (`cli`, `runtime`).
 //!
-//! [`open`] turns a [`Source`] into a `Link`: a reader that speaks to the [`LinkSink`] until it is
-//! over, and a poster that takes replies. Each kind of source is one such pair; the driver, which
-//! runs the two side by side and answers for every [`LinkHandle::send`], is the same for all. [`listen`] makes
-//! one of requests that come in on this machine.
+//! [`open`] turns a [`Source`] into a `Link`: a reader that reports to the [`LinkSink`] until it is over, and a poster
+//! that accepts replies. Each kind of source is one such pair; the driver, which runs the two in parallel and answers
+//! every [`LinkHandle::send`], is shared by all. [`listen`] builds a link from requests that arrive on this machine.
 
 mod address;
 mod backoff;

@@ -1,6 +1,6 @@
 //! From a source to a running link.
 //!
-//! Responsibilities: which reader and which poster each kind of source has. Not here: what they do (`sse`,
+//! Responsibilities: choosing the reader and the poster for each kind of source. Not here: what they do (`sse`,
 //! `server`, `duplex`, `websocket`, `unix`, `program`, `file`, `listening`), running them (`handle`).
 
 use super::duplex;
@@ -18,11 +18,11 @@ use super::sse::SseReader;
 use super::unix::UnixDial;
 use super::websocket::WebSocketDial;
 
-/// Opens a source and follows it in one task of its own; news goes to `sink`, replies to the handle.
+/// Opens a source and follows it in its own task; news goes to `sink`, replies to the handle.
 ///
-/// It never fails: what is wrong is told as [`LinkEvent::Failed`](crate::link::LinkEvent::Failed). Must be called inside a tokio
-/// runtime. Opening a file or standard input also starts one detached thread, which can't hold up the
-/// program's end.
+/// This never fails: errors are reported as [`LinkEvent::Failed`](crate::link::LinkEvent::Failed). Must be called
+/// inside a tokio runtime. Opening a file or standard input also starts one detached thread, which can't delay the end
+/// of the program.
 pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandle {
     let limit = settings.config.max_frame_bytes;
     let handler = Handler::new(&settings);

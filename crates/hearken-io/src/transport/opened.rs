@@ -1,7 +1,6 @@
-//! A file that was opened for reading, or why not.
+//! A file opened for reading, or the reason why it can't be.
 //!
-//! Responsibilities: that reason, for whoever reads a file once (`file`) or as it grows (`follow`). Not here:
-//! reading it.
+//! Responsibilities: that reason, for reading a file once (`file`) or as it grows (`follow`). Not here: reading it.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +13,7 @@ use crate::platform::files::open_to_read;
 /// The longest file name in a fault, in characters.
 const NAME_CHARACTERS: usize = 120;
 
-/// Opens a file for reading, or says why not.
+/// Opens a file for reading, or returns the reason why it can't be opened.
 pub(super) fn open_file(path: &Path) -> Result<File, Fault> {
     let name = clean(&path.to_string_lossy(), NAME_CHARACTERS);
     let unusable = |why: Cause| Err(Fault::Unusable(why));

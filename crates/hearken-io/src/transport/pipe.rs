@@ -1,9 +1,9 @@
-//! Agents on this machine behind a named pipe of Windows (AAEP B.3).
+//! Agents on this machine behind a Windows named pipe (AAEP B.3).
 //!
-//! Responsibilities: what a pipe is called, whose it may be, its framing. Not here: the system's calls (`platform::pipes`),
-//! the halves of a connection (`unix`), reconnecting (`duplex`).
+//! Responsibilities: a pipe's name, who may own it, its framing. Not here: the system calls (`platform::pipes`), the
+//! halves of a connection (`unix`), reconnecting (`duplex`).
 //!
-//! The other end must be a program of this person or of the system: anybody can take a name before the agent does.
+//! The other end must be a program of this person or of the system: any program can take a name before the agent does.
 
 use std::fmt;
 use std::io;
@@ -17,27 +17,27 @@ use super::unix::{Incoming, Outgoing, halves, is_id};
 use crate::link::{Cause, Fault};
 use crate::platform::{Owner, pipes};
 
-/// Where the system has its pipes.
+/// The folder of the system's pipes.
 const ROOM: &str = r"\\.\pipe";
 
-/// Where the protocol has those of agents in there (B.3.1).
+/// The folder in there that the protocol gives to agents (B.3.1).
 const FOLDER: &str = "aaep";
 
-/// What stands between a folder and what is in it.
+/// The separator between a folder and its content.
 const SEPARATOR: char = '\\';
 
-/// The longest name that the system takes, in signs.
+/// The longest name that the system accepts, in characters.
 const LONGEST: usize = 256;
 
 /// How much of a name a fault shows, in characters.
 const NAME_CHARACTERS: usize = 120;
 
-/// Names a pipe.
+/// The full name of a pipe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PipeName(String);
 
 impl PipeName {
-    /// Reads what stands behind `pipe:`: an agent's id, or the whole name of a pipe.
+    /// Parses the text after `pipe:`: an agent's id, or the full name of a pipe.
     pub fn parse(text: &str) -> Option<Self> {
         let whole = match below(ROOM, text) {
             Some(name) if !name.is_empty() && !name.contains(char::is_control) => text.to_owned(),
@@ -48,7 +48,7 @@ impl PipeName {
         (whole.chars().count() <= LONGEST).then_some(Self(whole))
     }
 
-    /// Returns the whole name.
+    /// Returns the full name.
     pub fn whole(&self) -> &str {
         &self.0
     }
@@ -62,12 +62,12 @@ impl fmt::Display for PipeName {
     }
 }
 
-/// Returns what stands below a folder in a name.
+/// Returns the part of a name below a folder.
 fn below<'a>(folder: &str, name: &'a str) -> Option<&'a str> {
     name.strip_prefix(folder)?.strip_prefix(SEPARATOR)
 }
 
-/// Connects to a pipe.
+/// The way to connect to a pipe.
 #[derive(Debug)]
 pub(super) struct PipeDial {
     name: PipeName,
@@ -75,7 +75,7 @@ pub(super) struct PipeDial {
 }
 
 impl PipeDial {
-    /// `limit` is the largest message, in bytes.
+    /// Creates the dialer; `limit` is the largest message, in bytes.
     pub(super) fn new(name: PipeName, limit: usize) -> Self {
         Self { name, limit }
     }
@@ -105,7 +105,7 @@ impl Dial for PipeDial {
 fn fault(error: &io::Error, name: &PipeName) -> Fault {
     let name = name.to_string();
     match error.kind() {
-        // It may be started in a moment, so this is no reason to give up.
+        // The agent may start any moment, so this is no reason to give up.
         io::ErrorKind::NotFound => Fault::Other(Cause::NoPipe { name }),
         io::ErrorKind::PermissionDenied => Fault::Unusable(Cause::PipeForbidden { name }),
         why => Fault::Other(Cause::PipeUnreachable { name, why }),

@@ -1,4 +1,4 @@
-//! What a recording tells beside its events: when it was made, and which answers went out.
+//! What a recording contains besides its events: when it was made, and which answers went out.
 //!
 //! Responsibilities: reading `F.meta.jsonl` as far as a replay needs it. Not here: writing it
 //! (`capture`), the events themselves (`file`).
@@ -11,13 +11,12 @@ use serde_json::Value;
 
 use super::file::{self, Line};
 
-/// The longest line that is read, in bytes: replies are far shorter, and what a frame said is not
-/// needed here.
+/// The longest line that is read, in bytes: replies are far shorter, and the text of frames is not needed here.
 const LONGEST_LINE: usize = 64 * 1024;
-/// How many answers are kept: more than a person gives in a month.
+/// The most answers that are kept: more than a person gives in a month.
 const MOST_ANSWERS: usize = 4096;
 
-/// One answer that went out while it was recorded.
+/// An answer that went out while the recording was made.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecordedAnswer {
     /// The decision on a confirmation.
@@ -30,10 +29,10 @@ pub enum RecordedAnswer {
     Number(f64),
 }
 
-/// What is known of a recording besides its events.
+/// The information in a recording besides its events.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recorded {
-    /// When it was begun.
+    /// The time at which it was started.
     pub made: Option<Timestamp>,
     /// The last answer to each question and when it went out, by the line of the question's event,
     /// from 1.
@@ -41,8 +40,8 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Reads what lies beside the recording `events`. A capture of another tool has nothing beside
-    /// it, and a line that can't be read says nothing.
+    /// Reads the file beside the recording `events`. A capture by another tool has no such file,
+    /// and invalid lines are ignored.
     pub fn beside(events: &Path) -> Self {
         let mut recorded = Self::default();
         let Ok(lines) = file::lines(&beside(events), LONGEST_LINE) else {

@@ -1,6 +1,6 @@
 //! A credential that can't be printed by accident.
 //!
-//! Responsibilities: holding a bearer token, or the password of a user, so that no log, error or debug view shows it. Not
+//! Responsibilities: keeping a bearer token, or the password of a user, out of every log, error and debug view. Not
 //! here: where it is read from.
 
 use std::fmt;
@@ -12,12 +12,12 @@ use base64::engine::general_purpose::STANDARD;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     text: String,
-    /// Whose password it is; a token is nobody's.
+    /// The user that a password belongs to; a token has none.
     user: Option<String>,
 }
 
 impl Secret {
-    /// Takes a token, without the white space around it (a token file usually ends in a line break).
+    /// Wraps a token, without the white space around it (a token file usually ends in a line break).
     pub fn new(token: &str) -> Self {
         Self {
             text: token.trim().to_owned(),
@@ -25,7 +25,7 @@ impl Secret {
         }
     }
 
-    /// Makes it the password of a user, for a server that wants both (RFC 7617).
+    /// Turns it into the password of a user, for a server that wants both (RFC 7617).
     #[must_use]
     pub fn of_user(self, user: &str) -> Self {
         Self {
@@ -34,12 +34,12 @@ impl Secret {
         }
     }
 
-    /// Shows it, for who compares it with what somebody else brings.
+    /// Reveals the secret, for comparing it with one that a client sent.
     pub(super) fn expose(&self) -> &str {
         &self.text
     }
 
-    /// Returns what stands in the header `Authorization`, for the one place that sends it.
+    /// Returns the value of the `Authorization` header, for the one place that sends it.
     pub(super) fn header(&self) -> String {
         match &self.user {
             None => format!("Bearer {}", self.text),

@@ -1,12 +1,13 @@
 //! A server that speaks HTTP: its addresses, the requests beside its stream, and the replies that are posted to it.
 //!
-//! Responsibilities: keeping every request at the origin that the person named, redirects to the same origin
-//! only, one request and its bounded answer, where the stream and the replies are. Not here: what stands in a
-//! request or an answer, and which one comes next (a dialect), the stream itself (`sse`).
+//! Responsibilities: keeping every request at the origin that the person named, redirects to the same origin only, one
+//! request and its bounded answer, where the stream and the replies are. Not here: the content of a request or an
+//! answer, and which request comes next (a dialect), the stream itself (`sse`).
 //!
-//! A request that a dialect makes is a path, never an address: whatever stands in it, it goes to the host and the
-//! port that the person named, or nowhere. Its answer may be a stream of events, where the dialect can take one. Only where a server itself says where its stream is may that be
-//! elsewhere, and then the token stays behind (`sse::request`).
+//! A dialect's request is a path, never an address: whatever the path contains, the request goes to the host and port
+//! that the person named, or nowhere. Its answer may be a stream of events, if the dialect supports one. Only the
+//! address of a stream that the server itself sends may lead elsewhere, and then the token is not sent along
+//! (`sse::request`).
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,41 +29,41 @@ use crate::link::{
     Address, Body, Call, Cause, Fault, HttpAnswer, LastWords, Method, Receipt, Stream, Undelivered,
 };
 
-/// How many redirects are followed, all to the same origin.
+/// The most redirects that are followed, all to the same origin.
 const REDIRECTS: u32 = 5;
 
-/// The longest Location that is passed on, in bytes; no server writes one of this length in earnest.
+/// The longest Location that is passed on, in bytes; no serious server writes one this long.
 const LOCATION_BYTES: usize = 4096;
 
-/// The longest path of a request, in bytes: what servers take as a rule.
+/// The longest path of a request, in bytes: what servers usually accept.
 const PATH_BYTES: usize = 8192;
 
-/// How much longer than a connection a reply may take that has the same limit, so that a connection
-/// which is never made is told as such: then nothing of the reply has left.
+/// How much longer than connecting a reply with the same time limit may take, so that a connection
+/// that is never made is reported as such: then nothing of the reply has been sent.
 const AFTER_CONNECTING: Duration = Duration::from_millis(250);
 
-/// How long leaving a server may take: a moment that nobody minds at the end of a program.
+/// How long saying goodbye to a server may take: not noticeable at the end of a program.
 const FAREWELL_TIME: Duration = Duration::from_millis(1500);
 
-/// Orders what an attempt to connect does.
+/// The instruction for an attempt to connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Course {
-    /// It follows this.
+    /// Follow this stream.
     Follow(Stream),
-    /// It has failed.
+    /// The attempt has failed.
     Refused(Fault),
 }
 
-/// Knows a server that speaks HTTP.
+/// A server that speaks HTTP.
 #[derive(Debug, Clone)]
 pub(super) struct Server {
     client: SharedClient,
     token: Result<Option<HeaderValue>, Fault>,
     allow_plain: bool,
-    /// How long a request may take, and a reply.
+    /// The time limits for a request and for a reply.
     request_limit: Duration,
     reply_limit: Duration,
-    /// The largest body, in bytes, either way.
+    /// The largest body, in bytes, in either direction.
     most: usize,
     given: Url,
     shared: Arc<Shared>,
@@ -70,13 +71,13 @@ pub(super) struct Server {
 
 #[derive(Debug)]
 struct Shared {
-    /// Where replies go now; absent while nothing is followed that takes any.
+    /// The path that replies currently go to; `None` while no followed stream accepts any.
     replies: Mutex<Option<String>>,
     last_words: Mutex<Option<LastWords>>,
     courses: mpsc::UnboundedSender<Course>,
 }
 
-/// Exchanges what is held; a lock that was poisoned still holds a plain, whole value.
+/// Replaces the value in a lock; a poisoned lock still contains a plain, complete value.
 fn exchange<T>(held: &Mutex<T>, new: T) -> T {
     std::mem::replace(
         &mut held.lock().unwrap_or_else(PoisonError::into_inner),
@@ -84,16 +85,16 @@ fn exchange<T>(held: &Mutex<T>, new: T) -> T {
     )
 }
 
-/// Takes the person's decisions in the place of a source, at an address that the person gave for that; no token of a
-/// source goes there.
+/// The receiver of the person's decisions instead of a source, at an address that the person gave for that purpose; no
+/// source's token is sent there.
 #[derive(Debug, Clone)]
 pub(super) struct Handler(Option<Server>);
 
 impl Handler {
-    /// Makes the handler of the settings, which takes nothing where none is set.
+    /// Builds the handler from the settings; without one in the settings, it accepts nothing.
     pub(super) fn new(settings: &LinkSettings) -> Self {
         let address = settings.config.handler.as_deref().and_then(|address| {
-            // The address was judged when the settings were read.
+            // The address was checked when the settings were read.
             HttpAddress::parse(address, settings.config.allow_plain_http).ok()
         });
         Self(address.map(|address| {
@@ -127,12 +128,12 @@ impl Poster for Handler {
 }
 
 impl Server {
-    /// Makes what is known of a server, and the end at which the reader takes its courses.
+    /// Builds a server and the end from which the reader receives its courses.
     pub(super) fn new(
         address: &HttpAddress,
         settings: &LinkSettings,
     ) -> (Self, mpsc::UnboundedReceiver<Course>) {
-        // One course follows one attempt, so the queue never grows.
+        // Each attempt gets one course, so the queue never grows.
         let (courses, taken) = mpsc::unbounded_channel();
         let server = Self {
             client: settings.client.clone(),
@@ -156,16 +157,16 @@ impl Server {
         &self.given
     }
 
-    /// Returns the address of a path, which stays at this server.
+    /// Returns the address of a path, which must stay at this server.
     ///
     /// # Errors
-    /// [`Fault::Unusable`] for everything that is no path of this server.
+    /// [`Fault::Unusable`] for anything that is not a path of this server.
     fn path(&self, path: &str) -> Result<Url, Fault> {
         let nowhere = || Fault::Unusable(Cause::LeavesServer);
         if !path.starts_with('/') || path.len() > PATH_BYTES {
             return Err(nowhere());
         }
-        // By the rules of addresses even what begins with a slash can name another host.
+        // By the rules for addresses, even a path that begins with a slash can name another host.
         let url = self.given.join(path).map_err(|_| nowhere())?;
         if url.origin() != self.given.origin() {
             return Err(nowhere());
@@ -174,10 +175,10 @@ impl Server {
         Ok(url)
     }
 
-    /// Returns where a stream is.
+    /// Returns the address of a stream.
     ///
     /// # Errors
-    /// When the server sends it somewhere that is not safe, or it would leave the server by itself.
+    /// If the server names an unsafe address, or a path would leave the server.
     pub(super) fn address(&self, at: &Address) -> Result<Url, Fault> {
         match at {
             Address::Given => Ok(self.given.clone()),
@@ -191,7 +192,7 @@ impl Server {
         }
     }
 
-    /// Returns where the server itself says that a stream is.
+    /// Returns the address of a stream that the server itself named.
     fn named(&self, location: &str) -> Result<Url, Fault> {
         let url = self
             .given
@@ -212,11 +213,11 @@ impl Server {
 
     /// Passes a course on to the reader.
     fn order(&self, course: Course) {
-        // This fails only when the reader is over, and then nothing is followed any more.
+        // This fails only if the reader is over, and then nothing is followed any more.
         let _ = self.shared.courses.send(course);
     }
 
-    /// Reads a document of this server, whole.
+    /// Reads a whole document from this server.
     pub(super) async fn document(&self, at: &Address) -> Result<String, Fault> {
         let url = self.address(at)?;
         if url.origin() != self.given.origin() {
@@ -239,12 +240,12 @@ impl Server {
             .unwrap_or(Err(Fault::TimedOut))
     }
 
-    /// Asks whether anybody is there at all, while a stream is silent.
+    /// Checks whether the server still responds while a stream is silent.
     pub(super) async fn probe(self, path: &str) -> Result<(), Fault> {
         self.within(Call::get(path)).await.map(|_| ())
     }
 
-    /// Makes one request, within the time that it has.
+    /// Makes one request within its time limit.
     async fn within(&self, call: Call) -> Result<HttpAnswer, Fault> {
         tokio::time::timeout(self.request_limit, self.request(call))
             .await
@@ -257,7 +258,7 @@ impl Server {
         answer_of(response, &url, most).await
     }
 
-    /// Makes one request whose answer may be a stream of events, each of which is handed over as it comes.
+    /// Makes one request whose answer may be a stream of events; passes each event on as it arrives.
     async fn streamed(
         &self,
         call: Call,
@@ -282,7 +283,7 @@ impl Server {
         })
     }
 
-    /// Makes one request, and gives its answer with where it came from as soon as it begins.
+    /// Makes one request, and returns its answer and the address that it came from as soon as it begins.
     async fn response(&self, call: &Call) -> Result<(reqwest::Response, Url), Fault> {
         let mut url = self.path(&call.path)?;
         let version = call.version.map(version_header).transpose()?;
@@ -313,7 +314,7 @@ impl Server {
             }
             let response = request.send().await.map_err(|error| fault_of(&error))?;
             let location = location_of(&response);
-            // 307 and 308 keep the method and the body; what changes them is no answer to a message.
+            // 307 and 308 preserve the method and body; other redirects are no answer to a message.
             if let (307 | 308, Some(next)) = (response.status().as_u16(), &location) {
                 let next = url
                     .join(next)
@@ -329,7 +330,7 @@ impl Server {
         Err(Fault::Unusable(Cause::RedirectAgain))
     }
 
-    /// Posts a reply to where replies go now, on a connection of its own.
+    /// Posts a reply to the current reply path, on a connection of its own.
     async fn attempt(self, body: String) -> Result<Receipt, Undelivered> {
         let replies = self.shared.replies.lock();
         let replies = replies.unwrap_or_else(PoisonError::into_inner).clone();
@@ -356,14 +357,14 @@ impl Server {
     }
 }
 
-/// Returns where an answer sends whoever asked.
+/// Returns the address that an answer redirects to.
 fn location_of(response: &reqwest::Response) -> Option<String> {
     let location = response.headers().get(LOCATION);
     let location = location.filter(|location| location.len() <= LOCATION_BYTES)?;
     location.to_str().ok().map(str::to_owned)
 }
 
-/// Takes a whole answer in, which came from this address.
+/// Reads a whole answer, which came from this address.
 async fn answer_of(
     response: reqwest::Response,
     url: &Url,
@@ -378,9 +379,9 @@ async fn answer_of(
     })
 }
 
-/// Takes the body of an answer in, up to a bound.
+/// Reads the body of an answer, up to a bound.
 async fn body_of(response: reqwest::Response, most: usize) -> Result<String, Fault> {
-    // A server that streams at every path answers no question; its body has no end.
+    // A server that streams at every path answers no request; its body is endless.
     let streams = response
         .headers()
         .get(CONTENT_TYPE)
@@ -407,7 +408,7 @@ fn http_method(method: Method) -> HttpMethod {
     }
 }
 
-/// Returns how long a reply may take.
+/// Returns the time limit for a reply.
 fn limit_of(settings: &LinkSettings) -> Duration {
     let (reply, connect) = (
         settings.config.reply_timeout(),
@@ -420,8 +421,8 @@ fn limit_of(settings: &LinkSettings) -> Duration {
     }
 }
 
-/// Returns what a request that got no answer means for what it carried: before there is a connection
-/// nothing of it has left, and after that nobody knows.
+/// Returns what an unanswered request means for its content: before there is a connection nothing has been sent, and
+/// after that it is unknown.
 fn unsent(error: &reqwest::Error) -> Undelivered {
     let fault = fault_of(error);
     if error.is_connect() || error.is_builder() {
@@ -476,7 +477,7 @@ impl Poster for Server {
     fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {
         let this = self.clone();
         async move {
-            // Whoever leaves can't do more than say so; the server notices the end by itself.
+            // A closing side can only try to say so; the server notices the end by itself.
             match exchange(&this.shared.last_words, None) {
                 Some(LastWords::Message(words)) => {
                     let _ = tokio::time::timeout(FAREWELL_TIME, this.attempt(words)).await;

@@ -1,6 +1,6 @@
-//! What a link needs to know besides its source.
+//! Everything a link needs besides its source.
 //!
-//! Responsibilities: holding it together. Not here: where settings and tokens are read (`runtime`).
+//! Responsibilities: grouping it. Not here: where settings and tokens are read (`runtime`).
 
 use std::path::PathBuf;
 
@@ -10,26 +10,26 @@ use super::tls::Tls;
 use crate::config::LinkConfig;
 use crate::link::WebSocketTerms;
 
-/// What a link needs to know besides its source.
+/// Everything a link needs besides its source.
 ///
 /// Clone it for each link, so that all links share one HTTP client.
 #[derive(Debug, Clone)]
 pub struct LinkSettings {
-    /// The person's settings of links.
+    /// The person's link settings.
     pub config: LinkConfig,
-    /// The bearer token, when the source wants one.
+    /// The bearer token, if the source requires one.
     pub token: Option<Secret>,
-    /// Where the jitter of the waits starts; randomness is an input.
+    /// The seed for the jitter of the waits; randomness is an input.
     pub seed: u64,
-    /// What is wanted of a WebSocket.
+    /// The requirements for a WebSocket.
     pub websocket: WebSocketTerms,
-    /// The folder in which a program is started; else this program's own.
+    /// The folder in which to start a program; if absent, this program's own.
     pub folder: Option<PathBuf>,
     pub(super) client: SharedClient,
 }
 
 impl LinkSettings {
-    /// Puts settings together; nothing is opened and no client is built before it is needed.
+    /// Groups the settings; nothing is opened, and clients are built only when needed.
     pub fn new(config: LinkConfig, token: Option<Secret>, tls: Tls, seed: u64) -> Self {
         let client = SharedClient::new(config.connect_timeout(), tls);
         Self {

@@ -1,13 +1,13 @@
-//! The way of a link's news to whoever takes them, bounded by their number and by their bytes.
+//! The channel from a link to the receiver of its news, bounded by the number of items and by their bytes.
 //!
-//! Responsibilities: making a link wait when its news are not taken, and its server with it. Not here: what
-//! the news say (`super`), who reads which link (`runtime`).
+//! Responsibilities: making a link, and with it its server, wait until its news is received. Not here: what the news
+//! means (`super`), who reads which link (`runtime`).
 //!
-//! A number alone is no bound: a thousand frames of 4 MiB are more than a machine has. So each frame takes room by
-//! its bytes, and at least so much that no more than their number find room.
+//! A number alone is no bound: a thousand frames of 4 MiB exceed a machine's memory. So each frame takes as much space
+//! as it has bytes, and at least enough that no more than the permitted number fit.
 //!
-//! What a link has at once it hands over at once ([`LinkSink::put_all`]): waking whoever takes the news costs more than
-//! taking one of them.
+//! Items that a link has together are passed on together ([`LinkSink::put_all`]): waking the receiver costs more than
+//! receiving one of them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,42 +17,42 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::link::{Fault, LinkEvent};
 
-/// How many bytes of frames of one link wait at most: four of the largest frame that the settings allow by
-/// themselves, and hours of what agents really send. A frame that is larger than this waits alone.
+/// The most bytes of one link's frames that wait: four of the largest frame that the settings allow by default, and
+/// hours of what agents really send. A frame larger than this waits alone.
 pub const WAITING_BYTES: u32 = 16 * 1024 * 1024;
 
-/// How much of the room is taken by what is handed over at once, at most, unless one frame alone takes more: little
-/// enough that the link goes on reading while that is taken.
+/// The most space that frames passed on together may take, unless a single frame takes more: small enough that the link
+/// goes on reading while they are received.
 const AT_ONCE: u32 = WAITING_BYTES / 8;
 
-/// News that were handed over at once, with the room that they take.
+/// News passed on together, with its reserved space.
 type Parcel = (VecDeque<LinkEvent>, Option<OwnedSemaphorePermit>);
 
-/// Takes a link's news; when there is no room for more the link waits, and the server with it.
+/// The sending end for a link's news; if there is no space, the link waits, and the server with it.
 #[derive(Debug, Clone)]
 pub struct LinkSink {
     index: usize,
     news: mpsc::Sender<Parcel>,
     room: Arc<Semaphore>,
-    /// How much room a frame takes at least, in bytes, so that no more than their number wait.
+    /// The least space that a frame takes, in bytes, so that no more than the permitted number wait.
     least: u32,
 }
 
-/// Gives a link's news in their order.
+/// The receiving end for a link's news, in order.
 #[derive(Debug)]
 pub struct LinkNews {
     index: usize,
     news: mpsc::Receiver<Parcel>,
-    /// What was handed over and not taken yet.
+    /// The news that was passed on but not yet received.
     open: Parcel,
 }
 
-/// Says that nobody takes the news any more.
+/// The receiver of the news is gone.
 #[derive(Debug)]
 pub struct SinkGone;
 
 impl LinkSink {
-    /// Makes both ends for the link that is known by `index`; `most` is how many news may wait.
+    /// Creates both ends for the link with the given index; `most` is how many items may wait.
     pub fn channel(index: usize, most: usize) -> (Self, LinkNews) {
         let (sender, receiver) = mpsc::channel(most);
         let sink = Self {
@@ -75,14 +75,14 @@ impl LinkSink {
         self.index
     }
 
-    /// Hands one piece of news over, waiting for room.
+    /// Sends one item of news, waiting for space.
     pub async fn put(&self, event: LinkEvent) -> Result<(), SinkGone> {
         let event = within_bounds(event);
         let room = self.room_of(&event);
         self.hand_over([event].into(), room).await
     }
 
-    /// Hands news over in their order, as many at once as find room together, and leaves none.
+    /// Sends news in order, in batches as large as space permits, until none is left.
     pub async fn put_all(&self, news: &mut VecDeque<LinkEvent>) -> Result<(), SinkGone> {
         for event in news.iter_mut() {
             if has_too_many_values(event) {
@@ -106,7 +106,7 @@ impl LinkSink {
         Ok(())
     }
 
-    /// Returns the room that a piece of news takes.
+    /// Returns the space that an item of news takes.
     fn room_of(&self, event: &LinkEvent) -> u32 {
         match size_of_news(event) {
             0 => 0,
@@ -129,21 +129,21 @@ impl LinkSink {
         self.news.send((news, room)).await.map_err(|_| SinkGone)
     }
 
-    /// Waits for a place for a piece of news that takes no room beside it.
+    /// Waits for a place for an item of news that takes no space.
     pub(super) async fn reserve(&self) -> Result<Room<'_>, SinkGone> {
         let place = self.news.reserve().await.map_err(|_| SinkGone)?;
         Ok(Room(place))
     }
 
-    /// Waits until nobody takes the news any more.
+    /// Waits until the receiver is gone.
     pub(super) async fn closed(&self) {
         self.news.closed().await;
     }
 }
 
-/// How many values a frame may have: read, each takes many times the two bytes that it may have in the text.
+/// The most values that a frame may contain: parsed, each takes many times the two bytes that it may have in the text.
 const MOST_VALUES: usize = 250_000;
-/// A frame of fewer bytes than this can't have more.
+/// A frame of fewer bytes than this can't contain more.
 const CAN_HAVE_TOO_MANY: usize = 2 * MOST_VALUES;
 
 fn within_bounds(event: LinkEvent) -> LinkEvent {
@@ -165,7 +165,7 @@ fn has_too_many_values(event: &LinkEvent) -> bool {
     if frame.text.len() < CAN_HAVE_TOO_MANY {
         return false;
     }
-    // What parts values, outside of texts.
+    // Counts the separators between values, outside strings.
     let (mut values, mut in_text, mut escaped) = (0, false, false);
     for byte in frame.text.bytes() {
         match (in_text, byte) {
@@ -179,27 +179,27 @@ fn has_too_many_values(event: &LinkEvent) -> bool {
     values > MOST_VALUES
 }
 
-/// A place for one piece of news.
+/// A reserved place for one item of news.
 pub(super) struct Room<'a>(mpsc::Permit<'a, Parcel>);
 
 impl Room<'_> {
-    /// Hands the piece of news over.
+    /// Sends the item of news.
     pub(super) fn send(self, event: LinkEvent) {
         self.0.send(([event].into(), None));
     }
 }
 
 impl LinkNews {
-    /// Waits for the next piece of news and the index of its link; nothing when the link is gone.
+    /// Waits for the next item of news and the index of its link; `None` if the link is gone.
     pub async fn recv(&mut self) -> Option<(usize, LinkEvent)> {
         std::future::poll_fn(|context| self.poll_recv(context)).await
     }
 
-    /// Looks for the next piece of news.
+    /// Polls for the next item of news.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<(usize, LinkEvent)>> {
         loop {
             if let Some(event) = self.open.0.pop_front() {
-                // The room is given back when all is taken: what was taken is with whoever took it.
+                // The space is freed when every item is received: from then on, the receiver accounts for them.
                 if self.open.0.is_empty() {
                     self.open.1 = None;
                 }
@@ -214,13 +214,13 @@ impl LinkNews {
     }
 }
 
-/// Returns how many bytes of a piece of news count; only what a stranger sends at any length takes some.
+/// Returns how many bytes of an item of news count; only text of arbitrary length from outside takes any.
 pub fn size_of_news(event: &LinkEvent) -> u32 {
     let bytes = match event {
         LinkEvent::Frame(frame) => frame.text.len(),
         LinkEvent::Piece { text, .. } => text.len(),
         LinkEvent::Remark { line } => line.len(),
-        // These wait one by one for an order of ours, or are a few words.
+        // These wait one by one for an order of ours, or are a few words long.
         LinkEvent::Connecting { .. }
         | LinkEvent::Connected
         | LinkEvent::Resumed
@@ -254,7 +254,7 @@ mod tests {
         LinkEvent::Frame(Frame::of("x".repeat(bytes)))
     }
 
-    /// Returns whether a piece of news finds room at once.
+    /// Returns whether an item of news finds space immediately.
     async fn fits(sink: &LinkSink, event: LinkEvent) -> bool {
         tokio::select! {
             biased;
@@ -263,7 +263,7 @@ mod tests {
         }
     }
 
-    /// A text may be as long as a frame; what would take many times its size in memory is left out and counted.
+    /// A text may be as long as a frame; a frame that would take many times its size in memory is skipped and counted.
     #[tokio::test]
     async fn a_frame_of_too_many_values_is_left_out() {
         let (sink, mut news) = LinkSink::channel(0, 8);
@@ -334,7 +334,7 @@ mod tests {
         for wanted in wanted {
             assert_eq!(news.recv().await, Some((0, wanted)));
         }
-        // Small frames wait by their number, however they are handed over.
+        // Small frames are limited by number, however they are passed on.
         let mut flood: VecDeque<_> = (0..1025).map(|_| frame(100)).collect();
         tokio::select! {
             biased;
@@ -346,7 +346,7 @@ mod tests {
             waiting += 1;
         }
         assert!((900..=1024).contains(&waiting), "{waiting} waited");
-        // And large ones by their bytes.
+        // Large ones are limited by bytes.
         let mut flood: VecDeque<_> = (0..8).map(|_| frame(LARGE)).collect();
         tokio::select! {
             biased;

@@ -1,7 +1,7 @@
-//! What a SOURCE on the command line means.
+//! The meaning of a SOURCE on the command line.
 //!
-//! Responsibilities: telling addresses, files and standard input apart, the name of each.
-//! Not here: which addresses are refused (`address`), opening (`open`).
+//! Responsibilities: telling addresses, files and standard input apart, the name of each. Not here:
+//! which addresses are refused (`address`), opening (`open`).
 
 use std::ffi::OsString;
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::config::LinkConfig;
 use crate::platform::files::is_socket;
 use crate::platform::{pipes, sockets};
 
-/// Names something that frames can be read from.
+/// A source of frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A server that speaks HTTP.
@@ -29,21 +29,20 @@ pub enum Source {
     Unix(Socket),
     /// An agent on this machine, behind a named pipe.
     Pipe(PipeName),
-    /// A program that is started, with its arguments, and speaks over its standard input and output.
+    /// A program to start, with its arguments, that speaks over its standard input and output.
     Program(Vec<OsString>),
-    /// A capture: a file with one message a line.
+    /// A capture: a file with one message per line.
     File(PathBuf),
-    /// Standard input, one message a line.
+    /// Standard input, one message per line.
     Stdin,
-    /// What programs on this machine request of us.
+    /// Requests from programs on this machine.
     Requests(Listening),
 }
 
 impl Source {
-    /// Reads a SOURCE as it stands on the command line.
+    /// Parses a SOURCE from the command line.
     ///
-    /// A word that ends in `.jsonl` is a file whether it is there or not; any other word is a file
-    /// only if it is there.
+    /// A word that ends in `.jsonl` is a file whether it exists or not; any other word is a file only if it exists.
     ///
     /// # Errors
     /// See [`SourceError`].
@@ -95,7 +94,7 @@ impl Source {
         }
     }
 
-    /// Returns whether a SOURCE is read over a connection, so that it is there only while it is followed.
+    /// Returns whether a SOURCE is read over a connection, so that it exists only while it is followed.
     pub fn is_live(&self) -> bool {
         match self {
             Self::Http(_)
@@ -123,7 +122,7 @@ impl Source {
         }
     }
 
-    /// Returns the name of a source whose frames are at another path of its server than the person gave.
+    /// Returns the name of a source whose frames are at a path of its server other than the one that the person gave.
     pub fn name_at(&self, path: &str) -> String {
         match self {
             Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
@@ -140,8 +139,8 @@ impl Source {
         }
     }
 
-    /// Returns the path of the address that the person gave, and whether a query follows it; `None` for what is
-    /// no server on the network.
+    /// Returns the path of the address that the person gave, and whether a query follows it; `None` for anything but a
+    /// server on the network.
     pub fn path(&self) -> Option<(&str, bool)> {
         match self {
             Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
@@ -156,7 +155,7 @@ impl Source {
         }
     }
 
-    /// Returns the scheme, the host and the port of a server on the network, as one text.
+    /// Returns the scheme, host and port of a server on the network, as one text.
     pub fn origin(&self) -> Option<String> {
         match self {
             Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
@@ -171,8 +170,8 @@ impl Source {
         }
     }
 
-    /// Returns what stands behind the `#` of the address that the person gave: it stays here, and names a part of what is
-    /// there.
+    /// Returns the part after the `#` of the address that the person gave: it is never sent, and selects a part of what
+    /// is there.
     pub fn fragment(&self) -> Option<&str> {
         match self {
             Self::Http(HttpAddress(_, part)) | Self::WebSocket(WebSocketAddress(_, part)) => {
@@ -187,7 +186,7 @@ impl Source {
         }
     }
 
-    /// Returns whether answers can go out to it.
+    /// Returns whether answers can be sent to the source.
     pub fn takes_answers(&self) -> bool {
         match self {
             Self::Http(_)
@@ -207,8 +206,8 @@ impl fmt::Display for Source {
     }
 }
 
-/// Returns the kind of address that was left out, where what is written looks like one: a host with a port or a
-/// path, `localhost`, or the number of a machine. Of what holds a credential nothing is made.
+/// Returns the scheme that was left out, if the text looks like an address: a host with a port or a path, `localhost`,
+/// or an IP address. Text that contains a credential never matches.
 fn without_kind(text: &str) -> Option<&'static str> {
     let (host, rest) = match text.find('/') {
         Some(at) => text.split_at(at),
@@ -238,7 +237,7 @@ fn without_kind(text: &str) -> Option<&'static str> {
     })
 }
 
-/// Finds what stands before the first colon, if it can be a scheme; one letter is a Windows drive.
+/// Returns the text before the first colon, if it can be a scheme; a single letter is a Windows drive.
 fn scheme(text: &str) -> Option<String> {
     let (scheme, _) = text.split_once(':')?;
     let fits = scheme.len() > 1

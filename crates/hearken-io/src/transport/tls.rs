@@ -1,11 +1,11 @@
-//! Whom a secure connection trusts, and as whom it speaks.
+//! The certificates that a secure connection trusts, and the one that it presents.
 //!
 //! Responsibilities: reading certificates and a key of the person's own, one TLS configuration for
-//! HTTP and for every other transport that is secured. Not here: the words for a handshake that
-//! failed (`client`), whether a connection must be secure (`address`).
+//! HTTP and for every other secured transport. Not here: the words for a failed handshake
+//! (`client`), whether a connection must be secure (`address`).
 //!
-//! Trust is what the system trusts (rustls-platform-verifier: the certificate folders on Linux, the
-//! keychain on macOS, the store on Windows), and the certificates of `--ca` besides; nothing is
+//! Connections trust what the system trusts (rustls-platform-verifier: the certificate folders on
+//! Linux, the keychain on macOS, the store on Windows) plus the certificates of `--ca`; nothing is
 //! bundled, and no check can be switched off.
 
 use std::io::Read as _;
@@ -21,7 +21,7 @@ use crate::config::LinkConfig;
 use crate::link::{Fault, NoTls};
 use crate::platform::files::open_to_read;
 
-/// The largest file of certificates that is read, in bytes: the bundle of a whole system is smaller.
+/// The largest certificate file that is read, in bytes: the bundle of a whole system is smaller.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
 /// Why certificates or a key can't be used.
@@ -30,35 +30,35 @@ pub enum TlsError {
     /// A file can't be read.
     #[error("{path} can't be read: {kind}")]
     Unreadable {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The kind of error.
         kind: std::io::ErrorKind,
     },
-    /// A file is larger than what is read of it.
+    /// A file exceeds the size limit.
     #[error("{path} is larger than {limit} bytes")]
     TooLarge {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// The bound, in bytes.
+        /// The limit, in bytes.
         limit: u64,
     },
-    /// A file holds no certificate.
+    /// A file contains no certificate.
     #[error("{path} holds no certificate in PEM form")]
     NoCertificate {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
-    /// A file holds no private key.
+    /// A file contains no private key.
     #[error("{path} holds no private key in PEM form that has no password")]
     NoKey {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
-    /// A certificate without its key, or the other way round.
+    /// A certificate without its key, or a key without its certificate.
     #[error("a client certificate and its key go together: give both")]
     Half,
-    /// The key is not the certificate's.
+    /// The key does not belong to the certificate.
     #[error("the client key in {key} does not belong to the certificate in {certificate}")]
     Mismatch {
         /// The certificate's file.
@@ -66,15 +66,15 @@ pub enum TlsError {
         /// The key's file.
         key: PathBuf,
     },
-    /// A certificate can't be understood.
+    /// A certificate can't be parsed.
     #[error("a certificate in {path} can't be used")]
     BadCertificate {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
 }
 
-/// What a person brings to secure connections; its debug form shows no key.
+/// The person's own certificates and key for secure connections; its debug form shows no key.
 #[derive(Clone, Default)]
 pub struct Tls {
     roots: Vec<CertificateDer<'static>>,
@@ -97,10 +97,10 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// Reads the certificates and the key that the settings name; blocks while it reads.
+    /// Reads the certificates and the key that the settings name; blocks while reading.
     ///
     /// # Errors
-    /// See [`TlsError`]; none of them shows what a file holds.
+    /// See [`TlsError`]; none of its variants shows the content of a file.
     pub fn load(config: &LinkConfig) -> Result<Self, TlsError> {
         let roots = match &config.ca {
             Some(path) => certificates(path)?,
@@ -115,8 +115,8 @@ impl Tls {
             roots,
             client: client.map(Arc::new),
         };
-        // The system's own certificates are read (some hundred files) only where a connection is
-        // secured, or to try the person's beside them: most sources are on this machine.
+        // The system's own certificates (some hundred files) are read only when a connection is secured, or to test the
+        // person's certificates with them: most sources are on this machine.
         if let Some(path) = &config.ca
             && verifier(tls.roots.clone()).is_err()
         {
@@ -125,10 +125,10 @@ impl Tls {
         Ok(tls)
     }
 
-    /// Makes the configuration of secure connections that speak one of `protocols` (ALPN).
+    /// Builds the configuration of secure connections that speak one of `protocols` (ALPN).
     ///
     /// # Errors
-    /// [`Fault::Tls`] when nothing at all is trusted here.
+    /// [`Fault::Tls`] if no certificate at all is trusted here.
     pub fn client_config(&self, protocols: &[&[u8]]) -> Result<ClientConfig, Fault> {
         let verifier = verifier(self.roots.clone()).map_err(|_| Fault::Tls(NoTls::NoRoots))?;
         let broken = |_| Fault::Tls(NoTls::NoSetup);
@@ -166,7 +166,7 @@ fn client(certificate: &Path, key: &Path) -> Result<Client, TlsError> {
         chain,
         key: private,
     };
-    // Found out now and not at the first connection.
+    // Checked now rather than at the first connection.
     let fits = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .is_ok_and(|builder| {

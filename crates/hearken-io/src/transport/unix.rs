@@ -1,12 +1,12 @@
 //! Agents on this machine behind a Unix socket (AAEP B.4).
 //!
-//! Responsibilities: where the protocol's sockets lie, whose they may be, messages in either framing.
-//! Not here: telling the framings apart (`framing`), reconnecting (`duplex`).
+//! Responsibilities: where the protocol's sockets are, who may own them, messages in either framing. Not here: telling
+//! the framings apart (`framing`), reconnecting (`duplex`).
 //!
-//! The peer must be this user or root: anybody can put a socket into a folder that everybody can write
-//! to. Which framing the other side reads is known when it has said something. Until then it gets what
-//! the protocol recommends; a side that hangs up or stays silent on that is tried with the other one. One
-//! that is silent on both is left alone after that: it may simply have nothing to say yet.
+//! The peer must be this user or root: any user can put a socket into a world-writable folder. The framing that the
+//! other side reads is known once it has sent something. Until then it gets the protocol's recommendation; if it hangs
+//! up or stays silent, the other framing is tried. A peer that is silent on both is left alone after that: it may
+//! simply have nothing to say yet.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -25,25 +25,25 @@ use super::write::write_whole;
 use crate::link::{Cause, Fault, Undelivered};
 use crate::platform::sockets::{self, OwnedReadHalf, OwnedWriteHalf, UnixStream};
 
-/// The longest id of an agent in a file's name, in bytes: what file systems take, with `.sock`.
+/// The longest id of an agent in a file name, in bytes: within the limits of file systems, with `.sock`.
 const ID_BYTES: usize = 200;
 
 /// The longest name of a socket in a fault, in characters.
 const NAME_CHARACTERS: usize = 120;
 
-/// How many agents a fault names, and how many sockets of a folder are looked at for that.
+/// How many agents a fault names, and how many sockets of a folder are examined for that.
 const NAMED: usize = 12;
 
-/// How long a side that got its first message in the recommended framing may stay silent before the
-/// other framing is tried: an answer to a subscription comes at once.
+/// How long a peer that got its first message in the recommended framing may stay silent before the
+/// other framing is tried: a subscription is answered immediately.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 
-/// Names a socket: by its path, or by the agent behind it.
+/// A socket, named by its path or by the agent behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Socket {
     /// A path.
     Path(PathBuf),
-    /// An agent's id and the folders where its socket may lie, best first.
+    /// An agent's id and the folders that may contain its socket, best first.
     Agent {
         /// The id.
         id: String,
@@ -53,9 +53,9 @@ pub enum Socket {
 }
 
 impl Socket {
-    /// Reads what stands behind `unix:`; a word without a slash is an agent's id.
+    /// Parses the text after `unix:`; a word without a slash is an agent's id.
     ///
-    /// It is `None` for what is neither.
+    /// Returns `None` for anything else.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text.contains('/') {
             return Some(Self::Path(PathBuf::from(text)));
@@ -66,7 +66,7 @@ impl Socket {
         })
     }
 
-    /// Finds the socket's path.
+    /// Returns the socket's path.
     fn find(&self) -> Result<PathBuf, Fault> {
         let (id, folders) = match self {
             Self::Path(path) => return Ok(path.clone()),
@@ -79,7 +79,7 @@ impl Socket {
         found.ok_or_else(|| {
             let there = agents(folders);
             let (id, there) = (id.clone(), there.join(", "));
-            // It may be started in a moment, so this is no reason to give up.
+            // The agent may start any moment, so this is no reason to give up.
             Fault::Other(match there.is_empty() {
                 true => Cause::NoAgents { id },
                 false => Cause::OtherAgents { id, there },
@@ -88,7 +88,7 @@ impl Socket {
     }
 }
 
-/// Returns whether a text can be an agent's id in a name of the system's.
+/// Returns whether a text can be an agent's id as part of a system name.
 pub(super) fn is_id(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= ID_BYTES
@@ -128,7 +128,7 @@ pub fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Lists the agents that have a socket in one of the folders, by name; of very many only the first.
+/// Returns the names of the agents that have a socket in one of the folders, sorted; of very many only the first.
 pub fn agents(folders: &[PathBuf]) -> Vec<String> {
     let mut found: Vec<String> = folders
         .iter()
@@ -144,28 +144,28 @@ pub fn agents(folders: &[PathBuf]) -> Vec<String> {
     found
 }
 
-/// Connects to a socket.
+/// The way to connect to a socket.
 #[derive(Debug)]
 pub(super) struct UnixDial {
     socket: Socket,
     limit: usize,
-    /// Whose program this is, by number.
+    /// The number of the user that this program runs as.
     own: u32,
     /// How long a first message waits for any answer.
     patience: Duration,
-    /// How the first message goes out, while the other side has said nothing.
+    /// The framing of the first message, while the other side has sent nothing.
     first: Framing,
-    /// How many connections in a row were spoken to and never answered.
+    /// How many connections in a row got a message and never answered.
     unanswered: u32,
-    /// What was said over the last connection.
+    /// The state of the conversation on the last connection.
     talk: watch::Sender<Talk>,
 }
 
-/// How many framings there are to be tried.
+/// The number of framings to try.
 const FRAMINGS: u32 = 2;
 
 impl UnixDial {
-    /// `limit` is the largest message, in bytes.
+    /// Creates the dialer; `limit` is the largest message, in bytes.
     pub(super) fn new(socket: Socket, limit: usize) -> Self {
         Self {
             socket,
@@ -179,18 +179,18 @@ impl UnixDial {
     }
 }
 
-/// What is known of the way the other side frames its messages.
+/// The current knowledge about the other side's framing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Talk {
-    /// Nobody has said anything.
+    /// Neither side has sent anything.
     Silent,
-    /// This side has, and the other one has not answered.
+    /// This side has sent something, and the other has not answered.
     Asked,
-    /// The other side has.
+    /// The other side has sent something.
     Known(Framing),
 }
 
-/// Returns whether a peer may be listened to: this user's programs and the system's own.
+/// Returns whether a peer may be trusted: this user's programs and the system's own.
 fn is_trusted(peer: u32, own: u32) -> bool {
     peer == own || peer == 0
 }
@@ -228,7 +228,7 @@ impl Dial for UnixDial {
     }
 
     fn note_end(&mut self) {
-        // It was spoken to and never said anything: perhaps it did not understand.
+        // It was sent a message and never replied: perhaps it did not understand.
         let talk = *self.talk.borrow();
         match talk {
             Talk::Asked => {
@@ -256,13 +256,13 @@ fn fault(error: &io::Error, path: &Path) -> Fault {
     }
 }
 
-/// Reads a socket.
+/// The reading half of a socket.
 #[derive(Debug)]
 pub(super) struct Incoming<Reading> {
     reading: Reading,
     framer: Framer,
     limit: usize,
-    /// How long a first message waits for any answer; absent for as long as it takes.
+    /// How long a first message waits for any answer; `None` for unlimited.
     patience: Option<Duration>,
     talk: watch::Sender<Talk>,
     seen: watch::Receiver<Talk>,
@@ -279,11 +279,11 @@ impl<Reading: AsyncRead + Unpin + Send + 'static> Inward for Incoming<Reading> {
                     Piece::Message(text) => Arrival::Frame(text),
                     Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
                     Piece::Neither => Arrival::End(Err(Fault::Unusable(Cause::NeitherFraming))),
-                    // A new connection begins at a message.
+                    // A new connection starts at a message again.
                     Piece::OutOfStep => Arrival::End(Err(Fault::Other(Cause::OutOfStep))),
                 };
             }
-            // A read can be given up between two bytes.
+            // A read can be cancelled between two bytes.
             let read = tokio::select! {
                 read = self.reading.read_buf(self.framer.room()) => read,
                 () = unanswered(&mut self.seen, self.patience) => {
@@ -298,7 +298,7 @@ impl<Reading: AsyncRead + Unpin + Send + 'static> Inward for Incoming<Reading> {
     }
 }
 
-/// Returns both halves of a connection whose framing is known, or is that of the first bytes that come.
+/// Returns both halves of a connection whose framing is known, or is detected from its first bytes.
 pub(super) fn halves<Reading, Writing>(
     (reading, writing): (Reading, Writing),
     framer: Framer,
@@ -322,7 +322,7 @@ pub(super) fn halves<Reading, Writing>(
     (incoming, outgoing)
 }
 
-/// Waits until a first message got no answer for so long; never, when it got one or has all the time.
+/// Waits until a first message has gone unanswered for `patience`; waits forever if it is answered or has no limit.
 async fn unanswered(seen: &mut watch::Receiver<Talk>, patience: Option<Duration>) {
     let Some(patience) = patience else {
         return std::future::pending().await;
@@ -337,7 +337,7 @@ async fn unanswered(seen: &mut watch::Receiver<Talk>, patience: Option<Duration>
     }
 }
 
-/// Writes to a socket.
+/// The writing half of a socket.
 #[derive(Debug)]
 pub(super) struct Outgoing<Writing> {
     writing: Writing,
@@ -359,7 +359,7 @@ impl<Writing: AsyncWrite + Unpin + Send + 'static> Outward for Outgoing<Writing>
     }
 
     async fn leave(&mut self) {
-        // The other side may be gone first.
+        // The other side may already be gone.
         let _ = self.writing.shutdown().await;
     }
 }

@@ -1,11 +1,10 @@
-//! The ways to one server on the network: the addresses of another way than the one that was named.
+//! The ways to reach one server on the network: the address for a way other than the one that the person named.
 //!
-//! Responsibilities: the source that follows the same server by another one. Not here: which way is tried when,
-//! and at which path it is (a dialect), following it (`sse`, `websocket`).
+//! Responsibilities: the source that follows the same server by another way. Not here: which way is tried when, and at
+//! which path (a dialect), following it (`sse`, `websocket`).
 //!
-//! Host, port and whether the way is secure stay those that the person gave, so that a token can't be led away
-//! and nothing on this machine can be opened. A query is left out, because what it holds was meant for the
-//! address that it stands in.
+//! Host, port and whether the way is secure stay as the person gave them, so that a token can't be misdirected and
+//! nothing on this machine can be opened. A query is left out, because it was meant for the address that it is part of.
 
 use reqwest::Url;
 
@@ -14,7 +13,7 @@ use super::source::Source;
 use crate::link::Way;
 
 impl Source {
-    /// Returns the same server by another way; `None` for what is no server on the network.
+    /// Returns the source for the same server by another way; `None` for anything but a server on the network.
     pub fn by(&self, way: &Way) -> Option<Self> {
         let at = |url: &Url, secure: &str, plain: &str, path: &str| {
             let mut url = url.clone();
@@ -23,7 +22,7 @@ impl Source {
                 .ok()?;
             url.set_path(path);
             url.set_query(None);
-            // It is as safe as the address that was checked: the same host, the same kind of way.
+            // It is as safe as the address that was checked: the same host, and secure if that one is.
             Some(url)
         };
         match (self, way) {
@@ -103,7 +102,7 @@ mod tests {
                 Way::EventStream,
                 "http://b.example/own/ws",
             ),
-            // The way that was named stays as it was named.
+            // The way that the person named stays unchanged.
             (
                 "https://a.example/events?key=1",
                 Way::EventStream,

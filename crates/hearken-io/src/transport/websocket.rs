@@ -1,13 +1,12 @@
 //! Agents behind a WebSocket.
 //!
-//! Responsibilities: the connection, its TLS and its upgrade with the subprotocols that are offered, one message
-//! a text frame, pings, close codes. Not here: reconnecting (`duplex`), which subprotocols those are and what a
-//! close code means (the dialect, by its [`WebSocketTerms`]).
+//! Responsibilities: the connection, its TLS and its upgrade with the offered subprotocols, one message per text frame,
+//! pings, close codes. Not here: reconnecting (`duplex`), which subprotocols those are and what a close code means (the
+//! dialect, by its [`WebSocketTerms`]).
 //!
-//! A silent connection is asked for a sign of life after `links.silent_after_seconds`, and after
-//! [`HEARTBEAT`] at the latest; one that answers no ping until
-//! the next one is dead. A message beyond the bound ends the connection, because the rest of it can't be
-//! passed over; the bound is told.
+//! A silent connection is sent a ping after `links.silent_after_seconds`, and after [`HEARTBEAT`] at the latest; one
+//! that answers no ping until the next one is dead. A message beyond the bound ends the connection, because the rest of
+//! it can't be skipped; the bound is reported.
 
 use std::io;
 use std::pin::Pin;
@@ -37,17 +36,17 @@ use super::secret::Secret;
 use super::settings::LinkSettings;
 use crate::link::{Cause, Fault, NoWebSocket, Reason, Subprotocol, Undelivered, WebSocketTerms};
 
-/// How often a silent connection is asked for a sign of life at least: what stands between two machines often
-/// forgets a connection after a minute of silence.
+/// The longest interval between pings on a silent connection: devices between two machines often drop a connection
+/// after a minute of silence.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
-/// The close code of an end in good order that every WebSocket has.
+/// The close code of an orderly end, which every WebSocket has.
 const GOOD_ORDER: u16 = 1000;
 
-/// The longest reason of an end that is kept, in characters: all that a close frame has room for.
+/// The longest close reason that is kept, in characters: all that fits into a close frame.
 const REASON_CHARACTERS: usize = 123;
 
-/// Connects to a WebSocket.
+/// The way to connect to a WebSocket.
 #[derive(Debug)]
 pub(super) struct WebSocketDial {
     url: Url,
@@ -56,7 +55,7 @@ pub(super) struct WebSocketDial {
     limit: usize,
     heartbeat: Option<Duration>,
     terms: WebSocketTerms,
-    /// Whether the server would have none of the subprotocols, and is asked without them.
+    /// Whether the server accepted none of the subprotocols, and is now asked without them.
     without: bool,
 }
 
@@ -81,7 +80,7 @@ impl WebSocketDial {
         }
     }
 
-    /// Makes the connection that carries the WebSocket, with TLS for `wss`.
+    /// Opens the connection that carries the WebSocket, with TLS for `wss`.
     async fn carrier(&self) -> Result<Box<dyn Carrier>, Fault> {
         let bad = || Fault::Unusable(Cause::NoConnection);
         let host = self.url.host_str().ok_or_else(bad)?;
@@ -94,7 +93,7 @@ impl WebSocketDial {
         let stream = TcpStream::connect(&addresses[..])
             .await
             .map_err(|error| fault_of_io(&error).unwrap_or(Fault::Closed))?;
-        // Answers are small and each should leave at once; without the option they only leave later.
+        // Answers are small and should be sent immediately; without the option they are only sent later.
         let _ = stream.set_nodelay(true);
         if self.url.scheme() != "wss" {
             return Ok(Box::new(stream));
@@ -109,7 +108,7 @@ impl WebSocketDial {
     }
 }
 
-/// Counts the bytes that come and go over a carrier.
+/// A carrier that counts its incoming and outgoing bytes.
 #[derive(Debug)]
 pub(super) struct Counting {
     carrier: Box<dyn Carrier>,
@@ -153,7 +152,7 @@ impl AsyncWrite for Counting {
     }
 }
 
-/// What a WebSocket runs over.
+/// The byte stream below a WebSocket.
 pub(super) trait Carrier: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin> Carrier for T {}
 
@@ -166,7 +165,7 @@ impl Dial for WebSocketDial {
     async fn dial(&mut self) -> Result<(Incoming, Outgoing), Fault> {
         let first = self.upgrade().await;
         match (first, self.terms.subprotocol) {
-            // It has none of them, and one without will do.
+            // The server speaks none of them, and a connection without one will do.
             (Err(Refusal::Subprotocol), Subprotocol::Offered(_)) if !self.without => {
                 self.without = true;
                 self.upgrade()
@@ -183,7 +182,7 @@ impl Dial for WebSocketDial {
     }
 }
 
-/// Why an upgrade came to nothing.
+/// Why an upgrade failed.
 enum Refusal {
     /// The server does not speak any of the subprotocols.
     Subprotocol,
@@ -209,7 +208,7 @@ impl Refusal {
 }
 
 impl WebSocketDial {
-    /// Returns what is offered to the server, as the header says it.
+    /// Returns the offered subprotocols, in the form of the header.
     fn offer(&self) -> Option<String> {
         match self.terms.subprotocol {
             Subprotocol::Offered(_) if self.without => None,
@@ -218,7 +217,7 @@ impl WebSocketDial {
         }
     }
 
-    /// Makes one connection and its upgrade.
+    /// Opens one connection and upgrades it.
     async fn upgrade(&self) -> Result<(Incoming, Outgoing), Refusal> {
         let read = Arc::new(AtomicU64::new(0));
         let written = Arc::new(AtomicU64::new(0));
@@ -269,7 +268,7 @@ impl WebSocketDial {
     }
 }
 
-/// Names what went wrong, without a word of the other side's.
+/// Classifies an error, without any words of the other side.
 fn fault_of(error: &Error, limit: usize) -> Fault {
     match error {
         Error::ConnectionClosed | Error::AlreadyClosed => Fault::Closed,
@@ -278,7 +277,7 @@ fn fault_of(error: &Error, limit: usize) -> Fault {
         Error::Protocol(
             ProtocolError::ResetWithoutClosingHandshake | ProtocolError::HandshakeIncomplete,
         ) => Fault::Closed,
-        // A server of another kind, or something on the way that does not let a WebSocket through.
+        // Another kind of server, or something in between that lets no WebSocket through.
         Error::Protocol(
             ProtocolError::WrongHttpVersion
             | ProtocolError::MissingUpgradeWebSocketHeader
@@ -296,13 +295,13 @@ fn fault_of(error: &Error, limit: usize) -> Fault {
     }
 }
 
-/// Returns what a close frame means.
+/// Returns the meaning of a close frame.
 fn end_of(close: Option<&CloseFrame>, terms: &WebSocketTerms) -> Result<(), Fault> {
     let Some(close) = close else {
         return Err(Fault::Closed);
     };
     let code = u16::from(close.code);
-    // Closed in good order: by the agent, or as this side wished.
+    // Closed in good order: by the agent, or at the request of this side.
     if code == GOOD_ORDER || code == terms.leaving || terms.over.contains(&code) {
         return Ok(());
     }
@@ -313,7 +312,7 @@ fn end_of(close: Option<&CloseFrame>, terms: &WebSocketTerms) -> Result<(), Faul
     })
 }
 
-/// Reads a WebSocket.
+/// The reading half of a WebSocket.
 #[derive(Debug)]
 pub(super) struct Incoming {
     reading: SplitStream<Socket>,
@@ -334,11 +333,11 @@ impl Inward for Incoming {
     }
 }
 
-/// Writes to a WebSocket.
+/// The writing half of a WebSocket.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     writing: SplitSink<Socket, Message>,
-    /// How many bytes have come in over the same connection, and gone out.
+    /// The number of bytes received over the same connection, and sent.
     read: Arc<AtomicU64>,
     written: Arc<AtomicU64>,
     limit: usize,
@@ -360,7 +359,7 @@ impl Outward for Outgoing {
         let before = self.written.load(Ordering::Relaxed);
         let message = Message::Text(Utf8Bytes::from(message));
         self.write(message).await.map_err(|fault| {
-            // A ping that stood before it counts, too: that only makes us say "perhaps" more often.
+            // The bytes of an earlier ping count, too: that only makes us say "perhaps" more often.
             match self.written.load(Ordering::Relaxed) == before {
                 true => Undelivered::Kept(fault),
                 false => Undelivered::Unknown(fault),
@@ -381,7 +380,7 @@ impl Outward for Outgoing {
             code: CloseCode::from(self.leaving),
             reason: Utf8Bytes::from_static("the subscriber leaves"),
         };
-        // The other side may be gone first.
+        // The other side may already be gone.
         let _ = self.write(Message::Close(Some(goodbye))).await;
     }
 }

@@ -1,13 +1,13 @@
-//! Writing a whole message, and knowing afterwards whether any of it has left.
+//! Writing a whole message, and knowing afterwards whether any of it has been sent.
 //!
-//! Responsibilities: that one distinction, which decides what the person is told. Not here: what it means
-//! for a reply (`link::Undelivered`).
+//! Responsibilities: that one distinction, which decides what the person hears. Not here: what it means for a reply
+//! (`link::Undelivered`).
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::link::{Fault, Undelivered};
 
-/// Writes a message to its last byte, and says, where that fails, whether any of it has left.
+/// Writes a message completely; on failure, the error distinguishes whether any of it has been sent.
 pub(super) async fn write_whole<W: AsyncWrite + Unpin>(
     to: &mut W,
     bytes: &[u8],
@@ -20,7 +20,7 @@ pub(super) async fn write_whole<W: AsyncWrite + Unpin>(
             Ok(more) => gone += more,
         }
     }
-    // What was buffered on the way may have left in part.
+    // Buffered bytes may have been sent in part.
     to.flush()
         .await
         .map_err(|_| Undelivered::Unknown(Fault::Closed))
@@ -42,7 +42,7 @@ mod tests {
             .unwrap();
         drop(there);
         let outcome = writing.await.unwrap();
-        // The second piece may have been taken into the buffer before the end was seen.
+        // The second piece may have been buffered before the end was noticed.
         assert!(
             matches!(outcome, Ok(()) | Err(Undelivered::Unknown(Fault::Closed))),
             "{outcome:?}"

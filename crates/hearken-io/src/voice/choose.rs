@@ -1,4 +1,4 @@
-//! Which engine speaks: the person's choice, or the first that is there.
+//! Which engine speaks: the person's choice, or the first one found.
 //!
 //! Responsibilities: where speech-dispatcher's socket and the speech programs are, the order of
 //! `auto`, and what is missing. Not here: the engines.
@@ -21,27 +21,27 @@ use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
 use crate::platform::files::callable;
 use crate::platform::{OWN_VOICE, SPEAKS, nvda, places, sockets};
 
-/// The daemon's program and package.
+/// The name of the daemon's program and package.
 const DAEMON: &str = "speech-dispatcher";
 
 /// The daemon's socket below the runtime folder.
 const SOCKET: &str = "speech-dispatcher/speechd.sock";
 
-/// The programs that `auto` tries after speech-dispatcher, the best first.
+/// The programs that `auto` tries after speech-dispatcher, best first.
 const PROGRAMS: [&str; 2] = ["espeak-ng", "espeak"];
 
-/// What of a process's environment decides where voices are.
+/// The parts of a process's environment that determine where voices are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// `SPEECHD_ADDRESS`: `unix_socket:PATH`, `unix_socket` or `inet_socket:HOST:PORT`.
     pub speechd_address: Option<OsString>,
-    /// `XDG_RUNTIME_DIR`, or where there is none the user's cache folder, as the daemon does it.
+    /// `XDG_RUNTIME_DIR`, or if it is not set the user's cache folder, as the daemon does.
     pub runtime_dir: Option<PathBuf>,
-    /// `PATH` with what is looked through behind it.
+    /// `PATH`, extended by the folders that are searched after it.
     pub path: Option<OsString>,
     /// The user's name, for the daemon's list of clients.
     pub user: String,
-    /// This very program, which is also the child that speaks by the platform's own speech.
+    /// This program itself, which is also the child that speaks with the platform's own speech.
     pub executable: Option<PathBuf>,
 }
 
@@ -66,7 +66,7 @@ impl Surroundings {
         }
     }
 
-    /// Finds a program as a shell would: by its path if it has a slash, else along `PATH`.
+    /// Finds a program as a shell would: by its path if it has a slash, otherwise along `PATH`.
     fn program(&self, name: &str) -> Option<PathBuf> {
         if Path::new(name).components().count() > 1 {
             return callable(Path::new(name));
@@ -113,7 +113,7 @@ impl Surroundings {
     }
 }
 
-/// What was found.
+/// The engine that was found.
 enum Found {
     SpeechDispatcher(Box<SpeechDispatcher>),
     Program(Box<CommandVoice>),
@@ -122,7 +122,7 @@ enum Found {
     Nothing { reason: Reason },
 }
 
-/// Finds the engine, tells what was found, and serves it until the voice is closed.
+/// Finds the engine, reports the result, and serves the engine until the voice is closed.
 pub(super) async fn run(
     mut desk: Desk,
     surroundings: Surroundings,
@@ -181,7 +181,7 @@ pub(super) async fn run(
     }
 }
 
-/// Finds the engine, and what a person should know about the way to it.
+/// Finds the engine, and what the person should know about the search.
 async fn find(
     surroundings: &Surroundings,
     choice: &VoiceChoice,
@@ -206,8 +206,7 @@ async fn find(
             }
             Err(reason) => Found::Nothing { reason },
         },
-        // Every text of the crate tts has the priority on which speech-dispatcher throws away what
-        // the reader is saying.
+        // All texts of the crate tts have a priority at which speech-dispatcher discards what the reader is saying.
         VoiceChoice::System if reader_present && cfg!(target_os = "linux") => Found::Nothing {
             reason: Reason::new("voice.cause.reader.system"),
         },
@@ -229,7 +228,8 @@ async fn find(
     (found, None)
 }
 
-/// Tries the system's own speech where every build has it, elsewhere speech-dispatcher; then a speech program of the machine.
+/// Tries the system's own speech where every build has it, otherwise speech-dispatcher; then a speech program on this
+/// machine.
 async fn automatic(
     surroundings: &Surroundings,
     config: &VoiceConfig,
@@ -294,13 +294,13 @@ async fn own_speech(
         program: own_file(surroundings, By::System)?,
         by: By::System,
         arguments: vec![system::COMMAND.to_owned()],
-        // The library in the child looks for the daemon by the same name as we do.
+        // The library in the child finds the daemon by the same variable as we do.
         environment: surroundings
             .speechd_address
             .iter()
             .map(|address| ("SPEECHD_ADDRESS".into(), address.clone()))
             .collect(),
-        // A build without the platform's speech has a child that only says so.
+        // In a build without the platform's speech, the child only reports that.
         daemon: cfg!(all(target_os = "linux", feature = "system-voice"))
             .then(|| surroundings.socket().ok())
             .flatten(),
@@ -310,7 +310,7 @@ async fn own_speech(
         .map_err(|fault| fault.reason(By::System))
 }
 
-/// Opens NVDA, in a child of its own, because a library that somebody else made is loaded for it.
+/// Opens NVDA in a child of its own, because this loads a third-party library.
 async fn by_nvda(
     surroundings: &Surroundings,
     library: &str,
@@ -331,7 +331,7 @@ async fn by_nvda(
         .map_err(|fault| fault.reason(By::Nvda))
 }
 
-/// Returns this program's file, which is also the child.
+/// Returns this program's file, which is also the child's.
 fn own_file(surroundings: &Surroundings, by: By) -> Result<PathBuf, Reason> {
     let file = surroundings.executable.clone();
     file.ok_or_else(|| by.no_file())

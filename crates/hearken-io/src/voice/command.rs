@@ -1,12 +1,12 @@
-//! Any program as a voice: one process an utterance, the text as its input or as an argument.
+//! Any program as a voice: one process per utterance, with the text as its input or as an argument.
 //!
-//! Responsibilities: starting the program in a process group of its own, feeding it, ending it with
-//! all its children when the speech is stopped, telling a program that fails from one that speaks.
-//! Not here: its command line (`program`), which program it is (`choose`).
+//! Responsibilities: starting the program in its own process group, feeding it, ending it with all
+//! its children when the speech is stopped, telling a failing program from one that speaks. Not
+//! here: its command line (`program`), which program it is (`choose`).
 //!
-//! No shell is involved. A text that goes to the program's standard input is seen by that program
-//! only; one that goes into an argument can be seen by every user of the machine (`ps`), so the
-//! input is the better way where a program has it.
+//! No shell is involved. A text on the program's standard input is visible to that program only; a
+//! text in an argument is visible to every user of the machine (`ps`), so the input is the better
+//! way if the program supports it.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -24,14 +24,14 @@ use crate::announce::{Class, Mark, Reason, Sound, Utterance, UtteranceId};
 use crate::config::Delivery;
 use crate::platform::processes::Tree;
 
-/// How many failures in a row mean that the voice is lost.
+/// The number of consecutive failures after which the voice is lost.
 const FAILURES: u32 = 3;
 
-/// Bounds what is kept of a program's complaints; the rest is read and thrown away.
+/// The most bytes of a program's error output that are kept; the rest is read and discarded.
 const COMPLAINTS: usize = 16 * 1024;
 
-/// How often a program that was asked to end is looked at; it is not reaped before its group was
-/// killed, because the group's number could be another's then.
+/// The interval for checking a program that was asked to end; it is not reaped before its group has
+/// been killed, because the group's number could come to mean another group then.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// A program that is speaking.
@@ -54,12 +54,12 @@ enum State {
     Ending(Box<Ending>),
 }
 
-/// A program that was sent SIGTERM.
+/// A program that has been sent SIGTERM.
 #[derive(Debug)]
 struct Ending {
     child: Child,
     group: Option<Tree>,
-    /// When SIGKILL follows at the latest.
+    /// The time at which SIGKILL follows at the latest.
     kill_at: Instant,
 }
 
@@ -69,7 +69,7 @@ enum Health {
     Lost { try_at: Instant },
 }
 
-/// What became of one look at a running program.
+/// The next thing that happened to a running program.
 enum Turn {
     Exited(std::io::Result<ExitStatus>),
     Wrote(std::io::Result<usize>),
@@ -77,7 +77,7 @@ enum Turn {
     Overdue,
 }
 
-/// Speaks by a program.
+/// A voice that speaks through a program.
 #[derive(Debug)]
 pub(super) struct CommandVoice {
     program: Program,
@@ -102,7 +102,7 @@ impl CommandVoice {
         }
     }
 
-    /// Returns what of its sound can be changed.
+    /// Returns which properties of its sound can be adjusted.
     pub(super) fn adjustable(&self) -> VoiceEvent {
         VoiceEvent::Adjustable {
             knobs: self.program.knobs(),
@@ -114,7 +114,7 @@ impl CommandVoice {
         self.program.engine()
     }
 
-    /// Has the program say nothing, to learn whether it can make sound.
+    /// Makes the program say nothing, to learn whether it can produce sound.
     pub(super) async fn works(&mut self) -> bool {
         let id = UtteranceId(u64::MAX);
         self.start(Utterance {
@@ -178,7 +178,7 @@ impl CommandVoice {
         }
     }
 
-    /// Reports an utterance that was not said, and the voice's loss when it was one too many.
+    /// Reports an utterance that was not spoken, and the loss of the voice after one failure too many.
     fn failed(&mut self, id: UtteranceId, how: Reason) {
         self.failures = self.failures.saturating_add(1);
         self.news.push_back(VoiceEvent::Cut(id));
@@ -243,7 +243,7 @@ impl CommandVoice {
                     saying.stdin = None;
                 }
             }
-            // It does not read its input, which it may have a reason for; its exit tells.
+            // It does not read its input, perhaps for a good reason; its exit status decides.
             Turn::Wrote(Ok(_) | Err(_)) => saying.stdin = None,
             Turn::Complained(Ok(count)) if count > 0 => {}
             Turn::Complained(Ok(_) | Err(_)) => saying.stderr = None,
@@ -277,7 +277,7 @@ impl CommandVoice {
 }
 
 impl Saying {
-    /// Waits until the program ends, takes some of its input, complains, or is overdue.
+    /// Waits until the program ends, accepts some of its input, writes an error, or is overdue.
     async fn turn(&mut self) -> Turn {
         let (stdin, stderr) = (&mut self.stdin, &mut self.stderr);
         let write = async {
@@ -302,7 +302,7 @@ impl Saying {
         }
     }
 
-    /// Returns whether the program named an error, after taking in what it wrote last.
+    /// Returns whether the program reported an error, after reading its last output.
     fn has_error(&mut self) -> bool {
         while let Some(stderr) = &mut self.stderr {
             match read_some(stderr, &mut self.complaints).now_or_never() {
@@ -316,7 +316,7 @@ impl Saying {
     }
 }
 
-/// Reads once and keeps up to [`COMPLAINTS`] bytes in all.
+/// Reads once and keeps up to [`COMPLAINTS`] bytes in total.
 async fn read_some(stderr: &mut ChildStderr, kept: &mut Vec<u8>) -> std::io::Result<usize> {
     let mut chunk = [0; 1024];
     let count = stderr.read(&mut chunk).await?;
@@ -332,7 +332,7 @@ impl Ending {
         group.is_none_or(|group| group.has_ended(&mut self.child))
     }
 
-    /// Waits a little for the program's own end, kills what is left of its group, reaps it.
+    /// Gives the program a little time to end, kills what is left of its group, and reaps it.
     ///
     /// One that can't even be killed (it hangs in the kernel) is left to the runtime after `limit`.
     async fn finish(&mut self, limit: Duration) {
@@ -402,7 +402,7 @@ impl Voice for CommandVoice {
 }
 
 impl Drop for CommandVoice {
-    /// Leaves nothing speaking even if nobody closed the voice.
+    /// Leaves nothing speaking even if the voice was never closed.
     fn drop(&mut self) {
         match &self.state {
             State::Idle => {}

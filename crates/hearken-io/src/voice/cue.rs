@@ -1,13 +1,12 @@
-//! Short sounds before the program's own words, by a program that plays them; any engine's voice with them.
+//! Short sounds before the program's own words, played by a separate program, for any engine's voice.
 //!
-//! Responsibilities: playing a cue to its end before the words begin, the words in its place where it
-//! can't be played, silence at a stop. Not here: which announcement has a cue (`announce`), the sounds
-//! themselves (`tone`).
+//! Responsibilities: playing a cue to its end before the words begin, speaking words instead if it can't be played,
+//! silence at a stop. Not here: which announcement has a cue (`announce`), the sounds themselves (`tone`).
 //!
-//! A mental model. A cue is a few tenths of a second of sound that is made here and handed to a player,
-//! so no agent's text can bring one forth, whatever the engine. The words wait for its end: over it
-//! their first syllable would be lost. The tick of a working agent is the sound alone; its word comes
-//! only when it can't be played. A player that fails [`FAILURES`] times in a row is given up, once told.
+//! A mental model. A cue is a few tenths of a second of sound that is generated here and passed to a player, so no
+//! agent's text can produce one, whatever the engine. The words wait for its end: spoken over it, their first syllable
+//! would be lost. The tick of a working agent is the sound alone; its word is spoken only if it can't be played. A
+//! player that fails [`FAILURES`] times in a row is given up, with one report.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -23,14 +22,14 @@ use super::{Voice, VoiceEvent, tone};
 use crate::announce::{Cue, Reason, Utterance};
 use crate::platform::processes::alone;
 
-/// Bounds a cue with its player's start; a busy sound server must not keep a question waiting longer.
+/// The time limit for a cue and its player's start; a busy sound server must not delay a question longer.
 const LONGEST: Duration = Duration::from_millis(800);
 
-/// How many failures in a row mean that the player can't play here.
+/// The number of consecutive failures after which the player counts as unusable.
 const FAILURES: u32 = 3;
 
-/// The players that are looked for, the first that is there counts, with the arguments that make them
-/// play a raw sound from their standard input: PulseAudio's and PipeWire's, ALSA's, PipeWire's own.
+/// The players to look for, of which the first found is used, with the arguments that make them play raw sound from
+/// their standard input: PulseAudio's (also for PipeWire), ALSA's, PipeWire's own.
 pub(super) const PLAYERS: [(&str, &[&str]); 3] = [
     (
         "pacat",
@@ -61,12 +60,12 @@ pub(super) const PLAYERS: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// Plays sounds.
+/// A program that plays sounds.
 #[derive(Debug, Clone)]
 pub(super) struct Player {
     /// The program.
     pub path: PathBuf,
-    /// Its name for a person.
+    /// Its name, as shown to a person.
     pub name: &'static str,
     /// Its arguments.
     pub arguments: &'static [&'static str],
@@ -74,7 +73,7 @@ pub(super) struct Player {
 
 type Play = Pin<Box<dyn Future<Output = Result<(), Reason>>>>;
 
-/// A cue that is being played, and the words behind it.
+/// A cue that is being played, and the words after it.
 struct Playing {
     play: Play,
     cue: Cue,
@@ -87,13 +86,13 @@ pub(super) struct Cued<V> {
     player: Option<Player>,
     playing: Option<Playing>,
     news: VecDeque<VoiceEvent>,
-    /// Whether it was told that cues are heard.
+    /// Whether the audibility of cues has been reported.
     told_heard: bool,
     failures: u32,
 }
 
 impl<V: Voice> Cued<V> {
-    /// Takes a voice, and a player where there is one.
+    /// Wraps a voice, with a player if there is one.
     pub(super) fn new(voice: V, player: Option<Player>) -> Self {
         Self {
             voice,
@@ -105,7 +104,7 @@ impl<V: Voice> Cued<V> {
         }
     }
 
-    /// Goes on behind a cue: to its words, or to the end where the cue was all.
+    /// Continues after a cue: with its words, or with the end if there are none.
     fn played(&mut self, outcome: Result<(), Reason>) {
         let Some(Playing { cue, then, .. }) = self.playing.take() else {
             return;
@@ -159,7 +158,7 @@ impl<V: Voice> Voice for Cued<V> {
     }
 
     fn stop(&mut self) {
-        // The player is killed with the future that waits for it.
+        // Dropping the future that waits for the player kills the player.
         self.playing = None;
         self.voice.stop();
     }
@@ -200,7 +199,7 @@ async fn play(player: Player, cue: Cue) -> Result<(), Reason> {
             Reason::new("voice.cause.how.not_started").because("why", Reason::of_system(&error))
         })?;
         if let Some(mut input) = child.stdin.take() {
-            // One that does not read its input tells why by its end.
+            // A player that does not read its input reports the reason by its exit status.
             let _ = input.write_all(&tone::samples(cue)).await;
         }
         match child.wait().await {
@@ -230,7 +229,7 @@ mod tests {
     use crate::voice::tests::{Ear, Folder, PATIENCE, utterance};
     use crate::voice::{VoiceHandle, worker};
 
-    /// Speaks at once and writes down what.
+    /// A voice that speaks immediately and records its utterances.
     struct Mouth {
         said: std::sync::mpsc::Sender<String>,
         news: VecDeque<VoiceEvent>,

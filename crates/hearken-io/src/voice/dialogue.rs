@@ -1,20 +1,19 @@
 //! The conversation with speech-dispatcher, without a socket: bytes and time in, bytes and news out.
 //!
-//! Responsibilities: the greeting, one message at a time, stopping, matching events to messages,
-//! time limits, what an error code means. Not here: the wording on the wire (`ssip`), connecting
-//! and reconnecting (`speech_dispatcher`).
+//! Responsibilities: the greeting, one message at a time, stopping, matching events to messages, time limits, what an
+//! error code means. Not here: the wording on the wire (`ssip`), connecting and reconnecting (`speech_dispatcher`).
 //!
-//! A mental model. SSIP is synchronous: a command, then its reply, then the next command. Events
-//! come between replies whenever they like, and the one that says a message has begun may come
-//! before the reply that numbers the message. So three things are kept apart:
+//! A mental model. SSIP is synchronous: a command, then its reply, then the next command. Events arrive at any time
+//! between replies, and the event that a message has begun may arrive before the reply that numbers the message. So
+//! three things are kept apart:
 //!
-//! - `asked`: the commands without a reply, oldest first. Only CANCEL is ever sent while another
-//!   one waits, because a stop must not queue behind anything.
-//! - `job`: the one message that the person should be hearing, and how far it has got.
-//! - `dying`: messages that were cancelled and whose end was not reported yet.
+//! - `asked`: the commands without a reply, oldest first. Only CANCEL is ever sent while another one waits, because a
+//!   stop must not queue behind anything.
+//! - `job`: the one message that the person should be hearing, and its progress.
+//! - `dying`: messages that were cancelled and whose end has not been reported yet.
 //!
-//! Before SPEAK, the settings that differ from what the job wants are sent one by one. Nothing is
-//! set that need not be: a daemon's rate, voice, volume and punctuation are the person's own.
+//! Before SPEAK, the settings that differ from what the job wants are sent one by one. Nothing is set unnecessarily: a
+//! daemon's rate, voice, volume and punctuation are the person's own.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
@@ -35,37 +34,37 @@ pub(super) use fault::{Fault, News};
 use request::{Request, Serial};
 use settings::{Level, Need, Word};
 
-/// Bounds a reply's lines, the list of voices apart; real ones have under 20.
+/// The most lines in a reply, except the list of voices; real ones have under 20.
 const REPLY_LINES: usize = 64;
 
-/// Bounds the lines of the list of voices; the longest one seen has 13,363.
+/// The most lines in the list of voices; the longest one seen has 13,363.
 const VOICE_LINES: usize = 100_000;
 
-/// Bounds the events that wait for their message's number; two can come early.
+/// The most events that wait for their message's number; two can arrive early.
 const EARLY_EVENTS: usize = 16;
 
-/// Bounds the cancelled messages that are waited for at the end; with one message at a time, two.
+/// The most cancelled messages whose end is awaited; with one message at a time, there are two.
 const DYING: usize = 16;
 
-/// Bounds the languages without a voice that are told one by one: an agent could invent more.
+/// How many languages without a voice are reported one by one: an agent could invent more.
 const TAGS_TOLD: usize = 16;
 
-/// How many messages may be refused in a row before the daemon counts as unusable.
+/// The number of consecutive refused messages after which the daemon counts as unusable.
 const REFUSALS: u32 = 3;
 
-/// What the dummy output module is called; it says that there is no real one.
+/// The name of the dummy output module, which means that there is no real one.
 const DUMMY: &str = "dummy";
 
-/// What is set once a connection.
+/// The settings made once per connection.
 #[derive(Debug, Clone)]
 pub(super) struct Greeting {
     /// The client's name (SSIP 4.5).
     pub client_name: String,
-    /// How far the program's own words lie above the daemon's pitch.
+    /// The distance of the program's own words above the daemon's pitch.
     pub own_pitch: i32,
 }
 
-/// Remembers over connections what was told already.
+/// What has already been reported, kept across connections.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Told {
     languages: BTreeSet<String>,
@@ -79,10 +78,10 @@ struct Asked {
     until: Instant,
 }
 
-/// What a job is for.
+/// The purpose of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// A blank text that makes no sound and disturbs nobody, to learn whether sound can be made.
+    /// A blank, silent text that interrupts no other speech, to learn whether sound can be produced.
     Test,
     Utterance(UtteranceId),
 }
@@ -99,27 +98,27 @@ struct Job {
     stage: Stage,
 }
 
-/// How far a job has got.
+/// The progress of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// The settings are being brought in line.
+    /// The settings are being adjusted.
     Preparing,
-    /// SPEAK was sent.
+    /// SPEAK has been sent.
     Asking,
-    /// The text was sent.
+    /// The text has been sent.
     Handing,
-    /// The daemon has it. Old daemons give no number; then the first that begins is ours.
+    /// The daemon has accepted it. Old daemons give no number; then the first message that begins is ours.
     Queued {
         message: Option<u64>,
         until: Instant,
     },
     /// It can be heard.
     Sounding { message: u64, until: Instant },
-    /// Somebody paused the daemon; nothing can be expected until it is resumed.
+    /// The daemon was paused from outside; nothing can be expected until it is resumed.
     Held { message: u64 },
 }
 
-/// One connection's conversation.
+/// The conversation of one connection.
 #[derive(Debug)]
 pub(super) struct Dialogue {
     greeting: Greeting,
@@ -150,7 +149,7 @@ pub(super) struct Dialogue {
 }
 
 impl Dialogue {
-    /// Begins a conversation: the greeting is ready to be sent.
+    /// Starts a conversation: the greeting is ready to be sent.
     pub(super) fn new(greeting: Greeting, told: Told, limits: Limits, now: Instant) -> Self {
         let steps = VecDeque::from([
             Request::ClientName,
@@ -204,12 +203,12 @@ impl Dialogue {
         dialogue
     }
 
-    /// Gives back what must be remembered over connections.
+    /// Returns what must be remembered across connections.
     pub(super) fn into_told(self) -> Told {
         self.told
     }
 
-    /// Hands an utterance over; what was being said must have been stopped.
+    /// Starts an utterance, stopping the previous one.
     pub(super) fn speak(&mut self, utterance: Utterance, now: Instant) {
         self.stop(now);
         let Utterance {
@@ -233,10 +232,10 @@ impl Dialogue {
         self.advance(now);
     }
 
-    /// Silences what is being said; nothing more is told about it.
+    /// Silences the current utterance; nothing more is reported about it.
     ///
-    /// CANCEL is written at once, even while another reply is missing. The one moment it may not be
-    /// is between SPEAK and the permission to send the text, where it would become the text: there
+    /// CANCEL is written immediately, even while another reply is missing. The only exception is
+    /// between SPEAK and the permission to send the text, where CANCEL would become the text:
     /// nothing can be heard yet, and the message is sent empty.
     pub(super) fn stop(&mut self, now: Instant) {
         let Some(job) = self.job.take() else {
@@ -254,18 +253,18 @@ impl Dialogue {
         self.ask(Request::Cancel, now);
     }
 
-    /// Takes leave after what is under way.
+    /// Says goodbye after what is under way.
     pub(super) fn quit(&mut self, now: Instant) {
         self.steps.push_back(Request::Quit);
         self.advance(now);
     }
 
-    /// Returns whether nothing is being said or waited for.
+    /// Returns whether nothing is being spoken or awaited.
     pub(super) fn is_quiet(&self) -> bool {
         self.job.is_none() && self.asked.is_empty() && self.dying.is_empty()
     }
 
-    /// Takes bytes of the daemon in.
+    /// Processes bytes from the daemon.
     pub(super) fn receive(&mut self, bytes: &[u8], now: Instant) {
         self.decoder.feed(bytes);
         while !self.failed {
@@ -278,7 +277,7 @@ impl Dialogue {
         self.advance(now);
     }
 
-    /// Returns the moment at which [`Dialogue::expire`] has to be called.
+    /// Returns the time at which [`Dialogue::expire`] must be called.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let asked = self.asked.front().map(|asked| asked.until);
         let job = self.job.as_ref().and_then(|job| match job.stage {
@@ -319,7 +318,7 @@ impl Dialogue {
                 Purpose::Test | Purpose::Utterance(_),
             ) => return,
         };
-        // The message would otherwise be heard whenever the sound comes back, perhaps minutes late.
+        // Otherwise the message would be heard whenever sound returns, perhaps minutes late.
         self.stop(now);
         self.fail(fault);
     }
@@ -332,22 +331,22 @@ impl Dialogue {
         }
     }
 
-    /// Returns the bytes to be written.
+    /// Returns the bytes to write.
     pub(super) fn outgoing(&self) -> &[u8] {
         &self.outgoing
     }
 
-    /// Says how many of the outgoing bytes were written.
+    /// Removes the first `count` outgoing bytes, which have been written.
     pub(super) fn wrote(&mut self, count: usize) {
         self.outgoing.drain(..count.min(self.outgoing.len()));
     }
 
-    /// Returns the next piece of news.
+    /// Returns the next item of news.
     pub(super) fn news(&mut self) -> Option<News> {
         self.news.pop_front()
     }
 
-    /// Takes a job on, under a number of its own.
+    /// Starts a job under its own number.
     fn begin(&mut self, job: Job) {
         self.serial += 1;
         self.early.clear();
@@ -357,7 +356,7 @@ impl Dialogue {
         });
     }
 
-    /// Sends the next command, if none is waiting for its reply.
+    /// Sends the next command, unless one is waiting for its reply.
     fn advance(&mut self, now: Instant) {
         if self.failed || !self.asked.is_empty() {
             return;
@@ -378,7 +377,7 @@ impl Dialogue {
         }
     }
 
-    /// Picks the first thing that the job needs and the connection has not got.
+    /// Returns the first command that the job still needs on this connection.
     fn needed(&mut self, job: &mut Job) -> Request {
         if self.priority != Some(job.priority) {
             return Request::Priority(job.priority);
@@ -393,12 +392,12 @@ impl Dialogue {
         Request::Speak(job.serial)
     }
 
-    /// Returns the command that brings the language in line, if one is needed.
+    /// Returns the command that adjusts the language, if one is needed.
     ///
-    /// A tag that the daemon's own language covers (en for en-US) leaves the person's voice alone,
-    /// because SET LANGUAGE may replace it (SSIP 4.5). The real daemon takes any tag without an
-    /// error and then goes on in the language before, so the list of voices is asked for, once,
-    /// when the first other language comes.
+    /// A tag that is covered by the daemon's own language (en for en-US) leaves the person's voice
+    /// alone, because SET LANGUAGE may replace it (SSIP 4.5). The real daemon accepts any tag
+    /// without an error and then continues in the previous language, so the list of voices is
+    /// requested, once, at the first different language.
     fn language_for(&mut self, tag: Option<&str>) -> Option<Request> {
         let wanted = match tag.map(|tag| (tag, ssip::language(tag))) {
             None => None,
@@ -426,7 +425,7 @@ impl Dialogue {
             .is_some_and(|base| covers(base, tag))
     }
 
-    /// Says once for each tag, and no more than [`TAGS_TOLD`] times, that a language has no voice.
+    /// Reports, once per tag, that a language has no voice; after [`TAGS_TOLD`] tags, once for all further ones.
     fn tell_no_voice(&mut self, tag: &str) {
         let readable = ssip::language(tag);
         let key = readable.unwrap_or("?").to_ascii_lowercase();
@@ -443,12 +442,12 @@ impl Dialogue {
         self.news.push_back(News::Notice(text));
     }
 
-    /// Returns the first command that brings voice, numbers and punctuation in line, if one is needed.
+    /// Returns the first command that adjusts voice, numbers or punctuation, if one is needed.
     fn delivery_for(&mut self, job: &mut Job) -> Option<Request> {
         if let Some(name) = &job.sound.delivery.voice
             && ssip::voice_type(name).is_none()
         {
-            // The real daemon takes any name without an error and then goes on in the voice before.
+            // The real daemon accepts any name without an error and then continues in the previous voice.
             match &self.voices {
                 None => return Some(Request::Voices),
                 Some(voices) if voices.has(name) => {}
@@ -485,7 +484,7 @@ impl Dialogue {
         rate.or(volume).or(pitch)
     }
 
-    /// Says once for each name, and no more than [`TAGS_TOLD`] times, that there is no such voice.
+    /// Reports, once per name and at most [`TAGS_TOLD`] times, that there is no such voice.
     fn tell_no_such_voice(&mut self, name: &str) {
         if self.told.voices.len() < TAGS_TOLD && self.told.voices.insert(name.to_owned()) {
             let text = Reason::new("voice.cause.no_such_voice").with("name", name);
@@ -493,7 +492,7 @@ impl Dialogue {
         }
     }
 
-    /// Returns what the person has set for everything on this machine, as far as it was asked for.
+    /// Returns the person's settings for everything on this machine, as far as they have been requested.
     pub(super) fn usual(&self) -> Delivery {
         Delivery {
             rate: Some(self.rate.base),
@@ -504,7 +503,7 @@ impl Dialogue {
         }
     }
 
-    /// Writes a command and waits for its reply.
+    /// Writes a command and starts waiting for its reply.
     fn ask(&mut self, request: Request, now: Instant) {
         if let Some(line) = request.line(&self.greeting.client_name) {
             self.outgoing.extend_from_slice(line.as_bytes());

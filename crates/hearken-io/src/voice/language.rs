@@ -1,19 +1,19 @@
 //! Which language tags an engine can speak.
 //!
-//! Responsibilities: comparing BCP 47 tags with each other and with an engine's list of voices.
-//! Not here: asking for that list (`dialogue`), choosing the language of a text (`announce`).
+//! Responsibilities: comparing BCP 47 tags with each other and with an engine's list of voices. Not
+//! here: requesting that list (`dialogue`), choosing the language of a text (`announce`).
 
 use std::collections::BTreeSet;
 
 use crate::config::LONGEST_VOICE;
 
-/// Bounds the tags kept of an engine's list; espeak-ng, the richest here, has 130.
+/// The most tags kept of an engine's list; espeak-ng, the richest here, has 130.
 const TAGS_KEPT: usize = 1024;
 
-/// Bounds the voices' names kept of an engine's list; espeak-ng, the richest here, has 13,363.
+/// The most voice names kept of an engine's list; espeak-ng, the richest here, has 13,363.
 const NAMES_KEPT: usize = 20_000;
 
-/// Names that mean one language in a tag and another in an engine's list.
+/// Pairs of names for the same language, in a tag and in an engine's list.
 ///
 /// ISO 639-3 gives Chinese and Norwegian one tag for the whole and one for each spoken language.
 const SAME: [(&str, &str); 4] = [("zh", "cmn"), ("zh", "yue"), ("no", "nb"), ("no", "nn")];
@@ -26,7 +26,7 @@ pub(super) struct Languages {
 }
 
 impl Languages {
-    /// Adds a tag of the engine's list; past [`TAGS_KEPT`] further ones are left out.
+    /// Adds a voice's name and tag from the engine's list; beyond [`TAGS_KEPT`], further tags are left out.
     pub(super) fn add(&mut self, name: &str, tag: &str) {
         if self.names.len() < NAMES_KEPT && name.len() <= LONGEST_VOICE {
             self.names.insert(name.to_owned());
@@ -36,13 +36,13 @@ impl Languages {
         }
     }
 
-    /// Returns whether a voice of that name is there; an empty list knows nothing and says yes, and so does
-    /// one that was cut.
+    /// Returns whether a voice of that name exists; always `true` for an empty list, which says nothing, and for one
+    /// that was cut.
     pub(super) fn has(&self, name: &str) -> bool {
         self.names.is_empty() || self.names.len() == NAMES_KEPT || self.names.contains(name)
     }
 
-    /// Returns whether a voice of the tag's language is there; an empty list knows nothing and says yes.
+    /// Returns whether a voice for the tag's language exists; always `true` for an empty list, which says nothing.
     pub(super) fn speaks(&self, tag: &str) -> bool {
         let wanted = primary(tag).to_ascii_lowercase();
         self.tags.is_empty()
@@ -55,7 +55,7 @@ impl Languages {
     }
 }
 
-/// Returns whether one tag is the other or names it more narrowly: en and en-US, but not en-GB and en-US.
+/// Returns whether one tag equals or refines the other: en and en-US, but not en-GB and en-US.
 pub(super) fn covers(one: &str, other: &str) -> bool {
     let mut ones = one.split('-');
     let mut others = other.split('-');

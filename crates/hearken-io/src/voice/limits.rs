@@ -1,25 +1,24 @@
 //! How long an engine may take before it counts as stuck.
 //!
 //! Responsibilities: every time limit of the voices, with its reason, and the longest time that
-//! saying a text can take. Not here: the limits' effects.
+//! speaking a text can take. Not here: the effects of the limits.
 
 use std::time::Duration;
 
-/// Bounds one command of SSIP: a healthy daemon answers within a millisecond, a loaded machine
-/// within tens; after this it is taken for hung.
+/// The limit for one command of SSIP: a healthy daemon answers within a millisecond, a loaded
+/// machine within tens; after this it counts as hung.
 const CALL: Duration = Duration::from_secs(2);
 
-/// Bounds the list of voices, which took 0.4 s for 13,000 voices here and 1.35 s on a slower day.
+/// The limit for the list of voices, which took 0.4 s for 13,000 voices here and 1.35 s on a slower day.
 const LIST: Duration = Duration::from_secs(8);
 
-/// Bounds the time from "queued" to the first sound: some 10 ms when the daemon is free, longer
-/// while another program speaks.
+/// The limit from "queued" to the first sound: some 10 ms if the daemon is free, longer while another program speaks.
 const BEGIN: Duration = Duration::from_secs(5);
 
-/// Bounds the silent test of the sound at the start, which takes some 25 ms.
+/// The limit for the silent sound test at the start, which takes some 25 ms.
 const PROBE: Duration = Duration::from_secs(3);
 
-/// Bounds the start of the daemon by `--spawn`; it loads its modules before it answers.
+/// The limit for the start of the daemon by `--spawn`; it loads its modules before it answers.
 const SPAWN: Duration = Duration::from_secs(8);
 
 /// The first wait before a lost engine is tried again.
@@ -28,34 +27,34 @@ const BACKOFF_FIRST: Duration = Duration::from_millis(250);
 /// The longest wait between two tries.
 const BACKOFF_CAP: Duration = Duration::from_secs(30);
 
-/// How long a program has between SIGTERM and SIGKILL; with the signals' way it stays under 50 ms.
+/// The time between SIGTERM and SIGKILL for a program; including signal delivery it stays under 50 ms.
 const TERM: Duration = Duration::from_millis(40);
 
-/// Bounds the polite end of an engine after its last word: cancel, its answer, quit.
+/// The limit for the polite end of an engine after its last word: cancel, its answer, quit.
 const CLOSE: Duration = Duration::from_millis(500);
 
-/// The time limits; tests make them small, everybody else takes [`Limits::default`].
+/// The time limits; tests make them small, all other code uses [`Limits::default`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// For the reply to a command.
     pub call: Duration,
     /// For the list of voices.
     pub list: Duration,
-    /// From queued to the first sound.
+    /// From "queued" to the first sound.
     pub begin: Duration,
-    /// For the silent test of the sound.
+    /// For the silent sound test.
     pub probe: Duration,
     /// For the start of the daemon.
     pub spawn: Duration,
-    /// The first wait before a new try.
+    /// The first wait before trying again.
     pub backoff_first: Duration,
-    /// The longest wait before a new try.
+    /// The longest wait before trying again.
     pub backoff_cap: Duration,
     /// Between SIGTERM and SIGKILL.
     pub term: Duration,
     /// For the polite end of an engine.
     pub close: Duration,
-    /// Added to what saying a text may take at most.
+    /// Added to the longest time that speaking a text may take.
     pub end: Duration,
 }
 
@@ -77,10 +76,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns the limits that hold where a screen reader speaks over the same daemon.
+    /// Returns the limits for when a screen reader speaks through the same daemon.
     ///
-    /// A message waits until the reader's own has ended, which for a paragraph takes a while; taking
-    /// that for a fault would cut a question that was about to be said.
+    /// A message waits until the reader's own has ended, which for a paragraph takes a while; treating that as a
+    /// failure would cut a question that was about to be spoken.
     pub(super) fn beside_a_reader(self) -> Self {
         Self {
             begin: self.begin.saturating_mul(3),
@@ -88,17 +87,17 @@ impl Limits {
         }
     }
 
-    /// Returns the wait before try number `attempt`, the first being 0: doubled each time, capped.
+    /// Returns the wait before try number `attempt`, counted from 0: doubled each time, capped.
     pub(super) fn backoff(&self, attempt: u32) -> Duration {
         self.backoff_first
             .saturating_mul(2_u32.saturating_pow(attempt.min(16)))
             .min(self.backoff_cap)
     }
 
-    /// Returns the longest that saying a text may take before the engine counts as stuck.
+    /// Returns the longest time that speaking a text may take before the engine counts as stuck.
     ///
     /// Letters at the slowest setting of espeak-ng (80 words a minute) take 0.15 s each; a digit or
-    /// any other sign may become a whole word or two.
+    /// any other character may become a whole word or two.
     pub(super) fn end_of(&self, text: &str) -> Duration {
         let millis: u64 = text
             .chars()

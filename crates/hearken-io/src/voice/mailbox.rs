@@ -1,11 +1,11 @@
-//! The way of orders to the voice's thread: one place, no queue, and a stop that overtakes.
+//! The way for orders to the voice's thread: one slot, no queue, and a stop that overtakes.
 //!
-//! Responsibilities: handing over the latest utterance, the wish to stop and the wish to close,
+//! Responsibilities: passing on the latest utterance, a request to stop and a request to close,
 //! without ever waiting. Not here: what an engine does with them.
 //!
-//! There is room for one utterance, because an engine never holds more than one: a newer one takes
-//! its place, and the older one is reported as cut. A stop empties the place and is seen before
-//! anything that was handed over after it.
+//! There is space for one utterance, because an engine never has more than one: a newer one
+//! replaces it, and the older one is reported as cut. A stop empties the slot and is seen before
+//! anything that was passed on after it.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,30 +14,30 @@ use tokio::sync::Notify;
 
 use crate::announce::{Utterance, UtteranceId};
 
-/// Bounds the utterances that were replaced before the thread looked; it looks within microseconds.
+/// The most utterances remembered that were replaced before the thread looked; it looks within microseconds.
 const REPLACED: usize = 1024;
 
-/// What the thread is to do, in this order: report `cut`, stop, speak `next`, close.
+/// The thread's instructions, in this order: report `cut`, stop, speak `next`, close.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
     /// Utterances that were replaced or stopped before they reached the engine.
     pub cut: Vec<UtteranceId>,
-    /// How many more such utterances could not be kept.
+    /// How many more such utterances could not be remembered.
     pub lost: u64,
-    /// Whether what is being said is to be silenced.
+    /// Whether to silence the current utterance.
     pub stop: bool,
-    /// What is to be said.
+    /// The utterance to speak.
     pub next: Option<Utterance>,
-    /// How long what is being said may still go on, once the voice is to be closed.
+    /// How long the current utterance may still go on, once the voice is to be closed.
     pub close: Option<Duration>,
 }
 
-/// Whether a thread is there to read the mailbox.
+/// Whether a thread reads the mailbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Reader {
     #[default]
     There,
-    /// It takes nothing more and has its last news to tell.
+    /// It accepts nothing more and still has its last news to report.
     Leaving,
     Gone,
 }
@@ -62,7 +62,7 @@ impl Mailbox {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands an utterance over; gives it back if nobody is there to take it.
+    /// Passes on an utterance; returns its id as an error if no thread is there to take it.
     pub(super) fn speak(&self, utterance: Utterance) -> Result<(), UtteranceId> {
         {
             let mut slot = self.slot();
@@ -77,7 +77,7 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Asks for silence, whatever was handed over before.
+    /// Requests silence, discarding any earlier utterance.
     pub(super) fn stop(&self) {
         {
             let mut slot = self.slot();
@@ -89,7 +89,7 @@ impl Mailbox {
         self.bell.notify_one();
     }
 
-    /// Asks the thread to end; the shortest wish counts.
+    /// Asks the thread to end; the shortest time counts.
     pub(super) fn close(&self, linger: Duration) {
         {
             let orders = &mut self.slot().orders;
@@ -98,7 +98,7 @@ impl Mailbox {
         self.bell.notify_one();
     }
 
-    /// Takes the orders out.
+    /// Removes and returns the orders.
     pub(super) fn take(&self) -> Orders {
         let mut slot = self.slot();
         let close = slot.orders.close;
@@ -112,21 +112,21 @@ impl Mailbox {
         self.bell.notified().await;
     }
 
-    /// Refuses whatever comes from now on, and takes the last orders out.
+    /// Refuses everything from now on, and returns the last orders.
     pub(super) fn leave(&self) -> Orders {
         let mut slot = self.slot();
         slot.reader = Reader::Leaving;
         std::mem::take(&mut slot.orders)
     }
 
-    /// Says that the last news were told and nobody reads any more.
+    /// Records that the last news has been reported and the thread no longer reads.
     pub(super) fn gone(&self) {
         self.slot().reader = Reader::Gone;
         self.left.notify_waiters();
         self.left_blocking.notify_all();
     }
 
-    /// Waits until nobody reads any more.
+    /// Waits until the thread no longer reads.
     pub(super) async fn left(&self) {
         let left = self.left.notified();
         tokio::pin!(left);
@@ -136,7 +136,7 @@ impl Mailbox {
         }
     }
 
-    /// Blocks until nobody reads any more, or `limit` has passed.
+    /// Blocks until the thread no longer reads, or `limit` has passed.
     pub(super) fn left_within(&self, limit: Duration) {
         let slot = self.slot();
         drop(

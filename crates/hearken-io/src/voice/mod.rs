@@ -1,10 +1,10 @@
-//! Words to sound: one thread that owns an engine and never blocks anybody else.
+//! Words to sound: one thread that owns an engine and never blocks any other.
 //!
-//! Responsibilities: finding an engine, speaking one utterance at a time, stopping at once, telling
-//! what was begun, ended or cut, and saying in words when there is no voice. Not here: what is said
-//! and in which order (`announce`).
+//! Responsibilities: finding an engine, speaking one utterance at a time, stopping immediately, reporting what was
+//! begun, ended or cut, and explaining in words if there is no voice. Not here: what is spoken and in which order
+//! (`announce`).
 //!
-//! The way of an utterance:
+//! The path of an utterance:
 //!
 //! ```text
 //! VoiceHandle -> mailbox -> worker (its own thread) -> an engine, behind trait Voice
@@ -13,9 +13,8 @@
 //!                                                         silence
 //! ```
 //!
-//! The mailbox has room for one utterance and a stop overtakes it. The worker keeps the accounts:
-//! for each [`VoiceHandle::speak`] there is exactly one [`VoiceEvent::Ended`] or
-//! [`VoiceEvent::Cut`], whatever the engine does.
+//! The mailbox has space for one utterance, and a stop overtakes it. The worker keeps the accounts: for each
+//! [`VoiceHandle::speak`] there is exactly one [`VoiceEvent::Ended`] or [`VoiceEvent::Cut`], whatever the engine does.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -62,24 +61,24 @@ use mailbox::Mailbox;
 /// How long a dropped handle waits for silence; one that was closed in order does not wait.
 const DROP_WAIT: Duration = Duration::from_millis(150);
 
-/// Turns utterances into sound, one at a time, on the voice's own thread.
+/// An engine that turns utterances into sound, one at a time, on the voice's own thread.
 ///
-/// No method waits for the engine but [`Voice::close`]. The caller stops what is being said before
-/// it hands the next utterance over, and ignores what is told about one that is settled.
+/// No method waits for the engine except [`Voice::news`] and [`Voice::close`]. The caller stops the
+/// current utterance before it starts the next one, and ignores news about one that is settled.
 pub trait Voice {
-    /// Begins to say an utterance.
+    /// Starts speaking an utterance.
     fn speak(&mut self, utterance: Utterance);
-    /// Silences what is being said, at once; nothing more need be told about it.
+    /// Silences the current utterance immediately; nothing more need be reported about it.
     fn stop(&mut self);
-    /// Waits for the next news; it may be dropped at any time without losing any.
+    /// Waits for the next news; the future may be dropped at any time without losing any.
     fn news(&mut self) -> impl Future<Output = VoiceEvent>;
-    /// Takes leave of the engine and leaves nothing speaking; the caller bounds the time.
+    /// Says goodbye to the engine and leaves nothing speaking; the caller limits the time.
     fn close(&mut self) -> impl Future<Output = ()>;
 }
 
-/// Hands utterances to the voice's thread; nothing here ever waits for an engine.
+/// The sender of utterances to the voice's thread; nothing here ever waits for an engine.
 ///
-/// Dropping it without [`VoiceHandle::close`] silences the voice and waits for that 150 ms at most,
+/// Dropping it without [`VoiceHandle::close`] silences the voice and waits at most 150 ms for that,
 /// so that nothing goes on speaking after a panic.
 #[derive(Debug)]
 pub struct VoiceHandle {
@@ -88,7 +87,7 @@ pub struct VoiceHandle {
 }
 
 impl VoiceHandle {
-    /// Has an utterance said, cutting the one that is being said.
+    /// Speaks an utterance, cutting the current one.
     ///
     /// Exactly one of [`VoiceEvent::Ended`] and [`VoiceEvent::Cut`] follows.
     pub fn speak(&self, utterance: Utterance) {
@@ -97,15 +96,15 @@ impl VoiceHandle {
         }
     }
 
-    /// Silences the voice; it overtakes everything that was handed over before.
+    /// Silences the voice; this overtakes every earlier utterance.
     pub fn stop(&self) {
         self.mailbox.stop();
     }
 
-    /// Ends the voice: what is being said may end within `linger` and is cut after it.
+    /// Ends the voice: the current utterance may end within `linger` and is cut after it.
     ///
-    /// The wish goes out at once; the future is done when nothing speaks any more, half a second
-    /// after `linger` at the latest.
+    /// The request is sent immediately; the future completes when nothing speaks any more, at most
+    /// half a second after `linger`.
     pub fn close(self, linger: Duration) -> impl Future<Output = ()> + Send + 'static {
         self.mailbox.close(linger);
         async move {
@@ -121,11 +120,11 @@ impl Drop for VoiceHandle {
     }
 }
 
-/// Opens the chosen voice as this process's environment has it.
+/// Opens the chosen voice in this process's environment.
 ///
-/// It returns at once. The first news is [`VoiceEvent::Ready`] or [`VoiceEvent::None`], possibly
-/// after a [`VoiceEvent::Notice`]; what is handed over before waits for it. With a screen reader
-/// present `auto` means no voice of our own, because two voices at once are worse than none.
+/// Returns immediately. The first news is [`VoiceEvent::Ready`] or [`VoiceEvent::None`], possibly
+/// after a [`VoiceEvent::Notice`]; earlier utterances wait for it. With a screen reader present
+/// `auto` means no voice of our own, because two voices at the same time are worse than none.
 pub fn open(
     choice: &VoiceChoice,
     config: &VoiceConfig,
@@ -141,7 +140,7 @@ pub fn open(
     )
 }
 
-/// Opens the chosen voice in given surroundings instead of this process's environment.
+/// Opens the chosen voice in the given surroundings instead of this process's environment.
 pub fn open_in(
     surroundings: Surroundings,
     choice: &VoiceChoice,
@@ -174,7 +173,7 @@ fn open_limited(
     VoiceHandle { mailbox, sink }
 }
 
-/// Opens a voice of the caller's own making, such as a test's; `make` runs on the voice's thread.
+/// Opens a voice that the caller provides, such as a test's; `make` runs on the voice's thread.
 pub fn open_with<V, F>(engine: &str, sink: VoiceSink, make: F) -> VoiceHandle
 where
     V: Voice,

@@ -1,24 +1,24 @@
-//! A daemon that was started from here and is of no use to anybody.
+//! A daemon that was started from here and is useless.
 //!
-//! Responsibilities: finding its process without a doubt, and ending it. Not here: starting it, judging it
+//! Responsibilities: identifying its process beyond doubt, and ending it. Not here: starting it, judging it
 //! (`speech_dispatcher`).
 //!
-//! A speech-dispatcher without a sound device does not end by itself as it was told to: 0.11 and 0.12 wait for a
-//! thread of theirs for ever, behind a socket that is gone already. Each start of hearken would leave one more.
+//! A speech-dispatcher without a sound device does not end by itself as configured: 0.11 and 0.12 wait forever for one
+//! of their own threads, behind a socket that is already gone. Each start of hearken would leave another one behind.
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::platform::numbered::Numbered;
 
-/// Where the daemon notes its process, below the folder of its socket.
+/// Where the daemon records its process number, below the folder of its socket.
 pub(super) const NOTE: &str = "pid/speech-dispatcher.pid";
 
-/// How often it is looked whether it has ended, and how many times, before it is made to.
+/// The interval and number of checks whether it has ended, before it is killed.
 const LOOK: Duration = Duration::from_millis(50);
 const LOOKS: usize = 10;
 
-/// Ends the daemon that was started for this socket: it is asked, and then made to.
+/// Ends the daemon that was started for this socket: asks it, then kills it.
 pub(super) async fn end(socket: &Path) {
     let note = socket.parent().map(|folder| folder.join(NOTE));
     let noted = note.and_then(|note| std::fs::read_to_string(note).ok());
@@ -39,7 +39,7 @@ pub(super) async fn end(socket: &Path) {
     process.kill();
 }
 
-/// Returns whether a process was called to be the daemon of this socket: a number may be somebody else's by now.
+/// Returns whether a process was started as the daemon of this socket: the number may mean another process by now.
 fn is_ours(process: Numbered, socket: &Path) -> bool {
     let Some(call) = process.call() else {
         return false;

@@ -1,13 +1,13 @@
-//! How high an utterance is spoken, so that no agent is ever taken for the program.
+//! How high an utterance is spoken, so that no agent is ever mistaken for the program.
 //!
-//! Responsibilities: the pitch of the program's own words, and keeping an agent that has a pitch of
-//! its own away from it. Not here: how an engine is told (`dialogue`, `program`, `system`).
+//! Responsibilities: the pitch of the program's own words, and keeping an agent with a pitch of its
+//! own away from it. Not here: how the pitch reaches an engine (`dialogue`, `program`, `system`).
 //!
 //! All numbers are on the scale of SSIP, -100 to 100.
 
 use crate::announce::{Mark, Sound};
 
-/// Returns the pitch of an utterance where the engine's own is `base`, and the program's words lie
+/// Returns the pitch of an utterance, if the engine's own is `base` and the program's words are
 /// `distance` above the usual pitch.
 pub(super) fn of(mark: Mark, sound: &Sound, base: i32, distance: i32) -> i32 {
     let usual = sound.usual_pitch.unwrap_or(base);
@@ -18,10 +18,10 @@ pub(super) fn of(mark: Mark, sound: &Sound, base: i32, distance: i32) -> i32 {
     }
 }
 
-/// Returns the pitch of the program's own words, always apart from the agents' by the same distance.
+/// Returns the pitch of the program's own words, always at the same distance from the agents'.
 ///
-/// Where the usual pitch leaves no room upwards the mark goes downwards, because a mark that is
-/// lost in the clamp would let an agent speak in the program's name.
+/// If the usual pitch leaves no space above, the words are lowered instead, because a difference lost in clamping would
+/// let an agent speak in the program's name.
 pub(super) fn own(usual: i32, distance: i32) -> i32 {
     let wanted = usual.saturating_add(distance);
     if (-100..=100).contains(&wanted) {
@@ -31,8 +31,8 @@ pub(super) fn own(usual: i32, distance: i32) -> i32 {
     }
 }
 
-/// Moves an agent's pitch to the usual one where it comes nearer to the program's than half the
-/// distance between these two: the person could not tell them apart any more.
+/// Moves an agent's pitch to the usual one if it is within half the distance between the usual
+/// pitch and the program's: a person could no longer tell the two apart.
 fn apart(wanted: i32, own: i32, usual: i32) -> i32 {
     let room = own.abs_diff(usual) / 2;
     if own != usual && wanted.abs_diff(own) <= room {

@@ -1,7 +1,7 @@
 //! A program that speaks: its command line for an utterance.
 //!
-//! Responsibilities: putting the text into an argument or the standard input, and what is known of
-//! espeak-ng. Not here: running it (`command`).
+//! Responsibilities: putting the text into an argument or the standard input, and the knowledge
+//! about espeak-ng. Not here: running it (`command`).
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -13,10 +13,10 @@ use crate::announce::{Mark, Reason, Utterance};
 use crate::config::{Knob, Punctuation};
 use crate::platform::processes::alone;
 
-/// Stands for the text in an argument.
+/// The placeholder for the text in an argument.
 const PLACE: &str = "{}";
 
-/// Describes a program that speaks.
+/// A program that speaks.
 #[derive(Debug, Clone)]
 pub(super) struct Program {
     path: PathBuf,
@@ -26,19 +26,19 @@ pub(super) struct Program {
     own_pitch: i32,
 }
 
-/// What is known of a program beside its command line.
+/// The knowledge about a program beyond its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
-    /// Nothing; only its exit status counts. It is told by its environment how the words should sound.
+    /// None; only its exit status counts. Environment variables tell it how the words should sound.
     Unknown,
-    /// It is espeak-ng, which ends with success when it finds no sound device and says so in a line
-    /// that starts with "error:" (measured with 1.51). The numbers are the person's own of the
-    /// command, where it has any.
+    /// espeak-ng, which ends with success if it finds no sound device and reports that in a line
+    /// that starts with "error:" (measured with 1.51). The number is from the person's own
+    /// arguments, if they set it.
     Espeak {
         /// Its `-p`, 0 to 99.
         pitch: i32,
     },
-    /// It is the `say` of macOS, known from its manual only: rate and voice are arguments.
+    /// The `say` of macOS, known from its manual only: rate and voice are arguments.
     Say,
 }
 
@@ -46,7 +46,7 @@ enum Style {
 const ESPEAK_PITCH: i32 = 50;
 
 impl Program {
-    /// Takes a program as the person gave it: its path and the words after it.
+    /// Builds a program from the person's setting: its path and its arguments.
     pub(super) fn given(path: PathBuf, name: &str, arguments: Vec<String>, own_pitch: i32) -> Self {
         let style = match Path::new(name).file_name().and_then(|name| name.to_str()) {
             Some("espeak-ng" | "espeak") => Style::Espeak {
@@ -64,7 +64,7 @@ impl Program {
         }
     }
 
-    /// Takes the espeak-ng that was found on the machine.
+    /// Builds a program from the espeak-ng that was found on the machine.
     pub(super) fn espeak(path: PathBuf, name: &str, own_pitch: i32) -> Self {
         Self {
             path,
@@ -77,16 +77,16 @@ impl Program {
         }
     }
 
-    /// Returns what of its sound can be changed.
+    /// Returns which properties of its sound can be adjusted.
     pub(super) fn knobs(&self) -> Vec<Knob> {
         match self.style {
-            // Whether it heeds its environment is between the person and the program.
+            // Whether it respects its environment is up to the person's own program.
             Style::Unknown | Style::Espeak { .. } => Knob::ALL.to_vec(),
             Style::Say => vec![Knob::Rate, Knob::Voice],
         }
     }
 
-    /// Returns what a person should know of it before it speaks.
+    /// Returns what a person should know about it before it speaks.
     pub(super) fn notice(&self) -> Option<Reason> {
         match self.style {
             _ if self.own_pitch == 0 => None,
@@ -97,17 +97,17 @@ impl Program {
         }
     }
 
-    /// Returns the name that a person knows it by.
+    /// Returns its name as shown to a person.
     pub(super) fn engine(&self) -> Reason {
         Reason::new("voice.engine.command").with("name", &self.name)
     }
 
-    /// Returns the name as it was given.
+    /// Returns the name as given.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns whether a line of complaint that starts with "error:" means failure in spite of success.
+    /// Returns whether an error line that starts with "error:" means failure despite a successful exit.
     pub(super) fn confesses(&self) -> bool {
         match self.style {
             Style::Unknown | Style::Say => false,
@@ -115,11 +115,11 @@ impl Program {
         }
     }
 
-    /// Makes the command for an utterance, and what goes to its standard input.
+    /// Builds the command for an utterance, and the content of its standard input.
     pub(super) fn command(&self, utterance: &Utterance) -> (Command, Option<Vec<u8>>) {
         let text = plain(&utterance.text);
         let mut command = Command::new(&self.path);
-        // Behind the person's options, because of two the later counts, and before the text.
+        // After the person's options, because the later of two counts, and before the text.
         let text_at = self
             .arguments
             .iter()
@@ -161,7 +161,7 @@ impl Program {
         (command, input)
     }
 
-    /// Returns the arguments that make the words sound as they are to.
+    /// Returns the arguments that make the words sound as requested.
     fn sounding(&self, utterance: &Utterance) -> Vec<String> {
         let delivery = &utterance.sound.delivery;
         let mut arguments = Vec::new();
@@ -202,7 +202,7 @@ impl Program {
         arguments
     }
 
-    /// Returns what a program of the person's own can read of how the words are to sound.
+    /// Returns the environment variables that tell the person's own program how the words should sound.
     fn environment(&self, utterance: &Utterance) -> [(&'static str, Option<String>); 7] {
         let sound = &utterance.sound;
         let pitch = pitch::of(utterance.mark, sound, 0, self.own_pitch);
@@ -237,16 +237,16 @@ impl Program {
     }
 }
 
-/// What espeak-ng names at "some": the marks that change what code means.
+/// The marks that espeak-ng speaks at "some": those that change the meaning of code.
 const SOME_MARKS: &str = "#$%&*+/<=>@\\^_`|~";
 
-/// What it names at "most": these and everything else but the commonest marks of a sentence.
+/// The marks that it speaks at "most": these and all others except the commonest in sentences.
 const MOST_MARKS: &str = "#$%&*+/<=>@\\^_`|~\"()[]{}:;-";
 
-/// Cleans a text, and takes the sense from the signs that are commands to some engines.
+/// Cleans a text, and defuses the character sequences that are commands to some engines.
 ///
-/// espeak-ng's program reads what stands between "[[" and "]]" as phonemes, and macOS's as commands:
-/// with them an agent could change its own pitch to the program's.
+/// espeak-ng's program reads the text between "[[" and "]]" as phonemes, and macOS's as commands: an agent could use
+/// them to change its own pitch to the program's.
 fn plain(text: &str) -> String {
     let text = ssip::clean(text).replace('\n', " ");
     if !text.contains("[[") {
@@ -264,7 +264,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// Puts the text into an argument; at its start a text can't become an option.
+/// Puts the text into an argument; a text at the start of an argument can't become an option.
 fn place(argument: &str, text: &str) -> String {
     let placed = argument.replace(PLACE, text);
     if argument.starts_with(PLACE) && placed.starts_with('-') {
@@ -274,23 +274,23 @@ fn place(argument: &str, text: &str) -> String {
     }
 }
 
-/// Returns espeak-ng's pitch, 0 to 99 with 50 as the usual one.
+/// Converts a pitch to espeak-ng's scale, 0 to 99 with 50 as the usual one.
 fn espeak_pitch(pitch: i32) -> i32 {
     ESPEAK_PITCH + pitch.clamp(-100, 100) * 49 / 100
 }
 
-/// Returns the place of espeak-ng's pitch on the scale of -100 to 100.
+/// Converts espeak-ng's pitch to the scale of -100 to 100.
 fn espeak_scale(pitch: i32) -> i32 {
     ((pitch - ESPEAK_PITCH) * 100 / 49).clamp(-100, 100)
 }
 
-/// Finds the pitch that the person's own arguments set.
+/// Returns the pitch that the person's own arguments set.
 fn pitch_in(arguments: &[String]) -> i32 {
     let mut numbers = option_in(arguments, "-p").filter_map(|value| value.parse::<i32>().ok());
     numbers.next_back().unwrap_or(ESPEAK_PITCH).clamp(0, 99)
 }
 
-/// Finds the values of an option of one letter, written as one word or as two.
+/// Returns the values of a one-letter option, written as one word or as two.
 fn option_in<'a>(
     arguments: &'a [String],
     option: &'static str,
@@ -307,10 +307,10 @@ fn option_in<'a>(
     })
 }
 
-/// Returns espeak-ng's name of a voice; SSIP's kinds are variants of the voice that the person's own
-/// arguments name, else of English.
+/// Returns espeak-ng's name for a voice; SSIP's kinds become variants of the voice that the person's own arguments
+/// name, otherwise of English.
 ///
-/// A language is not made a voice: with one that it does not know the program ends with an error.
+/// A language is never turned into a voice: the program ends with an error for one that it does not know.
 fn espeak_voice(name: &str, arguments: &[String]) -> String {
     let variant = match ssip::voice_type(name) {
         None => return ssip::one_line(name),
@@ -328,12 +328,12 @@ fn espeak_voice(name: &str, arguments: &[String]) -> String {
     format!("{base}{variant}")
 }
 
-/// Returns the rate of macOS's `say` in words a minute, around its usual 175.
+/// Returns the rate of macOS's `say` in words per minute, around its usual 175.
 fn say_words(rate: i32) -> i32 {
     espeak_words(rate)
 }
 
-/// Returns espeak-ng's rate in words a minute: 80 to 450 with 175 as the usual one.
+/// Returns espeak-ng's rate in words per minute: 80 to 450 with 175 as the usual one.
 fn espeak_words(rate: i32) -> i32 {
     let rate = rate.clamp(-100, 100);
     175 + if rate < 0 { rate * 95 } else { rate * 275 } / 100

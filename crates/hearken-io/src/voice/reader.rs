@@ -1,11 +1,11 @@
-//! Finds out whether a screen reader is at work, so that a person never hears two voices at once.
+//! Detects whether a screen reader is running, so that a person never hears two voices at the same time.
 //!
-//! Responsibilities: the signs of Orca, BRLTTY, Speakup and Fenrir, those that the system itself tells of (NVDA, JAWS,
-//! Narrator, VoiceOver: `platform::readers`), what was looked at, and what could not be seen. Not here: what follows from it for face and voice (`runtime`), and the bytes of the
-//! accessibility bus (`bus`).
+//! Responsibilities: the signs of Orca, BRLTTY, Speakup and Fenrir, those that the system itself reports (NVDA, JAWS,
+//! Narrator, VoiceOver: `platform::readers`), what was checked, and what could not be seen. Not here: the consequences
+//! for screen and voice (`runtime`), and the bytes of the accessibility bus (`bus`).
 //!
-//! Only this machine can be looked at: over SSH the reader runs elsewhere and leaves no sign. For that
-//! the setting `screen.reader` says what is so.
+//! Only this machine can be checked: over SSH the reader runs elsewhere and leaves no sign. For that case there is the
+//! setting `screen.reader`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,17 +21,17 @@ mod bus;
 #[cfg(all(test, unix))]
 mod tests;
 
-/// How long the bus may keep the start waiting; one that answers does so in a few milliseconds.
+/// How long the bus may delay the start; one that answers does so within a few milliseconds.
 const BUS_LIMIT: Duration = Duration::from_millis(300);
 
-/// How many processes are looked at; Linux gives out no more ids than this by default on small
-/// machines, and a process list of this length takes well under a second.
+/// The most processes to examine; Linux assigns no more ids than this by default on small machines,
+/// and reading a process list of this length takes well under a second.
 const MOST_PROCESSES: usize = 32_768;
 
-/// How much of a process's command line is read: an interpreter and the script's path.
+/// The most bytes to read of a process's command line: an interpreter and the script's path.
 const COMMAND_LINE: u64 = 4096;
 
-/// The readers that are known by the name of their process.
+/// The readers that are recognized by the name of their process.
 const PROCESSES: [(Reader, &str); 4] = [
     (Reader::Orca, "orca"),
     (Reader::Brltty, "brltty"),
@@ -39,26 +39,26 @@ const PROCESSES: [(Reader, &str); 4] = [
     (Reader::Fenrir, "fenrir"),
 ];
 
-/// Names a screen reader.
+/// A screen reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
-    /// GNOME's reader of graphical desktops.
+    /// GNOME's reader for graphical desktops.
     Orca,
-    /// The braille reader of consoles and desktops.
+    /// The braille reader for consoles and desktops.
     Brltty,
-    /// The kernel's reader of consoles.
+    /// The kernel's reader for consoles.
     Speakup,
-    /// The reader of consoles that lives outside the kernel.
+    /// The reader for consoles that runs outside the kernel.
     Fenrir,
-    /// The free reader of Windows.
+    /// The free reader for Windows.
     Nvda,
-    /// Freedom Scientific's reader of Windows.
+    /// Freedom Scientific's reader for Windows.
     Jaws,
     /// The reader that comes with Windows.
     Narrator,
     /// The reader that comes with macOS.
     VoiceOver,
-    /// One that only the accessibility bus or the flag of Windows tells of: some reader is on.
+    /// Some reader, reported only by the accessibility bus or the Windows flag.
     Unnamed,
 }
 
@@ -79,38 +79,38 @@ impl Reader {
     }
 }
 
-/// What one place showed.
+/// The result of checking one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sight {
-    /// A reader is at work.
+    /// A reader is running.
     Present(Reader),
-    /// None shows there.
+    /// There is no sign of a reader.
     Absent,
-    /// It could not be looked at.
+    /// The place could not be checked.
     Unknown {
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
 }
 
-/// One place that was looked at.
+/// One place that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
     /// The place, as a person would name it.
     pub place: Reason,
-    /// What it showed.
+    /// The result.
     pub sight: Sight,
 }
 
-/// All that was looked at.
+/// Everything that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Survey {
-    /// The places, in the order in which they were looked at.
+    /// The places, in the order in which they were checked.
     pub looks: Vec<Look>,
 }
 
 impl Survey {
-    /// Returns the reader that is at work: the first one with a name, else an unnamed one.
+    /// Returns the running reader: the first one with a name, otherwise an unnamed one.
     pub fn present(&self) -> Option<Reader> {
         let present = |look: &Look| match &look.sight {
             Sight::Present(reader) => Some(*reader),
@@ -127,17 +127,17 @@ impl Survey {
     }
 }
 
-/// All that can tell of a reader on this machine.
+/// Everything that can reveal a reader on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signs {
-    /// What the system itself told.
+    /// The signs that the system itself reports.
     marks: Vec<Mark>,
-    /// Where readers leave signs, on systems where they do.
+    /// The places where readers leave signs, on systems where they do.
     places: Option<Places>,
 }
 
 impl Signs {
-    /// Asks the system, and gives this machine's places.
+    /// Asks the system, and determines this machine's places.
     pub fn from_env() -> Self {
         Self {
             marks: readers::marks(),
@@ -145,7 +145,7 @@ impl Signs {
         }
     }
 
-    /// Looks at all of them; it takes no longer than the bus may, and reading the process list.
+    /// Checks all of them; takes at most the limit of the bus plus the time to read the process list.
     pub fn look(&self) -> Survey {
         let marks = self.marks.iter().map(marked);
         let places = self.places.iter().flat_map(Places::look);
@@ -155,7 +155,7 @@ impl Signs {
     }
 }
 
-/// Returns what a sign of the system means.
+/// Returns what a sign from the system means.
 fn marked(mark: &Mark) -> Look {
     let (place, reader) = match mark.sign {
         Sign::Nvda => (
@@ -183,13 +183,13 @@ fn marked(mark: &Mark) -> Look {
 /// The places where readers leave signs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Places {
-    /// The address of the person's session bus; absent where there is none.
+    /// The address of the person's session bus; `None` if there is none.
     bus: Option<OsString>,
-    /// The folder of processes, `/proc`.
+    /// The folder that shows processes, `/proc`.
     processes: PathBuf,
-    /// Speakup's choice of a synthesizer; the kernel makes it when the module is loaded.
+    /// Speakup's choice of a synthesizer; the kernel creates it when the module is loaded.
     synth: PathBuf,
-    /// Whether a graphical desktop shows this terminal, which Speakup can't read.
+    /// Whether a graphical desktop displays this terminal, which Speakup can't read.
     desktop: bool,
 }
 
@@ -211,7 +211,7 @@ impl Places {
         }
     }
 
-    /// Looks at all of them.
+    /// Checks all of them.
     fn look(&self) -> Vec<Look> {
         let looks = [self.bus(), self.speakup()].into_iter();
         looks.chain(self.processes()).collect()
@@ -222,10 +222,10 @@ impl Places {
             None => Sight::Absent,
             Some(address) => {
                 let address = address.to_string_lossy().into_owned();
-                // Connecting has no time limit of its own, so it must not be this thread that waits.
+                // Connecting has no time limit of its own, so this thread must not wait for it.
                 let (answer, answered) = mpsc::channel();
                 std::thread::spawn(move || {
-                    // Nobody takes an answer that comes too late.
+                    // The receiver is gone if the answer is too late.
                     let _ = answer.send(bus::ask(&address, BUS_LIMIT));
                 });
                 match answered.recv_timeout(BUS_LIMIT) {
@@ -265,7 +265,7 @@ impl Places {
         }
     }
 
-    /// Returns one look a reader, from one pass over the processes.
+    /// Returns one result per reader, from a single pass over the processes.
     fn processes(&self) -> Vec<Look> {
         let names = fs::read_dir(&self.processes).map(|entries| {
             let numbered = |path: &Path| {
@@ -300,8 +300,7 @@ impl Places {
     }
 }
 
-/// Returns the name of a program that runs, or of the script that a Python runs; a process that has
-/// ended and only waits to be taken leave of has none.
+/// Returns the name of a running program, or of the script that Python runs; `None` for a zombie.
 fn process(folder: &Path) -> Option<String> {
     let line = read(&folder.join("cmdline"), COMMAND_LINE).ok()?;
     let mut words = line.split(|byte| *byte == 0).map(String::from_utf8_lossy);

@@ -1,6 +1,6 @@
-//! No voice at all: every utterance is cut at once.
+//! No voice at all: every utterance is cut immediately.
 //!
-//! Responsibilities: keeping the promise of one Ended or Cut for each utterance when nothing can
+//! Responsibilities: keeping the promise of one Ended or Cut for each utterance if nothing can
 //! speak. Not here: why there is no voice (`choose`).
 
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use super::{Voice, VoiceEvent};
 use crate::announce::Utterance;
 
-/// Answers every utterance with Cut.
+/// A voice that answers every utterance with Cut.
 #[derive(Debug, Default)]
 pub(super) struct Silence {
     unsaid: VecDeque<VoiceEvent>,

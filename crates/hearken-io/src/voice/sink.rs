@@ -1,6 +1,6 @@
-//! The way of a voice's news to whoever listens.
+//! The channel from a voice to the listener of its news.
 //!
-//! Responsibilities: a bounded channel that the voice never waits on. Not here: what the news mean.
+//! Responsibilities: a bounded channel that the voice never waits for. Not here: what the news means.
 
 use std::collections::VecDeque;
 
@@ -9,39 +9,39 @@ use tokio::sync::mpsc;
 use super::VoiceEvent;
 use crate::announce::{Reason, UtteranceId};
 
-/// Bounds the channel. An utterance makes two events at most, Begun and one of Ended and Cut, and
-/// one is handed over at a time, so a listener that reads at all never sees it full.
+/// The capacity of the channel. An utterance causes at most two events, Begun and one of Ended and
+/// Cut, and utterances are passed on one at a time, so an active listener never sees it full.
 const CHANNEL: usize = 256;
 
-/// Bounds what waits while the channel is full; past it news are dropped, counted and told.
+/// The most news that waits while the channel is full; beyond it news is dropped, counted and reported.
 const WAITING: usize = 1024;
 
-/// Takes a voice's news to its listener over a bounded channel.
+/// The sender of a voice's news to its listener over a bounded channel.
 #[derive(Debug, Clone)]
 pub struct VoiceSink {
     events: mpsc::Sender<VoiceEvent>,
 }
 
 impl VoiceSink {
-    /// Makes a sink and the receiver of its events, in the order in which they happened.
+    /// Creates a sink and the receiver of its events, in the order in which they happened.
     pub fn channel() -> (Self, mpsc::Receiver<VoiceEvent>) {
         let (events, receiver) = mpsc::channel(CHANNEL);
         (Self { events }, receiver)
     }
 
-    /// Wraps a sender whose receiver the caller has already.
+    /// Wraps a sender whose receiver the caller already has.
     pub fn new(events: mpsc::Sender<VoiceEvent>) -> Self {
         Self { events }
     }
 
-    /// Tells at once that an utterance is not said, when no thread is there that could tell it.
+    /// Reports immediately that an utterance was not spoken, when no thread could report it.
     pub(super) fn cut(&self, id: UtteranceId) {
-        // There is room: nothing else is said meanwhile. Or nobody listens any more.
+        // There is space, as nothing else is being spoken; otherwise the listener is gone.
         let _ = self.events.try_send(VoiceEvent::Cut(id));
     }
 }
 
-/// The voice's end of a sink: pushing never waits, and nothing overtakes.
+/// The voice's end of a sink: pushing never waits, and order is preserved.
 #[derive(Debug)]
 pub(super) struct Outbox {
     sink: VoiceSink,
@@ -58,7 +58,7 @@ impl Outbox {
         }
     }
 
-    /// Sends an event, or keeps it until there is room.
+    /// Sends an event, or keeps it until there is space.
     pub(super) fn push(&mut self, event: VoiceEvent) {
         let kept = if self.waiting.is_empty() {
             match self.sink.events.try_send(event) {
@@ -75,12 +75,12 @@ impl Outbox {
         }
     }
 
-    /// Counts news that were lost before they came here.
+    /// Counts news that was lost before it got here.
     pub(super) fn lost(&mut self, count: u64) {
         self.dropped += count;
     }
 
-    /// Waits until one more event has left, or nobody listens any more; may be dropped at any time.
+    /// Waits until another event has been sent, or the listener is gone; may be dropped at any time.
     pub(super) async fn tend(&mut self) -> Listener {
         if self.waiting.is_empty() && self.dropped == 0 {
             self.sink.events.closed().await;
@@ -101,7 +101,7 @@ impl Outbox {
     }
 }
 
-/// Whether anybody reads a voice's news.
+/// Whether a voice's news still has a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Listener {
     There,

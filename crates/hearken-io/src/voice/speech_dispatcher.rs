@@ -1,6 +1,6 @@
-//! speech-dispatcher over its socket: connecting, starting the daemon, coming back after a loss.
+//! speech-dispatcher over its socket: connecting, starting the daemon, reconnecting after a loss.
 //!
-//! Responsibilities: the socket, the daemon's start as its own clients do it, backoff, and what of
+//! Responsibilities: the socket, starting the daemon as its own clients do, backoff, and which of
 //! the conversation's news the person hears as lost and recovered. Not here: the conversation
 //! (`dialogue`), which socket (`choose`).
 
@@ -22,16 +22,16 @@ use crate::config::Knob;
 use crate::platform::processes::alone;
 use crate::platform::sockets::UnixStream;
 
-/// What a person knows the engine as.
+/// The engine's name as a person knows it.
 pub(super) const NAME: &str = "speech-dispatcher";
 
-/// How much is read at a time.
+/// The bytes read at a time.
 const CHUNK: usize = 8 * 1024;
 
-/// How often a socket is looked for while the daemon starts.
+/// How often to check for a socket while the daemon starts.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// Where the daemon is and how it is started.
+/// Where the daemon is and how to start it.
 #[derive(Debug, Clone)]
 pub(super) struct DaemonFiles {
     /// The socket.
@@ -42,32 +42,32 @@ pub(super) struct DaemonFiles {
 
 type Connecting = Pin<Box<dyn Future<Output = Result<(UnixStream, Origin), Fault>>>>;
 
-/// Who started the daemon.
+/// How the daemon was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// It was there before.
+    /// It was already running.
     Found,
     /// It was started for this connection.
     Started,
 }
 
-/// What the voice is doing about its connection.
+/// The state of the voice's connection.
 enum State {
-    /// Nothing until then.
+    /// Nothing happens until then.
     Waiting(Instant),
-    /// The attempt is kept here, so that an order in between does not begin it anew.
+    /// The attempt is kept here, so that an order in between does not restart it.
     Connecting(Connecting),
     Up(Box<Connection>),
 }
 
-/// Whether the person was told that the voice is gone.
+/// Whether the person has heard that the voice is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Health {
     Well,
     Lost,
 }
 
-/// Speaks by speech-dispatcher.
+/// A voice that speaks through speech-dispatcher.
 pub(super) struct SpeechDispatcher {
     place: DaemonFiles,
     greeting: Greeting,
@@ -81,7 +81,7 @@ pub(super) struct SpeechDispatcher {
 }
 
 impl SpeechDispatcher {
-    /// Connects, starts the daemon where that is needed, and tests whether it can make sound.
+    /// Connects, starts the daemon if necessary, and tests whether it can produce sound.
     pub(super) async fn open(
         place: DaemonFiles,
         greeting: Greeting,
@@ -120,7 +120,7 @@ impl SpeechDispatcher {
         }
     }
 
-    /// Returns what can be changed, and how the person has it.
+    /// Returns what can be adjusted, and the person's own settings.
     fn adjustable(&mut self) -> VoiceEvent {
         let usual = self
             .connection()
@@ -132,7 +132,7 @@ impl SpeechDispatcher {
         }
     }
 
-    /// Waits for the conversation's next news, connecting first where that is needed.
+    /// Waits for the conversation's next news, connecting first if necessary.
     async fn step(&mut self) -> Result<News, Fault> {
         loop {
             match &mut self.state {
@@ -146,7 +146,7 @@ impl SpeechDispatcher {
                     let told = self.told.clone();
                     let now = Instant::now();
                     let dialogue = Dialogue::new(self.greeting.clone(), told, self.limits, now);
-                    // The finished attempt must not be polled again, whatever came of it.
+                    // The finished attempt must not be polled again, whatever its outcome.
                     self.state = State::Waiting(now);
                     let (stream, origin) = stream?;
                     self.origin = origin;
@@ -170,19 +170,19 @@ impl SpeechDispatcher {
         }
     }
 
-    /// Drops the connection and plans the next attempt.
+    /// Drops the connection and schedules the next attempt.
     fn retire(&mut self) {
         let wait = self.limits.backoff(self.attempt);
         self.attempt = self.attempt.saturating_add(1);
         let state = std::mem::replace(&mut self.state, State::Waiting(Instant::now() + wait));
         if let State::Up(mut connection) = state {
-            // A last CANCEL keeps a stuck daemon from saying old words when it comes to itself.
+            // A last CANCEL keeps a stuck daemon from speaking old words when it recovers.
             connection.push();
             self.told = connection.dialogue.into_told();
         }
     }
 
-    /// Puts the conversation's news into the voice's words.
+    /// Translates the conversation's news into the voice's.
     fn tell(&mut self, news: News) -> Option<VoiceEvent> {
         match news {
             News::Opened => match std::mem::replace(&mut self.health, Health::Well) {
@@ -269,7 +269,7 @@ impl Voice for SpeechDispatcher {
     }
 }
 
-/// One connection with its conversation.
+/// One connection and its conversation.
 struct Connection {
     stream: UnixStream,
     dialogue: Dialogue,
@@ -277,7 +277,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Writes what can be written without waiting.
+    /// Writes as much as possible without waiting.
     fn push(&mut self) {
         while !self.dialogue.outgoing().is_empty() {
             match self.stream.try_write(self.dialogue.outgoing()) {
@@ -289,7 +289,7 @@ impl Connection {
         }
     }
 
-    /// Reads what is there; gives whether the other side is still there.
+    /// Reads what is available without waiting.
     fn pull(&mut self) {
         let mut chunk = [0; CHUNK];
         match self.stream.try_read(&mut chunk) {
@@ -300,7 +300,7 @@ impl Connection {
         }
     }
 
-    /// Carries bytes both ways until there is news; it may be dropped at any time.
+    /// Transfers bytes both ways until there is news; may be dropped at any time.
     async fn turn(&mut self) -> News {
         loop {
             if let Some(news) = self.dialogue.news() {
@@ -310,7 +310,7 @@ impl Connection {
         }
     }
 
-    /// Carries bytes both ways until there is news or nothing more to wait for.
+    /// Transfers bytes both ways until there is news or nothing more to wait for.
     async fn turn_until_quiet(&mut self) -> News {
         loop {
             if let Some(news) = self.dialogue.news() {
@@ -353,7 +353,7 @@ fn fault_of(error: &std::io::Error) -> Fault {
     }
 }
 
-/// Connects, starting the daemon if nobody listens and its program is there.
+/// Connects, starting the daemon if it is not listening and its program is installed.
 async fn connect(place: DaemonFiles, limits: Limits) -> Result<(UnixStream, Origin), Fault> {
     let error = match attempt(&place.socket, limits).await {
         Ok(stream) => return Ok((stream, Origin::Found)),
@@ -372,7 +372,7 @@ async fn connect(place: DaemonFiles, limits: Limits) -> Result<(UnixStream, Orig
     };
     let started = async {
         spawn(program, &place.socket).await?;
-        // The program returns when the daemon is up, but the socket may follow a little later.
+        // The program returns when the daemon is up, but the socket may appear a little later.
         loop {
             match attempt(&place.socket, limits).await {
                 Ok(stream) => return Ok((stream, Origin::Started)),
@@ -394,16 +394,16 @@ async fn attempt(socket: &Path, limits: Limits) -> std::io::Result<UnixStream> {
         .unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
-/// For how many seconds a daemon that we started stays without any client: long enough for the next program
-/// to find it, and short enough that nothing of ours stays behind. Its own settings may say "for ever".
+/// How many seconds a daemon that we started stays without any client: long enough for the next program to find it, and
+/// short enough that nothing of ours is left behind. Its own settings may say "forever".
 const CLIENTLESS: &str = "10";
 
-/// Starts the daemon with the flags that its own client library uses, and the time after which it ends by
-/// itself when no client is left. It is not ended by us, because a screen reader may have come to use it; but one
-/// that has no sound to give to anybody is (`ours`).
+/// Starts the daemon with the flags that its own client library uses, and the time after which it ends by itself when
+/// no client is left. We do not end it, because a screen reader may be using it by then; only a daemon without sound,
+/// which is useless to any client, is ended (`ours`).
 ///
-/// It puts itself into the background; the person may have forbidden it (`DisableAutoSpawn`), which
-/// shows as an exit status.
+/// It puts itself into the background; the person may have forbidden the start (`DisableAutoSpawn`), which shows as an
+/// exit status.
 async fn spawn(program: &Path, socket: &Path) -> Result<(), Fault> {
     let mut command = tokio::process::Command::new(program);
     command

@@ -1,7 +1,8 @@
-//! The words of SSIP, the protocol of speech-dispatcher: bytes to replies and events, and back.
+//! The vocabulary of SSIP, the protocol of speech-dispatcher: bytes to replies and events, and
+//! back.
 //!
 //! Responsibilities: splitting a server's bytes into reply lines (1xx to 5xx) and events (7xx),
-//! writing an utterance's text so that nothing in it can become a command, and the words for
+//! writing an utterance's text so that nothing in it can become a command, and the keywords for
 //! priorities and languages. Not here: which command is sent when (`dialogue`), sockets
 //! (`speech_dispatcher`).
 //!
@@ -10,35 +11,35 @@
 
 use crate::announce::Class;
 
-/// Bounds a line of the server; real ones stay under 200 bytes, so a longer one is no SSIP.
+/// The longest line from the server; real ones stay under 200 bytes, so a longer one is not SSIP.
 pub(super) const LINE_LIMIT: usize = 8 * 1024;
 
-/// Bounds the lines of one event; the longest real one has four.
+/// The most lines in one event; the longest real one has four.
 const EVENT_LINES: usize = 8;
 
-/// Bounds a language tag; RFC 5646 asks for room for 35 characters.
+/// The longest language tag; RFC 5646 requires space for 35 characters.
 const LANGUAGE_LIMIT: usize = 35;
 
-/// Names a priority that hearken uses; the others of SSIP 4.3.1 are left out on purpose.
+/// A priority that hearken uses; the others of SSIP 4.3.1 are left out on purpose.
 ///
-/// `important` cancels a screen reader's message for good, `progress` drops messages, and
-/// `notification` is only good for a question that must never disturb anybody.
+/// `important` cancels a screen reader's message for good, and `progress` drops messages;
+/// `notification` is only good for a test that must never interrupt other speech.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Priority {
     /// Waits for other messages of its kind and is never cut by them.
     Message,
     /// Gives way to any message, such as a screen reader's, and to newer text.
     Text,
-    /// Gives way to everything: used for the silent test of the sound only.
+    /// Gives way to everything: used only for the silent sound test.
     Notification,
 }
 
 impl Priority {
-    /// Picks the priority of a class.
+    /// Returns the priority of a class.
     ///
-    /// Alerts, answers to keys and outcomes must be heard, so nothing but a more urgent utterance
-    /// of our own may cut them. Activity and streamed text give way to whatever else speaks on the
-    /// machine: they are plentiful, and our own queue hands the rest of a cut output over again.
+    /// Alerts, answers to keys and outcomes must be heard, so only a more urgent utterance of our
+    /// own may cut them. Activity and streamed text give way to any other speech on the machine:
+    /// they are plentiful, and our own queue passes on the rest of a cut output again.
     pub(super) fn of(class: Class) -> Self {
         match class {
             Class::Alert | Class::Response | Class::Outcome => Self::Message,
@@ -46,7 +47,7 @@ impl Priority {
         }
     }
 
-    /// Returns the word of SSIP 4.3.3.
+    /// Returns the keyword of SSIP 4.3.3.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Message => "MESSAGE",
@@ -56,64 +57,64 @@ impl Priority {
     }
 }
 
-/// What happened to a message (SSIP 4.7.2).
+/// An event in the life of a message (SSIP 4.7.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Happening {
-    /// The first sound.
+    /// It became audible.
     Begin,
-    /// The end was reached.
+    /// It reached its end.
     End,
-    /// It was thrown away, begun or not.
+    /// It was discarded, begun or not.
     Cancel,
-    /// It was held by somebody's PAUSE.
+    /// It was paused by a client's PAUSE.
     Pause,
-    /// It goes on after a PAUSE.
+    /// It continues after a PAUSE.
     Resume,
 }
 
-/// One thing that the server said.
+/// One unit of the server's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
     /// A line of a reply with more to come.
     Part {
-        /// What follows the code.
+        /// The text after the code.
         text: String,
     },
     /// The last line of a reply.
     Reply {
-        /// The three digits; only the first has a meaning (SSIP 5).
+        /// The three digits; only the first is significant (SSIP 5).
         code: u16,
     },
     /// An event about a message.
     Event {
-        /// What happened.
+        /// The kind of event.
         happening: Happening,
-        /// The server's number of the message.
+        /// The server's number for the message.
         message: u64,
     },
 }
 
-/// Says that what came is not SSIP.
+/// The error for input that is not SSIP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("what came over the socket is not the speech protocol")]
 pub(super) struct Garbage;
 
-/// Turns bytes into [`Said`], however they were cut.
+/// A parser from bytes to [`Said`], however they are cut.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
-    /// Bytes without their line's end; never longer than [`LINE_LIMIT`] and one chunk.
+    /// Bytes without their line end so far; never longer than [`LINE_LIMIT`] and one chunk.
     bytes: Vec<u8>,
-    /// The lines of an event that has not ended; kept apart because a reply may surround it.
+    /// The lines of an unfinished event; kept apart because a reply may surround it.
     event: Vec<String>,
 }
 
 impl Decoder {
-    /// Takes bytes in; [`Decoder::next`] must be called until it is empty before the next bytes.
+    /// Adds bytes; [`Decoder::next`] must be called until it returns nothing before the next bytes.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Returns the next thing the server said, if a whole one is there.
+    /// Returns the next unit of the server's output, if it is complete.
     pub(super) fn next(&mut self) -> Result<Option<Said>, Garbage> {
         loop {
             let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') else {
@@ -133,7 +134,7 @@ impl Decoder {
         }
     }
 
-    /// Reads one line; an event's inner line and an unknown event give nothing.
+    /// Parses one line; an event's inner line and an unknown event yield nothing.
     fn line(&mut self, line: &[u8]) -> Result<Option<Said>, Garbage> {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_end_matches(['\r', '\n']);
@@ -164,7 +165,7 @@ impl Decoder {
         }
     }
 
-    /// Closes the event whose last line has come; an event that hearken has no use for is dropped.
+    /// Returns the event whose last line has arrived; an event that hearken does not use is dropped.
     fn event_of(&mut self, code: u16) -> Option<Said> {
         let lines = std::mem::take(&mut self.event);
         let happening = match code {
@@ -180,14 +181,14 @@ impl Decoder {
     }
 }
 
-/// Returns whether a reply's code means that the command was done (SSIP 5: 1xx and 2xx).
+/// Returns whether a reply's code means success (SSIP 5: 1xx and 2xx).
 pub(super) fn is_ok(code: u16) -> bool {
     (100..300).contains(&code)
 }
 
-/// Takes away what no engine may get: control characters; the ones that part words leave a space.
+/// Removes what no engine may get: control characters; the separating ones become a space.
 ///
-/// Line ends (LF, CR, CR LF) stay as one LF.
+/// Line ends (LF, CR, CR LF) become one LF.
 pub(super) fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut previous = '\0';
@@ -204,7 +205,7 @@ pub(super) fn clean(text: &str) -> String {
     clean
 }
 
-/// Writes a text as the body of SPEAK, closing dot line included (SSIP 4.1).
+/// Returns a text as the body of SPEAK, including the closing dot line (SSIP 4.1).
 ///
 /// A line that starts with a dot gets a second one, so no text can end the message early, and what
 /// follows can never be taken for a command.
@@ -222,10 +223,10 @@ pub(super) fn body(text: &str) -> String {
     body
 }
 
-/// Returns a language tag as SSIP takes it (RFC 1766, SSIP 4.5), or nothing if it is not a tag.
+/// Returns a language tag in SSIP's form (RFC 1766, SSIP 4.5); `None` if it is not a tag.
 ///
-/// BCP 47 tags go over unchanged; anything but letters, digits and single hyphens is refused, which
-/// also keeps a hostile tag from becoming a second command.
+/// BCP 47 tags are passed on unchanged; anything but letters, digits and single hyphens is refused,
+/// which also keeps a hostile tag from becoming a second command.
 pub(super) fn language(tag: &str) -> Option<&str> {
     let ok = tag.len() <= LANGUAGE_LIMIT
         && tag.split('-').all(|part| {
@@ -235,14 +236,14 @@ pub(super) fn language(tag: &str) -> Option<&str> {
     ok.then_some(tag)
 }
 
-/// Returns SSIP's word for one of its eight kinds of voices (4.5), if a name is one: "female1", "child_male".
+/// Returns SSIP's keyword for one of its eight kinds of voices (4.5), if a name is one: "female1", "child_male".
 pub(super) fn voice_type(name: &str) -> Option<&'static str> {
     VOICE_TYPES
         .into_iter()
         .find(|kind| kind.eq_ignore_ascii_case(name.trim()))
 }
 
-/// The kinds of voices that every synthesiser gives to, as far as it has them.
+/// The kinds of voices that every synthesizer maps to its own, as far as it has them.
 const VOICE_TYPES: [&str; 8] = [
     "MALE1",
     "MALE2",
@@ -254,12 +255,12 @@ const VOICE_TYPES: [&str; 8] = [
     "CHILD_FEMALE",
 ];
 
-/// Takes from a word of the person's everything that could end the command it stands in.
+/// Removes everything from a word of the person's that could end the command containing it.
 pub(super) fn one_line(word: &str) -> String {
     clean(word).replace('\n', " ")
 }
 
-/// Makes a client name of SSIP 4.5: user, program and component, each of letters, digits, - and _.
+/// Returns a client name for SSIP 4.5: user, program and component, each of letters, digits, - and _.
 pub(super) fn client_name(user: &str) -> String {
     let user: String = user
         .chars()

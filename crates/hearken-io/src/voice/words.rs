@@ -1,23 +1,23 @@
-//! A command line to its words, without a shell.
+//! Splitting a command line into words, without a shell.
 //!
-//! Responsibilities: blanks, quotes and backslashes. Not here: variables, globs, pipes and all else
-//! that a shell does: no shell ever sees the command.
+//! Responsibilities: blanks, quotes and backslashes. Not here: variables, globs, pipes and
+//! everything else that a shell does: no shell ever sees the command.
 
 use crate::announce::Reason;
 
-/// Why a command line can't be cut into words.
+/// Why a command line can't be split into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unfinished {
-    /// A quote has no end.
+    /// A quote is not closed.
     Quote,
-    /// A backslash stands at the end.
+    /// A backslash is at the end.
     Backslash,
-    /// There is no word at all.
+    /// There are no words.
     Empty,
 }
 
 impl Unfinished {
-    /// Names it for a person.
+    /// Describes it for a person.
     pub fn reason(self) -> Reason {
         Reason::new(match self {
             Self::Quote => "voice.cause.command.quote",
@@ -35,10 +35,11 @@ enum Inside {
     Double,
 }
 
-/// Cuts a command line into words: blanks part them, quotes and backslashes keep them together.
+/// Splits a command line into words: blanks separate them, quotes and backslashes keep them
+/// together.
 ///
-/// Between single quotes everything is as it stands; between double quotes a backslash protects a
-/// quote or a backslash; elsewhere it protects any character.
+/// Between single quotes everything is literal; between double quotes a backslash protects a quote
+/// or a backslash; elsewhere it protects any character.
 pub fn split(line: &str) -> Result<Vec<String>, Unfinished> {
     let mut words = Vec::new();
     let mut word = String::new();

@@ -1,8 +1,8 @@
 //! The voice's thread: it carries orders to an engine and the engine's news back.
 //!
-//! Responsibilities: a thread with a runtime of its own, so that drawing and reading can't delay a
-//! stop; exactly one of Ended and Cut for each utterance, whatever an engine does; the time that
-//! the last words may take. Not here: engines, and which one it is (`choose`).
+//! Responsibilities: a thread with its own runtime, so that drawing and reading can't delay a stop;
+//! exactly one of Ended and Cut for each utterance, whatever an engine does; the time limit for the
+//! last words. Not here: engines, and which one it is (`choose`).
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,17 +14,16 @@ use super::sink::{Listener, Outbox, VoiceSink};
 use super::{Voice, VoiceEvent};
 use crate::announce::{Reason, Utterance, UtteranceId};
 
-/// Bounds a text in bytes: the largest event of AAEP has 64 KiB (3.7), and an argument of a program
-/// may have 128 KiB.
+/// The longest text, in bytes: the largest event of AAEP has 64 KiB (3.7), and a program's argument may have 128 KiB.
 pub(super) const TEXT_LIMIT: usize = 64 * 1024;
 
-/// How far back from [`TEXT_LIMIT`] a space is looked for, so that no word is cut in two.
+/// How far back from [`TEXT_LIMIT`] to look for a space, so that no word is cut in two.
 const WORD_LIMIT: usize = 256;
 
-/// What the voice's thread is called in a debugger.
+/// The name of the voice's thread in a debugger.
 const THREAD: &str = "hearken-voice";
 
-/// Starts the thread and has it run `work`; if that can't be, there is no voice, in words.
+/// Starts the thread and makes it run `work`; if that fails, reports that there is no voice, and why.
 pub(super) fn start<F, Fut>(sink: VoiceSink, work: F) -> Arc<Mailbox>
 where
     F: FnOnce(Desk) -> Fut + Send + 'static,
@@ -48,7 +47,7 @@ where
             }
         });
     if let Err(error) = thread {
-        // The thread that never was has dropped its desk, which has settled the mailbox.
+        // The thread that was never created has dropped its desk, which has settled the mailbox.
         Outbox::new(sink).push(VoiceEvent::None {
             reason: Reason::new("voice.cause.not_started")
                 .because("why", Reason::of_system(&error)),
@@ -57,16 +56,16 @@ where
     mailbox
 }
 
-/// Keeps the accounts between the callers and an engine.
+/// The accounts between the callers and an engine.
 #[derive(Debug)]
 pub(super) struct Desk {
     mailbox: Arc<Mailbox>,
     outbox: Outbox,
-    /// What the engine was given and has not finished.
+    /// The utterance that the engine was given and has not finished.
     current: Option<UtteranceId>,
-    /// What came before there was an engine.
+    /// The utterance that arrived before there was an engine.
     early: Option<Utterance>,
-    /// When what is being said is cut because the voice is being closed.
+    /// The time at which the current utterance is cut because the voice is being closed.
     closing: Option<Instant>,
 }
 
@@ -81,7 +80,7 @@ impl Desk {
         }
     }
 
-    /// Passes an event on, if it is not about an utterance that is settled already.
+    /// Passes on an event, unless it is about an utterance that is already settled.
     pub(super) fn tell(&mut self, event: VoiceEvent) {
         match &event {
             VoiceEvent::Begun(id) if self.current != Some(*id) => return,
@@ -104,7 +103,7 @@ impl Desk {
         }
     }
 
-    /// Reports what was replaced, and takes the wish to close.
+    /// Reports the replaced utterances, and applies a request to close.
     fn account(&mut self, orders: &mut Orders) {
         for id in orders.cut.drain(..) {
             self.outbox.push(VoiceEvent::Cut(id));
@@ -116,7 +115,7 @@ impl Desk {
         }
     }
 
-    /// Carries out the orders that have come.
+    /// Carries out the orders that have arrived.
     fn obey(&mut self, voice: &mut impl Voice) {
         let mut orders = self.mailbox.take();
         if orders.stop || orders.next.is_some() {
@@ -153,7 +152,7 @@ impl Desk {
         }
     }
 
-    /// Waits for an engine, or for the wish to close; keeps at most one utterance meanwhile.
+    /// Waits for an engine, or for a request to close; keeps at most one utterance meanwhile.
     pub(super) async fn until<T>(&mut self, engine: impl Future<Output = T>) -> Option<T> {
         tokio::pin!(engine);
         loop {
@@ -183,7 +182,7 @@ impl Desk {
         }
     }
 
-    /// Serves an engine until the voice is closed or nobody listens any more.
+    /// Serves an engine until the voice is closed or its listener is gone.
     pub(super) async fn serve(mut self, mut voice: impl Voice, limits: Limits) {
         if let Some(early) = self.early.take() {
             self.hand_over(early, &mut voice);
@@ -208,13 +207,13 @@ impl Desk {
             }
         }
         self.hush(&mut voice);
-        // One that does not close in time is left to itself: the program ends.
+        // An engine that does not close in time is abandoned: the program is ending.
         let _ = tokio::time::timeout(limits.close, voice.close()).await;
     }
 }
 
 impl Drop for Desk {
-    /// Settles the accounts on the way out.
+    /// Settles the accounts at the end.
     fn drop(&mut self) {
         let orders = self.mailbox.leave();
         self.cut_current();
@@ -226,7 +225,7 @@ impl Drop for Desk {
     }
 }
 
-/// Waits until a moment, or for ever.
+/// Waits until a given time, or forever.
 pub(super) async fn at(moment: Option<Instant>) {
     match moment {
         Some(moment) => tokio::time::sleep_until(moment.into()).await,
@@ -234,13 +233,13 @@ pub(super) async fn at(moment: Option<Instant>) {
     }
 }
 
-/// Returns whether a text has anything that an engine could say.
+/// Returns whether a text contains anything that an engine could speak.
 fn has_words(text: &str) -> bool {
     text.chars()
         .any(|sign| !sign.is_whitespace() && !sign.is_control())
 }
 
-/// Cuts a text that is over [`TEXT_LIMIT`] between two words where it can; says whether it did.
+/// Shortens a text that exceeds [`TEXT_LIMIT`], between two words if possible; returns whether it did.
 fn shorten(text: &mut String) -> bool {
     if text.len() <= TEXT_LIMIT {
         return false;

@@ -1,71 +1,71 @@
-//! Answers that a script gives by rule: a file of its own, named with each call (`--answers`).
+//! Answers that a script gives by rule: a file of its own, named on each command line (`--answers`).
 //!
-//! Responsibilities: the shape of `[[answer]]` and what is wrong with a file of them. Not here: which question a
-//! rule is about and what may be answered by it (`app::policy`).
+//! Responsibilities: the shape of `[[answer]]` and what is wrong with a file of them. Not here: which question a rule
+//! is about and what it may answer (`app::policy`).
 
 use serde::Deserialize;
 
 use super::policy::{self, PolicyRisk};
 use super::{AnswerFault, AnswersFault, ConfigError, PolicyFault, read};
 
-/// How many rules a file may have: they are all told at the start.
+/// The most rules in a file: all of them are announced at the start.
 const MOST_RULES: usize = 64;
 
-/// Which kind of question a rule is about.
+/// The kind of question that a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnswerKind {
-    /// An action is to be allowed.
+    /// A request to allow an action.
     Confirmation,
-    /// Something is to be known.
+    /// A request for information.
     Clarification,
 }
 
-/// One rule; of a file, the first one that is about a question decides it.
+/// One rule; the first rule of a file that is about a question decides it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerRule {
     /// Its name: letters, digits, `_` and `-`. Replies carry it as `decided_by: auto:NAME` (6.3.2).
     pub name: String,
-    /// Which kind of question it is about.
+    /// The kind of question that it is about.
     pub kind: AnswerKind,
     /// The agents it is about, by id or name; empty means every agent.
     #[serde(default)]
     pub agents: Vec<String>,
-    /// The tools it is about, as the producer names them; empty means every question.
+    /// The tools it is about, by the producer's names; empty means every question.
     #[serde(default)]
     pub tools: Vec<String>,
-    /// Whole words of the action or the question, whatever their capitals; of a rule that takes a risk, all of it.
+    /// Whole words of the action or the question, ignoring case; for a rule that accepts a risk, the complete text.
     #[serde(default)]
     pub text: Option<String>,
-    /// What is answered: `accept`, `reject` or `leave`; to a clarification, the words.
+    /// The answer: `accept`, `reject` or `leave`; for a clarification, the words.
     pub answer: String,
-    /// The risks beyond low that an acceptance takes.
+    /// The risks beyond low that it may accept.
     #[serde(default)]
     pub risks: Vec<PolicyRisk>,
-    /// Whether an acceptance takes what can't be undone, or is not said to be undoable.
+    /// Whether it may accept what can't be undone, or is not stated to be undoable.
     #[serde(default)]
     pub irreversible: bool,
-    /// Whether an acceptance takes what silence would accept, too.
+    /// Whether it may also accept what silence would accept.
     #[serde(default)]
     pub silence: bool,
 }
 
-/// Names what a rule does.
+/// The effect of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerWish<'a> {
     /// The action is accepted.
     Accept,
     /// The action is rejected.
     Reject,
-    /// The question stays open, and nobody is asked.
+    /// The question stays open, and the person is not asked.
     Leave,
     /// These words are the answer.
     Words(&'a str),
 }
 
 impl AnswerRule {
-    /// Returns what it does.
+    /// Returns the rule's effect.
     pub fn wish(&self) -> AnswerWish<'_> {
         match (self.kind, self.answer.as_str()) {
             (AnswerKind::Confirmation, "accept") => AnswerWish::Accept,
@@ -76,19 +76,19 @@ impl AnswerRule {
         }
     }
 
-    /// Returns whether it accepts more than a rule of the settings may.
+    /// Returns whether it accepts more than a rule in the settings may.
     pub fn takes_risk(&self) -> bool {
         self.irreversible || !self.risks.is_empty()
     }
 
-    /// Returns whether a text is what it is about.
+    /// Returns whether the rule is about a text.
     pub fn names(&self, text: &str) -> bool {
         let Some(wanted) = &self.text else {
             return true;
         };
         let (text, wanted) = (text.trim().to_lowercase(), wanted.trim().to_lowercase());
         if self.takes_risk() {
-            // Whatever stands beside a part of it would be accepted too.
+            // Anything around a partial match would be accepted too.
             text == wanted
         } else {
             has_words(&text, &wanted)
@@ -96,7 +96,7 @@ impl AnswerRule {
     }
 }
 
-/// Returns whether a text holds these words whole: "move" is no part of "remove" or "re-move".
+/// Returns whether a text contains these words as whole words: "move" is not part of "remove" or "re-move".
 fn has_words(text: &str, words: &str) -> bool {
     let belongs =
         |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '\'' | '\u{300}'..='\u{36f}');
@@ -121,7 +121,7 @@ struct File {
 /// Reads a file of answers.
 ///
 /// # Errors
-/// When it can't be read, or a rule in it is not sound.
+/// If it can't be read, or a rule in it is not valid.
 pub fn answers(text: &str) -> Result<Vec<AnswerRule>, ConfigError> {
     let File { answer: rules } = read(text)?;
     match fault(&rules) {
@@ -130,7 +130,7 @@ pub fn answers(text: &str) -> Result<Vec<AnswerRule>, ConfigError> {
     }
 }
 
-/// Finds what is wrong with rules.
+/// Returns what is wrong with a list of rules.
 fn fault(rules: &[AnswerRule]) -> Option<AnswersFault> {
     if rules.is_empty() {
         return Some(AnswersFault::Nothing);

@@ -1,11 +1,11 @@
-//! How words are to sound, as far as the person has said so.
+//! The sound of words, as far as the person has set it.
 
 use serde::{Deserialize, Serialize};
 
-/// The scale of rate, pitch and volume, as SSIP has it: -100 to 100.
+/// The scale of rate, pitch and volume, as in SSIP: -100 to 100.
 pub const SCALE: std::ops::RangeInclusive<i32> = -100..=100;
 
-/// Which punctuation marks are spoken by their names.
+/// The punctuation marks that are spoken by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Punctuation {
@@ -19,7 +19,7 @@ pub enum Punctuation {
     All,
 }
 
-/// Names what of a voice can be changed while it is in use.
+/// A property of the voice that can be changed while it is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Knob {
     /// How fast it speaks.
@@ -28,14 +28,14 @@ pub enum Knob {
     Pitch,
     /// How loud it speaks.
     Volume,
-    /// Which of the engine's voices it is.
+    /// The voice, one of the engine's.
     Voice,
-    /// Which punctuation marks are named.
+    /// The punctuation marks that are named.
     Punctuation,
 }
 
 impl Knob {
-    /// Lists every knob, in the order in which keys go through them.
+    /// Every knob, in the order in which keys step through them.
     pub const ALL: [Self; 5] = [
         Self::Rate,
         Self::Pitch,
@@ -46,7 +46,7 @@ impl Knob {
 }
 
 impl Punctuation {
-    /// Lists every level, the fewest marks first.
+    /// Every level, the fewest marks first.
     pub const ALL: [Self; 4] = [Self::None, Self::Some, Self::Most, Self::All];
 
     /// Returns its name in the settings and in SSIP.
@@ -60,7 +60,7 @@ impl Punctuation {
     }
 }
 
-/// How words are to sound; what is absent is left as the engine has it.
+/// The sound of words; an absent value is left to the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Delivery {
@@ -73,16 +73,16 @@ pub struct Delivery {
     /// How loud, from -100 to 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub volume: Option<i32>,
-    /// Which of the engine's voices, by its name.
+    /// The name of one of the engine's voices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voice: Option<String>,
-    /// Which punctuation marks are named.
+    /// The punctuation marks that are named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub punctuation: Option<Punctuation>,
 }
 
 impl Delivery {
-    /// Lays another over it: what the other says goes before.
+    /// Overrides this with another delivery: what the other sets wins.
     #[must_use]
     pub fn under(&self, other: &Self) -> Self {
         Self {
@@ -105,7 +105,7 @@ impl Delivery {
 /// The longest name of a voice; the longest of the 13,000 that espeak-ng offers has 50 characters.
 pub const LONGEST_VOICE: usize = 120;
 
-/// Returns whether a text can name a voice: it is not empty, not too long, and has no control
+/// Returns whether a text can be a voice's name: it is not empty, not too long, and has no control
 /// character, which could end a command to an engine.
 pub fn is_voice_name(name: &str) -> bool {
     !name.trim().is_empty() && name.len() <= LONGEST_VOICE && !name.chars().any(char::is_control)

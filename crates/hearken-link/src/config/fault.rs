@@ -1,71 +1,71 @@
 //! Why settings that can be read can't be used, as data.
 //!
-//! Responsibilities: telling each kind apart, with what it names. Not here: finding it (each part of the settings), the
-//! words (`announce`).
+//! Responsibilities: distinguishing the kinds of fault, each with its data. Not here: detecting them (each part of the
+//! settings), the words (`announce`).
 
-/// What a setting takes.
+/// The values that a setting accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// A number between these two.
     Between {
-        /// The least.
+        /// The smallest.
         least: i64,
-        /// The most.
+        /// The largest.
         most: i64,
     },
     /// 0, or a number between these two.
     ZeroOrBetween {
-        /// The least.
+        /// The smallest.
         least: i64,
-        /// The most.
+        /// The largest.
         most: i64,
     },
-    /// A number that is not less than this.
+    /// A number of at least this.
     AtLeast(u64),
-    /// A number that is not less than another setting's.
+    /// A number of at least another setting's value.
     AtLeastThatOf(&'static str),
     /// One or more of these.
     SomeOf(&'static [&'static str]),
     /// One or more languages.
     Languages,
-    /// Words, and what is said for each.
+    /// Words, and what is spoken for each.
     Pronunciations,
-    /// How a voice sounds.
+    /// Descriptions of how a voice sounds.
     Deliveries,
 }
 
 /// Why the rules that decide questions can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PolicyFault {
-    /// There are more than these.
+    /// There are more than this many.
     TooMany(usize),
-    /// A rule has no proper name.
+    /// A rule has no valid name.
     Name {
-        /// Which rule, from 1.
+        /// The number of the rule, from 1.
         number: usize,
-        /// How long a name may be.
+        /// The longest valid name.
         most: usize,
     },
     /// Two rules have this name.
     Twice(String),
-    /// A rule of this name would accept what is not of low risk.
+    /// The rule with this name would accept more than low risk.
     Accepts(String),
-    /// A rule of this name names an agent or a tool with an empty text.
+    /// The rule with this name lists an empty text as an agent or a tool.
     Empty(String),
 }
 
 /// Why a file of answers can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswersFault {
-    /// There is no rule in it.
+    /// It contains no rule.
     Nothing,
-    /// What goes for every list of rules goes wrong: how many they are, or how one is called.
+    /// A limit that applies to every list of rules is broken: their number or a name.
     Rules(PolicyFault),
     /// One rule can't be used.
     Rule {
-        /// Its name.
+        /// The rule's name.
         name: String,
-        /// Why.
+        /// What is wrong with it.
         fault: AnswerFault,
     },
 }
@@ -73,56 +73,56 @@ pub enum AnswersFault {
 /// Why one rule of a file of answers can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerFault {
-    /// It names an agent, a tool or a text with an empty text.
+    /// It lists an empty text as an agent, a tool or a text.
     Empty,
     /// It answers a clarification with an empty text.
     NoWords,
-    /// It gives a clarification a tool or a risk.
+    /// It sets a tool or a risk for a clarification.
     Clarification,
-    /// It answers a confirmation with something that is no decision.
+    /// It answers a confirmation with something other than a decision.
     Decision,
-    /// It takes a risk and does not accept.
+    /// It allows a risk but does not accept.
     RiskRejected,
-    /// It takes a risk, and names neither a tool nor a text: whatever an agent may think of would be accepted.
+    /// It allows a risk without naming a tool or a text: anything that an agent thinks of would be accepted.
     RiskAtLarge,
 }
 
 /// Why the sources of the settings can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceFault {
-    /// There are more than these.
+    /// There are more than this many.
     TooMany(usize),
-    /// A source has no proper name.
+    /// A source has no valid name.
     Name,
     /// Two sources have this name.
     Twice(String),
-    /// A source of this name has neither an address nor a command, or both.
+    /// The source with this name has neither an address nor a command, or both.
     Address(String),
-    /// Of two settings a source may have one only.
+    /// A source has two settings of which it may have only one.
     OneOf {
-        /// Its name.
+        /// The source's name.
         name: String,
         /// The settings.
         settings: [&'static str; 2],
     },
-    /// Of two settings a source has only one, and wants both.
+    /// A source has only one of two settings that belong together.
     Both {
-        /// Its name.
+        /// The source's name.
         name: String,
         /// The settings.
         settings: [&'static str; 2],
     },
-    /// A source of this name names no path, or is no server, where it says who takes prompts.
+    /// The prompt setting of the source with this name is not a path, or the source is not a server.
     Prompt(String),
-    /// A source of this name has a list of languages that is empty.
+    /// The source with this name has an empty list of languages.
     Languages(String),
     /// A setting of a source is outside its range.
     Range {
-        /// Its name.
+        /// The source's name.
         name: String,
         /// The setting.
         setting: &'static str,
-        /// What would be right.
+        /// The values that would be valid.
         takes: Takes,
     },
 }

@@ -6,26 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use super::Takes;
 
-/// Settings of what is asked of producers.
+/// Settings for what is requested from producers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HandshakeConfig {
-    /// How many events a second are taken at most, from 1 to 100000; urgent ones always come.
+    /// The most events per second that are accepted, from 1 to 100000; urgent ones always arrive.
     pub max_events_per_second: u64,
     /// Where streamed text may be cut: `none`, `word`, `sentence`, `paragraph`, `completion`.
     pub boundaries: Vec<String>,
-    /// Patterns of the types of event that are wanted; a star at the end stands for anything.
+    /// Patterns of wanted types of event; a star at the end stands for anything.
     pub include: Vec<String>,
-    /// Patterns of the types of event that are not wanted; they win.
+    /// Patterns of unwanted types of event; they win.
     pub exclude: Vec<String>,
     /// Addresses of the extension vocabularies that producers may use.
     pub extensions: Vec<String>,
-    /// Which conformance levels of producers are supported, from 1 to 3.
+    /// The conformance levels of producers that are supported, from 1 to 3.
     pub levels: Vec<u64>,
-    /// How fast is read or spoken, in words a minute, from 50 to 1000; absent is taken from the
-    /// voice's rate.
+    /// The speed of reading or speech, in words per minute, from 50 to 1000; if absent, it follows
+    /// from the voice's rate.
     pub pace_wpm: Option<u64>,
-    /// Whether only producers are followed whose signed manifest a key of the person's proves.
+    /// Whether to follow only producers whose signed manifest is proved by one of the person's
+    /// keys.
     pub require_signed: bool,
     /// A folder of public keys: `AGENT_ID.pem`, or `AGENT_ID/KEY_ID.pem`.
     pub keys: Option<PathBuf>,
@@ -50,7 +51,7 @@ impl Default for HandshakeConfig {
 }
 
 impl HandshakeConfig {
-    /// Finds the first setting that no producer could take, and what would be right.
+    /// Returns the first setting that no producer could accept, and the values that would be valid.
     pub(super) fn fault(&self) -> Option<(&'static str, Takes)> {
         static BOUNDARIES: [&str; 5] = ["none", "word", "sentence", "paragraph", "completion"];
         if !(1..=100_000).contains(&self.max_events_per_second) {
@@ -85,7 +86,7 @@ impl HandshakeConfig {
     }
 }
 
-/// What is asked of one producer otherwise than of all.
+/// The settings for one producer that differ from those for all.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SourceHandshake {
@@ -103,13 +104,13 @@ pub struct SourceHandshake {
     pub levels: Option<Vec<u64>>,
     /// See [`HandshakeConfig::pace_wpm`].
     pub pace_wpm: Option<u64>,
-    /// Whether this producer must prove itself, where that is not asked of all. What is asked of all
-    /// can't be waived for one.
+    /// Whether this producer must prove itself, even if not all must. A requirement for all can't
+    /// be waived for one.
     pub require_signed: bool,
 }
 
 impl SourceHandshake {
-    /// Lays this producer's own settings over those of all.
+    /// Returns the settings for all, overridden by this producer's own.
     pub fn over(&self, all: &HandshakeConfig) -> HandshakeConfig {
         let list =
             |own: &Option<Vec<String>>, all: &Vec<String>| own.as_ref().unwrap_or(all).clone();

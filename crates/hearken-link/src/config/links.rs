@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Takes;
 
-/// Names the dialect that a source speaks.
+/// The dialect that a source speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
@@ -39,42 +39,42 @@ pub enum Dialect {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinkConfig {
-    /// How often a link is tried again before it is given up; absent means for ever.
+    /// How often a link is retried before it is given up; absent means for ever.
     pub retries: Option<u32>,
-    /// The wait before the first new attempt, in milliseconds.
+    /// The wait before the first retry, in milliseconds.
     pub backoff_first_ms: u64,
     /// The longest wait between attempts, in milliseconds.
     pub backoff_cap_ms: u64,
-    /// How long making a connection may take, in milliseconds.
+    /// How long a connection attempt may take, in milliseconds.
     pub connect_timeout_ms: u64,
-    /// How long a reply may take to be accepted by the server, in milliseconds.
+    /// How long the server may take to accept a reply, in milliseconds.
     pub reply_timeout_ms: u64,
-    /// How long a stream may be silent, without even a comment, before a request beside it asks
-    /// whether anybody is there, in seconds; 0 never asks. A WebSocket is asked by a ping.
+    /// How long a stream may be silent, without even a comment, before a request beside it checks that the server is
+    /// there, in seconds; 0 never checks. On a WebSocket the check is a ping.
     pub silent_after_seconds: u64,
-    /// The largest message that is taken in, in bytes.
+    /// The largest message that is accepted, in bytes.
     pub max_frame_bytes: usize,
-    /// Whether plain http is allowed to hosts that are not this machine.
+    /// Whether plain http is allowed to hosts other than this machine.
     pub allow_plain_http: bool,
-    /// Whether servers are followed without a handshake, by `/events` and `/messages` alone.
+    /// Whether servers are followed without a handshake, through `/events` and `/messages` alone.
     pub plain_pair: bool,
-    /// Which dialect the sources speak.
+    /// The dialect that the sources speak.
     pub dialect: Dialect,
-    /// Whether a file is read on as it grows, instead of to its end.
+    /// Whether a file is followed as it grows, instead of read to its end.
     pub follow: bool,
-    /// Whether what Claude Code writes between two calls is read, from the transcript that its hooks name.
+    /// Whether to read what Claude Code writes between two calls, from the transcript that its hooks name.
     pub transcript: bool,
-    /// A file of certificates (PEM) that are trusted besides the system's.
+    /// A file of certificates (PEM) that are trusted in addition to the system's.
     pub ca: Option<PathBuf>,
-    /// A file with the certificate (PEM) by which servers know this program; wants `client_key`.
+    /// A file with the certificate (PEM) that identifies this program to servers; requires `client_key`.
     pub client_cert: Option<PathBuf>,
     /// A file with the private key (PEM) of `client_cert`.
     pub client_key: Option<PathBuf>,
-    /// The address under which signed answers go out, where a protocol wants them; wants `identity_key`.
+    /// The sender address of signed answers, for protocols that require them; requires `identity_key`.
     pub identity: Option<String>,
     /// A file with that identity's private Ed25519 key (PKCS #8, PEM).
     pub identity_key: Option<PathBuf>,
-    /// The address to which decisions are posted, where a protocol has somebody else carry them out; not beside
+    /// The address to which decisions are posted, for a protocol where another program carries them out; excludes
     /// `identity`.
     pub handler: Option<String>,
 }
@@ -114,7 +114,7 @@ impl LinkConfig {
         Duration::from_millis(self.reply_timeout_ms)
     }
 
-    /// Finds the first setting that is out of its range, and what would be right.
+    /// Returns the first setting out of range, and the values that would be valid.
     pub(super) fn fault(&self) -> Option<(&'static str, Takes)> {
         let ranges = [
             (

@@ -1,55 +1,55 @@
 //! Why a line of the settings can't be used, as data.
 //!
-//! Responsibilities: making that of what the reader of TOML says, and of the line it says it about. Not here:
-//! the words (`announce`).
+//! Responsibilities: deriving that from the TOML reader's message and the line that it is about. Not here: the words
+//! (`announce`).
 
-/// How many characters of what a person wrote are shown.
+/// The most characters of a person's text that are shown.
 const LONGEST: usize = 60;
 
-/// What does not fit on a line.
+/// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
-    /// A setting has a value that is none of those it takes.
+    /// A setting has a value that it does not accept.
     Value {
         /// The setting.
         name: String,
-        /// What is there.
+        /// The value that is there.
         given: String,
-        /// What may be there.
+        /// The values that are allowed.
         allowed: Vec<String>,
     },
     /// There is no such setting.
     Name {
-        /// What is there.
+        /// The name that is there.
         given: String,
-        /// The setting that it is closest to, where one is close.
+        /// The closest setting, if one is close.
         close: Option<String>,
     },
-    /// A setting has a value of another kind than it takes.
+    /// A setting has a value of the wrong kind.
     Kind {
         /// The setting.
         name: String,
-        /// What is there.
+        /// The value that is there.
         given: String,
     },
-    /// A setting takes a list, and has a single value.
+    /// A setting needs a list but has a single value.
     List {
         /// The setting.
         name: String,
-        /// What is there.
+        /// The value that is there.
         given: String,
     },
-    /// A setting that is needed is not there.
+    /// A required setting is missing.
     Missing {
         /// The setting.
         name: String,
     },
-    /// It is no TOML.
+    /// The line is not valid TOML.
     Syntax,
 }
 
 impl Misfit {
-    /// Makes it of the reader's message and the line.
+    /// Creates it from the reader's message and the line.
     pub(super) fn of(message: &str, line: &str) -> Self {
         let quoted: Vec<String> = message
             .split('`')
@@ -86,13 +86,13 @@ impl Misfit {
     }
 }
 
-/// Takes the blanks, the quotes and a comment from a piece of a line.
+/// Returns a piece of a line without blanks, quotes and comment.
 fn bare(text: &str) -> String {
     let text = text.split(" #").next().unwrap_or_default();
     shown(text.trim().trim_matches(['"', '\'', '[', ']']))
 }
 
-/// Makes what a person wrote fit to be shown: short, and without anything unseen.
+/// Returns a person's text fit for display: short, and without control characters.
 fn shown(text: &str) -> String {
     let seen = text.chars().filter(|c| !c.is_control());
     let mut short: String = seen.clone().take(LONGEST).collect();
@@ -102,7 +102,7 @@ fn shown(text: &str) -> String {
     short
 }
 
-/// Finds the name that one is probably meant for: at most a third of its letters differ.
+/// Returns the name that was probably meant: at most a third of its letters differ.
 pub fn closest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     known
         .into_iter()
@@ -111,7 +111,7 @@ pub fn closest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(str::to_owned)
 }
 
-/// Counts the letters that have to be put in, taken out or changed to make one word of another.
+/// Returns how many letters must be inserted, removed or changed to turn one word into the other.
 fn steps(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().take(LONGEST).collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,31 +1,31 @@
-//! Rules by which confirmations are decided without asking: none, unless the person wrote them.
+//! Rules that decide confirmations without asking: none, unless the person wrote them.
 //!
-//! Responsibilities: the shape of `[[policy]]` in the settings and what is wrong with one. Not here:
-//! which question a rule is about and what is done then (`app::policy`).
+//! Responsibilities: the shape of `[[policy]]` in the settings and what is wrong with one. Not
+//! here: which question a rule is about and what happens then (`app::policy`).
 
 use serde::{Deserialize, Serialize};
 
 use super::PolicyFault;
 
-/// How many rules there may be: they are all told at the start.
+/// The most rules: all of them are announced at the start.
 const MOST_RULES: usize = 32;
-/// How long a rule's name may be: it goes out in `decided_by` and is said with every decision.
+/// The longest name of a rule: it is sent in `decided_by` and announced with every decision.
 const LONGEST_NAME: usize = 40;
 
-/// What becomes of a confirmation that a rule is about.
+/// What a rule does with a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyDecision {
     /// It is rejected.
     Reject,
-    /// It is not answered and rings no bell; the person can still answer it.
+    /// It stays unanswered and rings no bell; the person can still answer it.
     Leave,
-    /// It is accepted where the event itself says that the risk is low and that it can be undone;
-    /// everywhere else the rule is about nothing.
+    /// It is accepted if the event itself states that the risk is low and the action can be undone;
+    /// otherwise the rule does not apply.
     Accept,
 }
 
-/// Names a risk as a rule may name it (`risk_level` of 4.4.1).
+/// A risk as a rule names it (`risk_level` of 4.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyRisk {
@@ -35,7 +35,7 @@ pub enum PolicyRisk {
     Medium,
     /// `high`
     High,
-    /// The event does not say it, or in a word that is not known.
+    /// The event does not state it, or uses an unknown word.
     Unknown,
 }
 
@@ -50,18 +50,18 @@ pub struct PolicyRule {
     /// The agents it is about, by id or name; empty means every agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
-    /// The tools it is about; empty means every question, also one that is about no known tool.
+    /// The tools it is about; empty means every question, even one about no known tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// The risks it is about; empty means every risk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub risks: Vec<PolicyRisk>,
-    /// Whether it accepts what silence would accept, too.
+    /// Whether it may also accept what silence would accept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub silence: bool,
 }
 
-/// Finds what is wrong with a list of rules.
+/// Returns what is wrong with a list of rules.
 pub(super) fn fault(rules: &[PolicyRule]) -> Option<PolicyFault> {
     if rules.len() > MOST_RULES {
         return Some(PolicyFault::TooMany(MOST_RULES));
@@ -85,7 +85,7 @@ pub(super) fn fault(rules: &[PolicyRule]) -> Option<PolicyFault> {
     None
 }
 
-/// Finds what is wrong with the name of the rule at a place, from 0.
+/// Returns what is wrong with the name of the rule at an index, from 0.
 pub(super) fn name_fault(at: usize, name: &str) -> Option<PolicyFault> {
     let proper = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let fits = !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(proper);

@@ -1,13 +1,15 @@
-//! Settings of agents that are started from here.
+//! Settings for agents started from here.
 
 use serde::{Deserialize, Serialize};
 
-/// Settings of agents that are started by `hearken run`.
+/// Settings for agents started by `hearken run`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunConfig {
-    /// Whether one step allows what hearken read whole and found nothing in.
+    /// Whether one step suffices to allow an action that hearken read completely and found nothing
+    /// wrong with.
     pub one_step: bool,
-    /// Whether that one step may also run the project's own code: tests, builds, its scripts.
+    /// Whether that one step may also allow running the project's own code: tests, builds, its
+    /// scripts.
     pub one_step_project: bool,
 }

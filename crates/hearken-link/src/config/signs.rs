@@ -1,9 +1,10 @@
-//! Settings with a few values: how the pane is coloured, and how a terminal is asked to notify.
+//! Settings with few values, such as the colours of the pane and the way to ask a terminal for a
+//! notification.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// How the pane is coloured; nothing is ever told by colour alone.
+/// The colours of the pane; nothing is ever conveyed by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThemeChoice {
@@ -16,7 +17,7 @@ pub enum ThemeChoice {
     Plain,
 }
 
-/// What is said of what is being typed.
+/// What is spoken of what is being typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EchoChoice {
@@ -31,29 +32,29 @@ pub enum EchoChoice {
     None,
 }
 
-/// When an agent's text is said.
+/// When an agent's text is announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswersChoice {
-    /// Sentence by sentence, as it comes.
+    /// Sentence by sentence, as it arrives.
     #[default]
     AsTheyCome,
     /// All of it once the turn is over.
     AtTheEnd,
 }
 
-/// Says by which sequence a terminal is asked for a desktop notification.
+/// The sequence that asks a terminal for a desktop notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NotificationChoice {
-    /// The one that the terminal is known to take, by the signs that it leaves in the environment.
+    /// The one that the terminal is known to understand, judging by its traces in the environment.
     #[default]
     Auto,
-    /// OSC 9, as iTerm2 takes it.
+    /// OSC 9, as iTerm2 understands it.
     Osc9,
-    /// OSC 777, as rxvt-unicode, the terminals of VTE and WezTerm take it.
+    /// OSC 777, as rxvt-unicode, VTE terminals and WezTerm understand it.
     Osc777,
-    /// OSC 99, as kitty and foot take it: it can be withdrawn.
+    /// OSC 99, as kitty and foot understand it: it can be withdrawn.
     Osc99,
     /// None.
     None,

@@ -1,4 +1,4 @@
-//! Sources that a person keeps in the settings, each with its own.
+//! Sources that a person keeps in the settings, each with its own settings.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Dialect, HandshakeConfig, LinkConfig, Load, SourceFault, SourceHandshake, Verbosity};
 
-/// How many sources the settings may hold: each is a connection that is kept open.
+/// The most sources in the settings: each is a connection that is kept open.
 const MOST: usize = 64;
 
-/// Describes a source and what is different for it from the other links.
+/// A source and its differences from the other links.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SourceConfig {
@@ -18,7 +18,7 @@ pub struct SourceConfig {
     pub name: String,
     /// Its SOURCE, as on the command line.
     pub url: Option<String>,
-    /// Instead of that, a program and its arguments.
+    /// A program and its arguments, instead of `url`.
     pub command: Vec<String>,
     /// The environment variable that holds its bearer token.
     pub token_env: Option<String>,
@@ -54,17 +54,17 @@ pub struct SourceConfig {
     pub silent_after_seconds: Option<u64>,
     /// See [`LinkConfig::max_frame_bytes`].
     pub max_frame_bytes: Option<usize>,
-    /// The path of its server that takes what its agent is to do, as `{"user_message": …}`; without it nothing is asked.
+    /// The path on its server to which prompts are posted as `{"user_message": …}`; without it, no prompts can be sent.
     pub prompt: Option<String>,
-    /// How long each announcement of its agents is, whatever the others' are.
+    /// The length of its agents' announcements, whatever it is for others.
     pub verbosity: Option<Verbosity>,
-    /// How much of its agents is announced, whatever the others' load is.
+    /// How much of its agents is announced, whatever the load is for others.
     pub load: Option<Load>,
-    /// The languages in which its agents are heard, best first, whatever the others' are.
+    /// The languages in which its agents are announced, best first, whatever they are for others.
     pub languages: Option<Vec<String>>,
-    /// Whether only what is urgent is spoken of its agents; each can be heard again by a key.
+    /// Whether its agents are spoken only if urgent; a key makes each audible again.
     pub quiet: bool,
-    /// What is asked of it before it sends anything, where that is not as for all.
+    /// What is requested from it before it sends anything, if it differs from the rest.
     #[serde(skip_serializing_if = "is_usual")]
     pub handshake: SourceHandshake,
 }
@@ -73,21 +73,21 @@ fn is_usual(handshake: &SourceHandshake) -> bool {
     *handshake == SourceHandshake::default()
 }
 
-/// How the agents of one source are announced, where that is not as for all.
+/// How the agents of one source are announced, if it differs from the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SourceAnnounce {
-    /// How long each announcement is.
+    /// The length of each announcement.
     pub verbosity: Option<Verbosity>,
     /// How much is announced.
     pub load: Option<Load>,
-    /// In which languages they are heard, best first.
+    /// The languages in which they are announced, best first.
     pub languages: Option<Vec<String>>,
     /// Whether only what is urgent is spoken.
     pub quiet: bool,
 }
 
 impl SourceConfig {
-    /// Returns how its agents are announced, where that is not as for all.
+    /// Returns how its agents are announced, if it differs from the rest.
     pub fn announce(&self) -> SourceAnnounce {
         SourceAnnounce {
             verbosity: self.verbosity,
@@ -97,7 +97,7 @@ impl SourceConfig {
         }
     }
 
-    /// Lays this source's own settings over those of all links.
+    /// Returns the settings of all links, overridden by this source's own.
     pub fn over(&self, links: &LinkConfig) -> LinkConfig {
         let mut links = links.clone();
         if self.retries.is_some() {
@@ -147,7 +147,7 @@ impl SourceConfig {
     }
 }
 
-/// Finds what is wrong with the sources of the settings.
+/// Returns what is wrong with the sources in the settings.
 pub(super) fn fault(sources: &[SourceConfig]) -> Option<SourceFault> {
     if sources.len() > MOST {
         return Some(SourceFault::TooMany(MOST));
@@ -211,13 +211,13 @@ pub(super) fn fault(sources: &[SourceConfig]) -> Option<SourceFault> {
     None
 }
 
-/// Returns whether a text is a path of a server from its root.
+/// Returns whether a text is an absolute path on a server.
 fn is_path(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_graphic() && c != '#';
     text.starts_with('/') && !text.starts_with("//") && text.chars().all(plain)
 }
 
-/// Returns whether a source is a server on the network, which other requests can be made to.
+/// Returns whether a source is a server on the network that can receive other requests.
 fn on_a_server(source: &SourceConfig) -> bool {
     let schemes = ["http://", "https://", "ws://", "wss://"];
     let url = source.url.as_deref().unwrap_or_default();

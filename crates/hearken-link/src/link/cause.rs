@@ -1,22 +1,22 @@
-//! Why something does not work, where a kind of fault has several reasons: typed until they are worded.
+//! Why something does not work, for kinds of fault with several reasons: typed until they are put into words.
 //!
-//! Responsibilities: each reason, what it names, and the key of its words. Not here: what follows from a fault
-//! (`fault`), the words (`announce`).
+//! Responsibilities: each reason, its data, and the key of its words. Not here: what follows from a fault (`fault`),
+//! the words (`announce`).
 
 use std::io::ErrorKind;
 
-/// What stands in the words of a reason.
+/// The value of a placeholder in the words of a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
-    /// A name, a number or an address, as it can be said.
+    /// A name, a number or an address, safe to announce.
     Own(String),
-    /// What the system says of an attempt.
+    /// The system's error for an attempt.
     Kind(ErrorKind),
-    /// What the other side says in its own words.
+    /// The other side's own words.
     Agent(String),
 }
 
-/// The other side's own words, which its debug form does not show.
+/// The other side's own words, hidden in the debug form.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TheirWords(pub String);
 
@@ -56,7 +56,7 @@ impl From<&TheirWords> for Detail {
     }
 }
 
-/// Writes an enum of reasons with the keys of their words; what a reason names stands in its words by the same name.
+/// Defines an enum of reasons with the keys of their words; each field fills the placeholder of the same name.
 macro_rules! causes {
     ($(#[$about:meta])* $name:ident:
         $($(#[$what:meta])* $variant:ident $({ $($(#[$of:meta])* $field:ident: $kind:ty),* })? => $key:literal;)*
@@ -68,7 +68,7 @@ macro_rules! causes {
         }
 
         impl $name {
-            /// The keys of all words, with the names of what stands in them.
+            /// The keys of all words, with the names of their placeholders.
             pub const KEYS: &'static [(&'static str, &'static [&'static str])] =
                 &[$(($key, &[$($(stringify!($field)),*)?])),*];
 
@@ -79,7 +79,7 @@ macro_rules! causes {
                 }
             }
 
-            /// Returns what stands in them.
+            /// Returns the values of the placeholders.
             pub fn details(&self) -> Vec<(&'static str, Detail)> {
                 match self {
                     $(Self::$variant $({ $($field),* })? =>
@@ -89,7 +89,7 @@ macro_rules! causes {
         }
 
         impl std::fmt::Display for $name {
-            /// Writes the key, for a line of a log; what stands in the words may be a stranger's.
+            /// Writes the key, for a log line; the values may come from a stranger.
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.key())
             }
@@ -98,15 +98,15 @@ macro_rules! causes {
 }
 
 causes! {
-    /// Says why what answers is no WebSocket that can be used.
+    /// Why the server does not offer a usable WebSocket.
     NoWebSocket:
     /// It is something else.
     SomethingElse => "cause.websocket.none";
-    /// It sends whoever comes elsewhere, which is not followed.
+    /// It redirects, which is not followed.
     Redirects => "cause.websocket.redirects";
-    /// It speaks none of the subprotocols that it must speak.
+    /// It speaks none of the required subprotocols.
     Without {
-        /// What was offered, best first.
+        /// The subprotocols offered, best first.
         protocol: &'static [&'static str]
     } => "cause.websocket.without";
     /// It chose a subprotocol that was not offered.
@@ -114,40 +114,40 @@ causes! {
 }
 
 causes! {
-    /// Says why there is no secure connection.
+    /// Why there is no secure connection.
     NoTls:
-    /// The certificate is of the past.
+    /// The certificate has expired.
     Expired => "cause.tls.expired";
-    /// The certificate is of the future.
+    /// The certificate is not valid yet.
     NotYet => "cause.tls.not_yet";
-    /// Nobody here trusts whoever issued it.
+    /// Its issuer is not trusted here.
     Issuer => "cause.tls.issuer";
-    /// It is another server's.
+    /// It belongs to another server.
     OtherName => "cause.tls.name";
-    /// It was taken back.
+    /// It was revoked.
     Revoked => "cause.tls.revoked";
-    /// It is not valid for another reason.
+    /// It is invalid for another reason.
     Certificate => "cause.tls.certificate";
-    /// What answers speaks something else.
+    /// The server speaks something else.
     SomethingElse => "cause.tls.none";
-    /// The server does not want it.
+    /// The server refuses.
     Refused => "cause.tls.refused";
-    /// The server can only do what is not safe.
+    /// The server offers no version that is safe.
     Versions => "cause.tls.versions";
     /// Something else went wrong.
     Handshake => "cause.tls.handshake";
-    /// Nothing at all is trusted here.
+    /// This system has no trusted root certificates.
     NoRoots => "cause.tls.no_roots";
-    /// Nothing can be set up here.
+    /// A secure connection can't be set up here.
     NoSetup => "cause.tls.no_setup";
 }
 
 causes! {
-    /// Says why something can't be used, or did not work, by its reason alone.
+    /// Why something can't be used, or did not work, by its reason alone.
     Cause:
-    /// No host or port is in an address.
+    /// An address has no host or no port.
     NoConnection => "cause.address.connection";
-    /// No request can be made of an address.
+    /// An address does not make a valid request.
     NoRequest => "cause.address.request";
     /// A path would lead to another server.
     LeavesServer => "cause.address.leaves";
@@ -157,201 +157,201 @@ causes! {
     Subprotocol => "cause.request.subprotocol";
     /// A token does not fit into a header.
     Token => "cause.request.token";
-    /// Too many requests wait for their answer.
+    /// Too many requests are waiting for their answers.
     TooManyRequests => "cause.request.too_many";
-    /// Too many replies wait to be sent.
+    /// Too many replies are waiting to be sent.
     TooManyReplies => "cause.reply.too_many";
-    /// What answers speaks something else than HTTP.
+    /// The server speaks something other than HTTP.
     NoHttp => "cause.http.none";
-    /// No way leads to the host.
+    /// The host can't be reached.
     Network => "cause.network";
-    /// A WebSocket's rules are broken.
+    /// The rules of WebSocket are broken.
     BrokenWebSocket => "cause.websocket.broken";
-    /// A message is no text.
+    /// A message is not text.
     Bytes => "cause.websocket.bytes";
-    /// A stream's rules are broken.
+    /// The rules of a stream are broken.
     BrokenStream => "cause.stream.broken";
-    /// What is to be read there is no document.
+    /// What was to be read is not a JSON document.
     NoDocument => "cause.document.none";
-    /// The server names an address that is none.
+    /// The server names an address that is not valid.
     NoStream => "cause.stream.nowhere";
     /// The server names an address that must not be followed.
     UnsafeStream => "cause.stream.unsafe";
-    /// A redirect without a place.
+    /// A redirect without a target.
     RedirectNowhere => "cause.redirect.nowhere";
-    /// A redirect of a message that loses it.
+    /// A redirect of a message that would lose it.
     RedirectLoses => "cause.redirect.loses";
     /// A redirect of a message to another server.
     RedirectMessage => "cause.redirect.message";
     /// A redirect of the handshake to another server.
     RedirectHandshake => "cause.redirect.handshake";
-    /// One redirect behind the other.
+    /// One redirect after another.
     RedirectAgain => "cause.redirect.again";
-    /// A redirect from what is secure to what is not.
+    /// A redirect from a secure to an insecure address.
     RedirectToPlain => "cause.redirect.plain";
-    /// A redirect to what is no server of pages.
+    /// A redirect to something other than a web server.
     RedirectNoHttp => "cause.redirect.no_http";
-    /// A redirect to another machine that is not secure.
+    /// A redirect to another machine without security.
     RedirectOpen {
-        /// The machine.
+        /// The other machine.
         host: String
     } => "cause.redirect.open";
-    /// A redirect to an address that holds a credential.
+    /// A redirect to an address that contains a credential.
     RedirectCredential => "cause.redirect.credential";
-    /// Nothing is to be started.
+    /// There is no program to start.
     NoProgram => "cause.program.none";
-    /// A program is not there.
+    /// A program does not exist.
     ProgramMissing {
-        /// Its name.
+        /// The program's name.
         name: String
     } => "cause.program.missing";
     /// A program may not be run.
     ProgramForbidden {
-        /// Its name.
+        /// The program's name.
         name: String
     } => "cause.program.forbidden";
     /// A program does not start.
     ProgramNotStarted {
-        /// Its name.
+        /// The program's name.
         name: String,
-        /// Why.
+        /// The system's reason.
         why: ErrorKind
     } => "cause.program.not_started";
     /// A program has no input or output.
     ProgramUnreachable {
-        /// Its name.
+        /// The program's name.
         name: String
     } => "cause.program.unreachable";
     /// A program was gone before it could be waited for.
     ProgramOver {
-        /// Its name.
+        /// The program's name.
         name: String
     } => "cause.program.over";
-    /// Nobody knows how a program ended.
+    /// It is unknown how a program ended.
     ProgramGone => "cause.program.gone";
-    /// A program says nothing more.
+    /// A program sends nothing more.
     ProgramMute => "cause.program.mute";
-    /// Nothing is at a socket's path.
+    /// There is nothing at a socket's path.
     NoSocket {
-        /// Its path.
+        /// The socket's path.
         name: String
     } => "cause.socket.none";
     /// No agent has a socket.
     NoAgents {
-        /// The agent that is looked for.
+        /// The agent that was looked for.
         id: String
     } => "cause.socket.no_agents";
-    /// Other agents have a socket.
+    /// Only other agents have a socket.
     OtherAgents {
-        /// The agent that is looked for.
+        /// The agent that was looked for.
         id: String,
-        /// Those who have.
+        /// The agents that have one.
         there: String
     } => "cause.socket.other_agents";
     /// A socket may not be used.
     SocketForbidden {
-        /// Its path.
+        /// The socket's path.
         name: String
     } => "cause.socket.forbidden";
-    /// A path has no room in a socket's address.
+    /// A path is too long for a socket's address.
     SocketPath => "cause.socket.path";
-    /// What is at a path is no socket.
+    /// What is at a path is not a socket.
     SocketUnusable {
         /// The path.
         name: String
     } => "cause.socket.unusable";
     /// A socket can't be reached.
     SocketUnreachable {
-        /// Its path.
+        /// The socket's path.
         name: String,
-        /// Why.
+        /// The system's reason.
         why: ErrorKind
     } => "cause.socket.unreachable";
-    /// Nobody knows whose socket it is.
+    /// The owner of a socket is unknown.
     SocketOfNobody => "cause.socket.whose";
-    /// A socket is another person's.
+    /// A socket belongs to another user.
     SocketOfAnother {
-        /// Their number.
+        /// The user's id.
         user: u32
     } => "cause.socket.another";
-    /// Nobody listens at a pipe.
+    /// No program listens at a pipe.
     NoPipe {
-        /// Its name.
+        /// The pipe's name.
         name: String
     } => "cause.pipe.none";
     /// A pipe may not be used.
     PipeForbidden {
-        /// Its name.
+        /// The pipe's name.
         name: String
     } => "cause.pipe.forbidden";
     /// A pipe can't be reached.
     PipeUnreachable {
-        /// Its name.
+        /// The pipe's name.
         name: String,
-        /// Why.
+        /// The system's reason.
         why: ErrorKind
     } => "cause.pipe.unreachable";
-    /// Another person's program listens at a pipe.
+    /// Another user's program listens at a pipe.
     PipeOfAnother => "cause.pipe.another";
-    /// Neither lengths nor lines.
+    /// The other side uses neither framing of the protocol: lengths or lines.
     NeitherFraming => "cause.framing.neither";
-    /// Lengths that lie.
+    /// The messages do not end where their lengths say.
     OutOfStep => "cause.framing.out_of_step";
-    /// A file is not there.
+    /// A file does not exist.
     NoFile {
-        /// Its name.
+        /// The file's name.
         name: String
     } => "cause.file.none";
     /// A file may not be read.
     FileForbidden {
-        /// Its name.
+        /// The file's name.
         name: String
     } => "cause.file.forbidden";
     /// A file can't be opened.
     FileNotOpened {
-        /// Its name.
+        /// The file's name.
         name: String,
-        /// Why.
+        /// The system's reason.
         why: ErrorKind
     } => "cause.file.not_opened";
-    /// A folder stands where a file should.
+    /// There is a folder in place of a file.
     Folder {
-        /// Its name.
+        /// The folder's name.
         name: String
     } => "cause.file.folder";
-    /// A file broke off.
+    /// Reading a file broke off.
     FileBroke {
-        /// Why.
+        /// The system's reason.
         why: ErrorKind
     } => "cause.file.broke";
-    /// Nothing could be started that reads it.
+    /// The reader of a file could not be started.
     NoReader => "cause.file.no_reader";
-    /// A file that grows is not there yet.
+    /// A file to be followed does not exist yet.
     FileNotYet => "cause.file.not_yet";
-    /// Another file stands in its place.
+    /// The file was replaced by another one.
     FileReplaced => "cause.file.replaced";
-    /// A file has become shorter.
+    /// The file has become shorter.
     FileCut => "cause.file.cut";
-    /// A file holds something else.
+    /// The contents of the file were rewritten.
     FileRewritten => "cause.file.rewritten";
-    /// Nothing can listen.
+    /// Listening is not possible.
     NoListening {
-        /// Where.
+        /// The address.
         name: String,
-        /// Why.
+        /// The system's reason.
         why: ErrorKind
     } => "cause.listening";
-    /// A question was decided before its answer went out.
+    /// A question was decided before its answer was sent.
     QuestionOver => "cause.answer.question_over";
-    /// The server does not take an answer, and does not say why.
+    /// The server refuses an answer without a reason.
     AnswerRefused => "cause.answer.refused";
-    /// The server is not content with something, and does not say with what.
+    /// The server complains about something without naming it.
     Complaint => "cause.answer.complaint";
     /// A name is too long to be answered under.
     NameTooLong => "cause.answer.name_too_long";
-    /// What the other side says of it.
+    /// The other side's own words about it.
     Said {
-        /// Its words.
+        /// The words.
         words: TheirWords
     } => "cause.said";
 }

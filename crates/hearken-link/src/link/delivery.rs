@@ -1,34 +1,34 @@
-//! What became of one attempt to send a reply, as far as that can be known on this side.
+//! The outcome of one attempt to send a reply, as far as this side can know it.
 //!
-//! Responsibilities: telling apart what was taken, what was written, what never left, what was refused
-//! and what nobody knows. Not here: whether it is tried again, and what the person is told (`app`).
+//! Responsibilities: distinguishing what was accepted, what was written, what never left, what was refused and what is
+//! unknown. Not here: whether it is retried, and what the person hears (`app`).
 //!
-//! Mental model: once a byte of a reply may have left, only the other side's own word tells what became
-//! of it. A connection that was never made, or took no byte, is the one sure sign that nothing arrived.
+//! Mental model: once a byte of a reply may have left, only the other side can report what became of it. The one sure
+//! sign that nothing arrived is a connection that was never made or accepted no byte.
 
 use super::Fault;
 
-/// How surely a reply is where it belongs.
+/// How certain it is that a reply arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Receipt {
-    /// The other side said that it took it.
+    /// The other side confirmed that it accepted the reply.
     Taken,
-    /// It was written to its last byte, over a connection on which nobody acknowledges anything.
+    /// It was written to its last byte, over a connection without acknowledgements.
     Written,
-    /// It is done with on this side: it only leads to the next step, so there is nothing to send.
+    /// It is complete on this side: it only leads to the next step, so there is nothing to send.
     Here,
 }
 
-/// Why a reply has no receipt, and what that means for where it is.
+/// Why a reply has no receipt, and what that means for the reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Undelivered {
-    /// Not a byte of it has left.
+    /// No byte of it has left.
     #[error("{0}")]
     Kept(Fault),
-    /// The other side answered that it does not take this attempt; it says nothing of earlier ones.
+    /// The other side refused this attempt; that means nothing for earlier ones.
     #[error("{0}")]
     Refused(Fault),
-    /// A byte of it may have left, and nobody said what became of it.
+    /// A byte of it may have left, and the outcome was not reported.
     #[error("{0}")]
     Unknown(Fault),
 }
@@ -41,11 +41,11 @@ impl Undelivered {
         }
     }
 
-    /// Reads a whole answer of a server that is no success.
+    /// Interprets a complete error response of a server.
     ///
-    /// What a server refuses (3xx, 4xx), can't do (501, 505) or has no time for (503), it did not take.
-    /// Of every other error it may have fallen over after taking it, and a gateway in between (502, 504)
-    /// knows no better.
+    /// A reply that a server refuses (3xx, 4xx), can't handle (501, 505) or has no time for (503) was not accepted.
+    /// With any other error the server may have failed after accepting it, and a gateway in between (502, 504) knows no
+    /// better.
     pub fn by_status(status: u16, fault: Fault) -> Self {
         match status {
             300..=499 | 501 | 503 | 505 => Self::Refused(fault),

@@ -1,73 +1,73 @@
-//! What can go wrong with a link, and sentences of a dialect: typed until they are worded.
+//! What can go wrong with a link, and sentences of a dialect: typed until they are put into words.
 //!
-//! Responsibilities: each kind of failure, whether trying again can help, how long the other side wants to
-//! be left alone; the key of a phrase and what stands in it, so that rooms that know no words can say something. Not
-//! here: finding it out (`transport`), telling the person (`app`), the words, and how each kind of argument is made
-//! safe to say (`announce`).
+//! Responsibilities: each kind of failure, whether a retry can help, how long the other side wants to be left alone;
+//! the key of a phrase and its arguments, so that modules without words can say something. Not here: detecting failures
+//! (`transport`), announcing them (`app`), the words, and how each kind of argument is made safe to announce
+//! (`announce`).
 
 use std::fmt;
 use std::time::Duration;
 
 use super::{Cause, NoTls, NoWebSocket};
 
-/// Why a link, a frame or a reply failed, without a payload and without a credential.
+/// Why a link, a frame or a reply failed, without payloads or credentials.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// Nobody listens at that address.
+    /// No program listens at that address.
     #[error("connection refused")]
     Refused,
     /// The host name has no address.
     #[error("the host name is not known")]
     UnknownHost,
-    /// No answer in time.
+    /// No answer came in time.
     #[error("no answer in time")]
     TimedOut,
     /// The connection broke or the server closed it.
     #[error("the connection was closed")]
     Closed,
-    /// A status that is no success.
+    /// An HTTP status other than success.
     #[error("the server answered with status {status}")]
     Status {
         /// The HTTP status code.
         status: u16,
-        /// The server's Retry-After, in seconds, when it gave one.
+        /// The server's Retry-After, in seconds, if it gave one.
         retry_after: Option<u64>,
     },
     /// A success that is not an event stream.
     #[error("the server answered with {content_type}, not with an event stream")]
     NotEventStream {
-        /// The content type, cut to 64 characters and cleaned; "no content type" when absent.
+        /// The content type, cut to 64 characters and cleaned; "no content type" if absent.
         content_type: String,
     },
-    /// What answers is no WebSocket that speaks the protocol.
+    /// The server does not offer a WebSocket that speaks the protocol.
     #[error("{0}")]
     NotWebSocket(NoWebSocket),
     /// The TLS handshake failed.
     #[error("no secure connection: {0}")]
     Tls(NoTls),
-    /// A line or message is larger than the bound.
+    /// A line or message exceeds the bound.
     #[error("a message is larger than {limit} bytes")]
     TooLarge {
         /// The bound, in bytes.
         limit: usize,
     },
-    /// A message has more values in it than the bound: read, they would take many times its size.
+    /// A message contains more values than the bound: parsed, they would take many times its size.
     #[error("a message has more than {limit} values")]
     TooManyValues {
         /// The bound.
         limit: usize,
     },
-    /// The server closed its WebSocket with a code that tells why.
+    /// The server closed its WebSocket with a code that gives the reason.
     #[error("the server closed the connection with code {code}")]
     ClosedWith {
         /// The close code.
         code: u16,
-        /// Its words, cleaned and cut; they are the other side's, and told to nobody by themselves.
+        /// Its words, cleaned and cut; they are the other side's and never announced on their own.
         reason: Reason,
         /// Whether another connection would be turned away too.
         turned_away: bool,
     },
-    /// A started program ended with an exit code that is no success.
+    /// A started program ended with an exit code other than success.
     #[error("the program ended with exit code {code}")]
     Exited {
         /// The code.
@@ -79,20 +79,20 @@ pub enum Fault {
         /// The signal's number.
         signal: i32,
     },
-    /// The source can't be understood or opened (a file that is not there, a bad address).
+    /// The source can't be understood or opened (a missing file, a bad address).
     #[error("{0}")]
     Unusable(Cause),
-    /// The producer takes no subscription.
+    /// The producer refuses the subscription.
     #[error("the subscription was refused: {reason}")]
     Rejected {
-        /// Why, with what helps.
+        /// Why, with advice.
         reason: Phrase,
         /// After how many seconds it may be asked again.
         retry_after: Option<u64>,
         /// Whether asking again can help.
         again: bool,
     },
-    /// The link takes no answers (a file, a pipe).
+    /// The link accepts no answers (a file, a pipe).
     #[error("this source takes no answers")]
     OneWay,
     /// Anything else.
@@ -100,7 +100,7 @@ pub enum Fault {
     Other(Cause),
 }
 
-/// The other side's own words about an end; its debug form shows none of them.
+/// The other side's own words about an end, hidden in the debug form.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Reason(pub String);
 
@@ -111,7 +111,7 @@ impl fmt::Debug for Reason {
 }
 
 impl Fault {
-    /// Returns whether trying again can't help: the link is given up at once.
+    /// Returns whether a retry can't help: the link is then given up immediately.
     pub fn is_final(&self) -> bool {
         match self {
             Fault::Refused | Fault::UnknownHost | Fault::TimedOut | Fault::Closed => false,
@@ -121,7 +121,7 @@ impl Fault {
             | Fault::Tls(_)
             | Fault::Unusable(_)
             | Fault::OneWay => true,
-            // A program is never started anew by itself: that could do again what it has done.
+            // A program is never restarted automatically: that could repeat what it has done.
             Fault::Exited { .. } | Fault::Killed { .. } => true,
             Fault::ClosedWith { turned_away, .. } => *turned_away,
             Fault::Rejected { again, .. } => !again,
@@ -129,7 +129,7 @@ impl Fault {
         }
     }
 
-    /// Returns how long the other side wants to be left alone, when it said so.
+    /// Returns how long the other side wants to be left alone, if it said so.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Fault::Status { retry_after, .. } => retry_after.map(Duration::from_secs),
@@ -156,13 +156,13 @@ impl Fault {
 /// The key of a phrase and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
-    /// The key in the files of phrases.
+    /// The key in the phrase files.
     pub key: &'static str,
-    /// What stands in it, by the names that the phrase has for them.
+    /// The arguments, by the names of the phrase's placeholders.
     pub args: Vec<(&'static str, Word)>,
 }
 
-/// What stands in a phrase, by whose word it is.
+/// An argument of a phrase, by its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
     /// A number, or a text of ours.
@@ -171,18 +171,18 @@ pub enum Word {
     Name(String),
     /// Several such names.
     Names(Vec<String>),
-    /// What the other side says in its own words.
+    /// The other side's own words.
     Agent(String),
     /// Another phrase.
     Phrase(Phrase),
-    /// Several phrases, one behind the other.
+    /// Several phrases, one after the other.
     Phrases(Vec<Phrase>),
     /// Why something did not work.
     Fault(Fault),
 }
 
 impl Phrase {
-    /// Names a phrase without arguments.
+    /// Creates a phrase without arguments.
     pub fn new(key: &'static str) -> Self {
         Self {
             key,
@@ -205,7 +205,7 @@ impl From<&'static str> for Phrase {
 }
 
 impl std::fmt::Display for Phrase {
-    /// Writes the key, for a line of a log; what stands in it may be a stranger's.
+    /// Writes the key, for a log line; the arguments may come from a stranger.
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         to.write_str(self.key)
     }

@@ -1,9 +1,9 @@
-//! The plain words that transport, dialects and the app share. Pure.
+//! The vocabulary that transport, dialects and the app share. Pure.
 //!
-//! Responsibilities: naming a link, what comes in over it ([`Frame`], [`LinkEvent`]), what goes wrong
-//! ([`Fault`]), what became of a reply ([`Receipt`], [`Undelivered`]), requests beside a stream and their
-//! answers, what is to be said and not worded yet ([`Phrase`]). Not here: anything that does something: bytes and connections (`transport`), what a message
-//! means (`dialect`), what the person is told (`app`).
+//! Responsibilities: naming a link, what arrives over it ([`Frame`], [`LinkEvent`]), what goes wrong ([`Fault`]), the
+//! outcome of a reply ([`Receipt`], [`Undelivered`]), requests beside a stream and their answers, sentences that are
+//! not put into words yet ([`Phrase`]). Not here: anything that acts: bytes and connections (`transport`), what a
+//! message means (`dialect`), what the person hears (`app`).
 
 mod call;
 mod cause;
@@ -19,6 +19,6 @@ pub use fault::{Fault, Phrase, Reason, Word};
 pub use news::{Frame, LinkEvent};
 pub use opening::{Address, Stream, Subprotocol, Way, WebSocketTerms};
 
-/// Names a source; the order is the order on the command line.
+/// The number of a source; sources are ordered as on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub usize);

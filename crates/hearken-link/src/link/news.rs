@@ -1,24 +1,24 @@
-//! What comes in over a link: whole messages, and what became of the link itself.
+//! What arrives over a link: whole messages, and news of the link itself.
 //!
-//! Responsibilities: the facts, in the words in which every room speaks of them. Not here: where they come
-//! from (`transport`), what a message means (`dialect`, `protocol`).
+//! Responsibilities: the facts, in the vocabulary that all modules share. Not here: where they come from (`transport`),
+//! what a message means (`dialect`, `protocol`).
 
 use std::time::Duration;
 
 use super::{Fault, HttpAnswer, Receipt, Request, Undelivered};
 
-/// Carries one whole message as it came, before anybody has read it.
+/// One whole message as it arrived, not yet interpreted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Frame {
     /// The text of the message (invalid UTF-8 replaced).
     pub text: String,
-    /// What the stream calls this kind of message, where it has a name for it: the `event` of a server-sent
-    /// event, cut after 128 bytes.
+    /// The stream's name for this kind of message, if it has one: the `event` of a server-sent event, cut after 128
+    /// bytes.
     pub event: Option<String>,
 }
 
 impl Frame {
-    /// Takes a message that has no name beside its text.
+    /// Creates a frame of text without a name.
     pub fn of(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -27,24 +27,24 @@ impl Frame {
     }
 }
 
-/// Reports what happened on a link, in the order in which it happened.
+/// An event of a link; they are reported in the order in which they happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkEvent {
-    /// An attempt begins; attempts count from 1 and start again after a good connection.
+    /// An attempt begins; attempts count from 1, and start again after a good connection.
     Connecting {
-        /// Which attempt this is.
+        /// The number of the attempt.
         attempt: u32,
     },
-    /// The stream is open: response headers are there, or the file could be opened. A server that
-    /// sends no headers before its first event can't be told from one that does not answer, so this
-    /// may come late; it is no reason to hold anything back.
+    /// The stream is open: response headers have arrived, or the file could be opened. A server that sends no headers
+    /// before its first event can't be distinguished from one that does not answer, so this may come late; it is no
+    /// reason to hold anything back.
     Connected,
-    /// The server took the connection that was just told as one that goes on behind the last event that
-    /// came: its id was sent along, and the answer was an event stream.
+    /// The server treats the connection just reported as a continuation after the last event that arrived: its id was
+    /// sent along, and the answer was an event stream.
     Resumed,
     /// A whole message arrived.
     Frame(Frame),
-    /// The link broke or could not be made, and will be tried again by itself.
+    /// The link broke or could not be made, and will be retried automatically.
     Lost {
         /// Why.
         fault: Fault,
@@ -56,72 +56,72 @@ pub enum LinkEvent {
         /// Why.
         fault: Fault,
     },
-    /// The source came to its regular end (end of a file, 204, a stream that said so).
+    /// The source reached its regular end (end of a file, 204, a stream that said so).
     Ended,
-    /// The outcome of a reply that was sent, exactly one for each.
+    /// The outcome of a reply that was sent; there is exactly one for each.
     Replied {
-        /// The number that the sender gave.
+        /// The number that the sender chose.
         request: u64,
-        /// Whether it is where it belongs, as far as that is known.
+        /// Whether it arrived, as far as that is known.
         outcome: Result<Receipt, Undelivered>,
     },
-    /// The outcome of a request that was made beside the stream, exactly one for each.
+    /// The outcome of a request made beside the stream; there is exactly one for each.
     Answered {
-        /// The number that the asker gave.
+        /// The number that the sender chose.
         request: u64,
-        /// What the server answered, with whatever status.
+        /// The server's answer, with any status.
         outcome: Result<HttpAnswer, Fault>,
     },
-    /// One event of a stream that answers a request which was made beside the stream of the link; the request's
-    /// [`LinkEvent::Answered`] comes behind the last of them.
+    /// One event of a stream that answers a request made beside the link's stream; the request's
+    /// [`LinkEvent::Answered`] follows the last of them.
     Piece {
-        /// The number that the asker gave.
+        /// The number that the sender chose.
         request: u64,
         /// The text of the event (invalid UTF-8 replaced).
         text: String,
     },
-    /// A stream is silent, and nobody can tell whether the other side is there. It is told; nothing is
-    /// done about it.
+    /// A stream is silent, and it is unknown whether the other side is there. This is reported; nothing is done about
+    /// it.
     Silent {
-        /// For how long, in seconds.
+        /// The length of the silence, in seconds.
         seconds: u64,
     },
-    /// A listening source waits for requests now.
+    /// A listening source is now ready for requests.
     Listening {
         /// The port, on this machine's loopback.
         port: u16,
     },
-    /// A request came in at a listening source. Whoever sent it waits until it is answered or lapses.
+    /// A request arrived at a listening source. Its sender waits until it is answered or lapses.
     Request {
         /// Our number for it.
         id: u64,
-        /// What it wants.
+        /// The request.
         request: Request,
     },
-    /// Nobody waits for the answer to a request any more: the other side went away, or its time is up.
+    /// The answer to a request is no longer awaited: the other side went away, or its time is up.
     Lapsed {
-        /// Our number of the request.
+        /// Our number for the request.
         id: u64,
     },
     /// Connections to a listening source were closed because they sent nothing, or did not know its secret.
     Strangers {
-        /// How many there were until now.
+        /// The number so far.
         count: u64,
     },
-    /// A stream that was opened by a message came to its end in good order: its answer is whole. What is
-    /// followed next is asked for by the next [`LinkEvent::Connecting`].
+    /// A stream that was opened by a message ended in good order: its answer is complete. The next
+    /// [`LinkEvent::Connecting`] asks what to follow next.
     StreamEnded,
-    /// A line for people that came beside the messages: what a started program wrote to its standard
-    /// error, cleaned and cut. It is shown when the person asks for it.
+    /// A line for people that arrived beside the messages: what a started program wrote to its standard error, cleaned
+    /// and cut. It is shown on request.
     Remark {
         /// The line.
         line: String,
     },
-    /// Something was left out because of a bound; it is told, never silent.
+    /// Something was dropped because of a bound; this is always reported.
     Dropped {
-        /// Which bound.
+        /// The bound.
         fault: Fault,
-        /// How many frames.
+        /// The number of frames.
         count: u64,
     },
 }

@@ -1,20 +1,20 @@
-//! How a question can be answered, and what it asks of the person who does.
+//! How a question can be answered, and what answering it takes.
 //!
-//! Responsibilities: whether it can be answered, in one step or two, and by which label a response is known.
-//! Not here: the words for any of it (`ways`, `doubt`, `question`).
+//! Responsibilities: whether it can be answered, in one step or two, and the label of each response.
+//! Not here: the words for any of this (`ways`, `doubt`, `question`).
 
 use crate::announce::text::speakable;
 use crate::protocol::AwaitingClarification;
 use crate::session::{Prompt, Question, Standing};
 
-/// Names a way to answer that is told in full once a run.
+/// A way to answer that is explained in full once per run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ways {
     OneStep,
     TwoSteps,
 }
 
-/// Names why a question can't be answered, if it can't.
+/// Returns the key of the reason why a question can't be answered; `None` if it can.
 pub(super) fn unanswerable(prompt: &Prompt) -> Option<&'static str> {
     match (prompt.standing, prompt.question.token()) {
         (Standing::NotAnswerable, _) => Some("question.one_way"),
@@ -26,7 +26,7 @@ pub(super) fn unanswerable(prompt: &Prompt) -> Option<&'static str> {
     }
 }
 
-/// Names the way to answer a confirmation; a clarification is told its way each time, which is short.
+/// Returns the way to answer a confirmation. Clarifications return `None`: theirs is short and is explained each time.
 pub(super) fn ways(prompt: &Prompt) -> Option<Ways> {
     match (&prompt.question, unanswerable(prompt)) {
         (Question::Confirmation(_), None) if takes_two_steps(prompt) => Some(Ways::TwoSteps),
@@ -44,7 +44,7 @@ pub fn takes_two_steps(prompt: &Prompt) -> bool {
     hides || prompt.wants_second_step()
 }
 
-/// Returns whether a question carries characters that a person can neither see nor hear.
+/// Returns whether a question contains characters that a person can neither see nor hear.
 pub fn hides_something(prompt: &Prompt) -> bool {
     match &prompt.question {
         Question::Confirmation(asked) => {
@@ -61,7 +61,7 @@ pub fn hides_something(prompt: &Prompt) -> bool {
     }
 }
 
-/// Returns what a person knows a response by: the label of the choice that it stands for.
+/// Returns the label by which a person recognises a response: that of the choice that it stands for, or else itself.
 pub fn label_of<'a>(asked: &'a AwaitingClarification, response: &'a str) -> &'a str {
     asked
         .choices

@@ -1,6 +1,6 @@
-//! Looking back: what happened while the person was away, a search.
+//! Looking back: what happened while the person was away, and searching.
 //!
-//! Responsibilities: counting and collecting entries of the history, and the words for the counts.
+//! Responsibilities: counting and collecting history entries, and the words for the counts.
 //! Not here: how long the person was away (`app`), the history itself (`history`), a whole turn (`turn`).
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::announce::announcement::{
 };
 use crate::announce::words::phrase::Arg;
 
-/// Counts what happened in a time.
+/// Counts of what happened in a span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Counts {
     started: usize,
@@ -64,8 +64,8 @@ impl Counts {
 }
 
 impl Announcer {
-    /// Tells in three sentences what happened since a moment: what ended and what was done, what was
-    /// written and asked, and how many questions (`open`) wait for the person now.
+    /// Returns three sentences on what happened since a moment: what ended and what was done, what was
+    /// written and asked, and how many questions (`open`) now wait for the person.
     pub fn away(&self, (since, now): (Duration, Now), open: usize, sessions: &Sessions) -> String {
         let mut counts = Counts::default();
         let recent = self.history().iter().rev();
@@ -116,7 +116,7 @@ impl Announcer {
         )
     }
 
-    /// Finds the nearest entry before a place, or before the end, whose shown words hold a text in any
+    /// Returns the nearest entry before a given one, or before the end, whose words contain a text, ignoring
     /// case.
     pub fn find(&self, text: &str, before: Option<AnnouncementId>) -> Option<Arc<Announcement>> {
         self.hits(text)
@@ -124,7 +124,7 @@ impl Announcer {
             .cloned()
     }
 
-    /// Counts the entries that hold a text, and which one of them this is, from the newest on.
+    /// Returns the place of an entry among those that contain a text, newest first, and how many there are.
     pub fn place_among(&self, text: &str, found: AnnouncementId) -> (usize, usize) {
         self.hits(text).fold((0, 0), |(place, count), told| {
             (place + usize::from(told.id >= found), count + 1)

@@ -1,14 +1,14 @@
-//! What needs no words, because other words say it: one fact is said once.
+//! What can go without words because other words already say it: each fact is said once.
 //!
-//! Responsibilities: which words a session's start takes, which states go without a word, when a tool's
-//! result needs no more than the agent's sentence about it, when a call was just agreed to. Not here: the
-//! phrases themselves (`wording`), whether an announcement is spoken at all (`publish`).
+//! Responsibilities: how a session's start is worded, which states go unspoken, when the agent's own sentence
+//! is enough for a tool's result, and when a call was just agreed to. Not here: the phrases themselves
+//! (`wording`), whether an announcement is spoken at all (`publish`).
 //!
 //! # Mental model
-//! A careful person who tells what an agent does leaves out what the next sentence says anyway: that it
+//! A careful person who reports what an agent does leaves out what the next sentence says anyway: that it
 //! calls a tool, when the tool comes next; that it writes, when its text comes next; that it waits, when its
-//! question comes next. Such a state is shown beside the agent and written down, and not said. What nothing
-//! else tells (that it thinks, decides, or what it thinks of a rejection) is said.
+//! question comes next. Such a state is shown next to the agent and recorded, but not spoken. What nothing
+//! else reports (that it thinks, that it decides, how it reacts to a rejection) is spoken.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,18 +28,18 @@ use crate::announce::words::naming::{begin_otherwise, looks_like};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
 
-/// A state that comes this soon after other words of its session is not said: as long as a beat waits.
+/// A state that follows other words of its session within this time is not spoken; it equals the wait for a beat.
 const JUST_NOW: Duration = Duration::from_secs(3);
-/// A session that took as long is told with its time.
+/// A session that took at least this long is announced with its duration.
 const LONG: Duration = Duration::from_secs(20);
-/// As long as what was told last is still in the ear.
+/// How long the last announcement stays in the listener's mind.
 const IN_MIND: Duration = Duration::from_secs(30);
-/// How many announcements are looked back over for the last that was said.
+/// How many announcements are searched backwards for the last one that was spoken.
 const MOST_LOOKED_AT: usize = 64;
 
 impl Announcer {
-    /// Fills in the short one of two phrases, or the long one in detail. Where the short one has no words,
-    /// the long one is kept and not said.
+    /// Returns the short one of two phrases, or the long one in detailed mode. If the short one is empty,
+    /// the long one is kept but not spoken.
     pub fn in_short(&self, key: &str, short: &str, args: &Args<'_>) -> (Vec<Segment>, Aloud) {
         let level = self.settings.verbosity;
         let whole = || self.phrases.say(key, level, args);
@@ -52,8 +52,8 @@ impl Announcer {
         }
     }
 
-    /// Tells something in the program's own name, with no agent's words in it, that people hear and read in
-    /// short and programs in full; in detail everybody has it in full.
+    /// Announces something in the program's own name, without any agent's words: in short form for people and in full
+    /// for programs. In detailed mode everyone gets the full form.
     pub fn say_in_short(
         &mut self,
         (class, kind): (Class, Kind),
@@ -69,7 +69,7 @@ impl Announcer {
                 shortened(&whole, &self.phrases.say(short, level, args))
             }
         };
-        // A phrase may have nothing for whoever wants few words.
+        // At low verbosity a phrase may be empty.
         let aloud = match segments.iter().all(|segment| segment.spoken().is_empty()) {
             true => Aloud::Echo,
             false => Aloud::Yes,
@@ -78,7 +78,7 @@ impl Announcer {
         self.own(draft, now)
     }
 
-    /// Tells something in the program's own name that is heard and read as a line in detail only.
+    /// Announces something in the program's own name that is heard, and read as a line, in detailed mode only.
     pub fn say_in_detail(
         &mut self,
         class: Class,
@@ -96,12 +96,12 @@ impl Announcer {
         self.own(draft, now)
     }
 
-    /// Words the end of a question. That an answer was sent is said once, with its receipt or in its place;
-    /// what the agent then does is told as that.
+    /// Words the end of a question. That an answer was sent is said once, either with its receipt or instead of it;
+    /// what the agent then does is announced separately.
     pub(super) fn settled(&self, prompt: &Prompt, how: &Closing) -> (Vec<Segment>, Aloud) {
         let whole = self.closed(prompt, how);
         let expected = match how {
-            // Where two answers went out, it is said which one counted.
+            // If two answers went out, the announcement says which one counted.
             Closing::StateLeft { .. } | Closing::ToolWentOn { .. } => {
                 let given = prompt.reply.given();
                 given.is_some_and(|given| given.earlier.is_none())
@@ -117,7 +117,7 @@ impl Announcer {
             | Closing::Unheard => false,
         };
         if *how == Closing::Changed {
-            // The question that takes its place says so.
+            // The question that replaces it says so.
             return (whole, Aloud::Kept);
         }
         match (&prompt.reply, self.settings.verbosity) {
@@ -134,7 +134,7 @@ impl Announcer {
         }
     }
 
-    /// Words a session's start: who, and what it is about.
+    /// Words a session's start: which agent, and what it is about.
     pub(super) fn started(
         &self,
         change: &Change,
@@ -142,7 +142,7 @@ impl Announcer {
         sessions: &Sessions,
     ) -> Draft {
         let mut summary = self.summary(change, &event.summary, Kind::SessionStarted);
-        // "Started." by itself tells nothing that the start does not; the next longer words do.
+        // "Started." alone adds nothing to the start itself; the next longer text does.
         let mut is_bare = self.tells_only_the_start(&summary);
         if is_bare {
             summary = self.summary_at(change, &event.summary, Verbosity::Normal);
@@ -151,11 +151,11 @@ impl Announcer {
         let agent = self.agent_name(&change.key, &change.agent, sessions);
         let key = match &summary {
             Arg::Agent(text, _) if names(text, &agent) => "session.started.named",
-            // One that shares its name has a mark behind it, which its own words have not.
+            // An agent with a namesake carries a mark after its name, which its own words lack.
             Arg::Agent(text, language) if names(text, &change.agent) => {
                 let words = change.agent.split_whitespace().count();
                 let mut rest = text.split_whitespace().skip(words - 1);
-                // What stands behind the name as a speaker's, not in a sentence, stays so.
+                // A name set off like a speaker's, not used within a sentence, stays set off.
                 let is_said = rest
                     .next()
                     .is_some_and(|last| last.ends_with([':', ',', '.']));
@@ -192,11 +192,11 @@ impl Announcer {
         )
     }
 
-    /// Returns whether a state is said: not where what follows it says the same, unless it is wanted in
-    /// detail or marked as critical.
+    /// Returns whether a state is spoken: not if what follows says the same, unless the person wants detail or
+    /// it is marked as critical.
     ///
-    /// Right after other words of its session a state adds little to them, and the pause that would make it
-    /// worth saying has not come: that the agent works on is heard by its beat.
+    /// Right after other words of its session a state adds little, and the pause that would make it worth saying
+    /// has not yet come; the beat already signals that the agent is still working.
     pub(super) fn aloud_of_state(
         &self,
         change: &Change,
@@ -213,21 +213,21 @@ impl Announcer {
                 Aloud::Echo
             }
             ("idle" | "thinking" | "deciding", Verbosity::Terse) => Aloud::Seen,
-            // What becomes of a question is said nowhere else.
+            // Nothing else reports what became of a question.
             _ if event.from_state == "awaiting_input" => Aloud::Yes,
             (_, Verbosity::Normal) if self.was_just_told(change, sessions) => Aloud::Seen,
             (_, Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed) => Aloud::Yes,
         }
     }
 
-    /// Returns whether something of a session was said a moment ago.
+    /// Returns whether something of a session was spoken a moment ago.
     fn was_just_told(&self, change: &Change, sessions: &Sessions) -> bool {
         let session = sessions.get(&change.key);
         let said = session.and_then(|session| self.last.borrow().said(session));
         said.is_some_and(|said| change.at.monotonic < said + JUST_NOW)
     }
 
-    /// Returns whether a question is the last thing that was told, and not long ago: what is said of it need not
+    /// Returns whether a question is the last thing that was spoken, and recently, so that words about it need not
     /// name it again.
     pub fn is_in_mind(&self, prompt: PromptId, now: Now) -> bool {
         let mut told = self.history.iter().rev().take(MOST_LOOKED_AT);
@@ -238,7 +238,7 @@ impl Announcer {
             })
     }
 
-    /// Words a session's good end: "Done." by itself tells nothing that the end does not.
+    /// Words a session's success. "Done." alone adds nothing to the end itself.
     pub(super) fn ended_well(&self, change: &Change, event: &SessionCompleted) -> Draft {
         let level = self.level(change.key.link, Kind::SessionCompleted);
         let summary = self.summary(change, &event.summary, Kind::SessionCompleted);
@@ -254,7 +254,7 @@ impl Announcer {
             | Arg::Command(_)
             | Arg::Inline(_) => true,
         };
-        // Whoever waited that long was perhaps not there any more.
+        // After that long a wait, the person may have stopped paying attention.
         let took = event.duration_ms.map(Duration::from_millis);
         let long = level != Verbosity::Terse && took.is_some_and(|took| took >= LONG);
         let key = match level {
@@ -276,8 +276,8 @@ impl Announcer {
         )
     }
 
-    /// Words the success of a tool. The agent's sentence about it says enough, unless several tools of its
-    /// session are at work and it must be told which one.
+    /// Returns the phrase for a tool's success. The agent's sentence about it is enough, unless other tools of its
+    /// session are running and the words must name the tool.
     pub(super) fn succeeded(
         &self,
         change: &Change,
@@ -297,8 +297,8 @@ impl Announcer {
         }
     }
 
-    /// Returns whether the person has just agreed to a call, so that nobody need say once more that it can't
-    /// be undone.
+    /// Returns whether the person has just agreed to a call, so that the warning that it can't be undone need not be
+    /// repeated.
     pub(super) fn was_agreed_to(
         &self,
         change: &Change,
@@ -321,16 +321,16 @@ impl Announcer {
         }
     }
 
-    /// Returns whether a call is the first since the person accepted something in its session: where none was
-    /// needed for it, nothing else links the two.
+    /// Returns whether a call is the first since the person accepted something in its session; if the call needed no
+    /// consent of its own, nothing else links the two.
     fn follows_consent(&self, change: &Change, sessions: &Sessions) -> bool {
         let session = sessions.get(&change.key);
         let asked = session.and_then(|session| self.last.borrow().asked(session));
         asked.is_some_and(|asked| sessions.prompt(asked).is_some_and(was_accepted))
     }
 
-    /// Returns whether an agent's words about its start are no more than "Started.", in the person's language
-    /// or in the protocol's own.
+    /// Returns whether an agent's words about its start say no more than "Started.", in the person's language or in
+    /// the protocol's own.
     fn tells_only_the_start(&self, words: &Arg) -> bool {
         match words {
             Arg::Agent(text, _) => {
@@ -359,16 +359,16 @@ fn was_accepted(prompt: &Prompt) -> bool {
     )
 }
 
-/// Puts short words in the place of what is heard and read, and keeps the whole for programs. All of them
-/// are the program's own.
+/// Returns a segment in which short words replace what is heard and read, while programs get the whole text. All
+/// words are the program's own.
 fn shortened(whole: &[Segment], short: &[Segment]) -> Vec<Segment> {
     let spoken = join_spoken(short);
     vec![Segment::new(Mark::Own, join(whole), &spoken).shown_as(&join(short))]
 }
 
-/// Returns whether a text begins with the agent's name, as it is seen.
+/// Returns whether a text visibly begins with the agent's name.
 pub(super) fn names(text: &str, agent: &str) -> bool {
-    // Most that do have it to the letter.
+    // Most texts that do contain the name letter by letter.
     if let Some(behind) = text.strip_prefix(agent)
         && behind.starts_with(' ')
         && agent.ends_with(|last: char| last.is_ascii_alphanumeric())
@@ -382,7 +382,7 @@ pub(super) fn names(text: &str, agent: &str) -> bool {
     let Some(last) = text.split_whitespace().take(words).last() else {
         return false;
     };
-    // How much white space is between two words is not seen.
+    // The amount of white space between two words is invisible.
     let end = last.as_ptr().addr() - text.as_ptr().addr() + last.len();
     let begin = text.get(..end).unwrap_or_default();
     looks_like(begin.trim().trim_end_matches([':', ',', '.']), agent)

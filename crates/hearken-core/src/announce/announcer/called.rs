@@ -1,7 +1,7 @@
-//! By which name a person tells an agent, and a run of it, from all others.
+//! The name by which a person tells an agent, and each of its runs, from all others.
 //!
-//! Responsibilities: when a name is not enough, and what is put to it then. Not here: what a name from the wire is
-//! made fit by (`naming`), what is proven of it (`trust`).
+//! Responsibilities: when a name is not enough, and what is then added to it. Not here: how a name from the wire is
+//! cleaned (`naming`), what is proven about it (`trust`).
 
 use std::borrow::Cow;
 use std::cell::Ref;
@@ -15,7 +15,7 @@ use super::namesakes::Namesakes;
 use crate::announce::words::naming::{LONGEST_NAME, is_namesake, look, without_number};
 use crate::announce::words::phrase::{Arg, Phrases};
 
-/// The labels with which lines begin.
+/// The labels that begin lines.
 const LABELS: [&str; 14] = [
     "label.session",
     "label.state",
@@ -33,23 +33,23 @@ const LABELS: [&str; 14] = [
     "label.hint",
 ];
 
-/// Returns how the labels of lines look.
+/// Returns the lookalike forms of the line labels.
 pub(super) fn labels(phrases: &Phrases) -> Vec<String> {
     let label = |key: &&str| look(&phrases.text(key, &[("agent", Arg::own(""))]));
     LABELS.iter().map(label).collect()
 }
 
 impl Announcer {
-    /// Returns whether an agent is named with each of its announcements: where there are several, or where its
-    /// name is a mere claim.
+    /// Returns whether an agent is named in each of its announcements: if there are several, or if its name is an
+    /// unproven claim.
     pub(super) fn is_named(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> bool {
         sessions.several() || self.trust.doubts(key.link, &key.agent, agent)
     }
 
-    /// Returns the name by which a person tells a run of an agent from all others: where several share a name, or
-    /// several runs of one agent went on at a time, the first words of its request are added, else the number of
-    /// its source or its own. Names that look alike count as the same, and one that looks like the program's own
-    /// is called an agent's. A name that a key stands for and that nothing proved is called unproven.
+    /// Returns the name by which a person tells one run of an agent from all others. If several agents share a name,
+    /// or several runs of one agent overlapped, the first words of the run's request are added, or else the number of
+    /// its source or of the run. Names that look alike count as equal, and a name that looks like the program's own is
+    /// marked as an agent's. A name that is reserved by a key, but not proven by it, is called unproven.
     pub fn agent_name(&self, key: &SessionKey, agent: &Arc<str>, sessions: &Sessions) -> Arc<str> {
         let Some(own) = sessions.get(key) else {
             return self.name_of_agent(key, agent, sessions).into();
@@ -64,14 +64,14 @@ impl Announcer {
         last.name_apart(naming, own, agent, apart, found)
     }
 
-    /// Returns the name by which a person tells an agent from all others, whichever of its runs is meant: where
-    /// several share a name, the number of its source, or its id, is added.
+    /// Returns the name by which a person tells an agent from all others, whichever run is meant. If several
+    /// agents share a name, the number of the source or the agent's id is added.
     pub fn name_of_agent(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
         let apart = self.apart(key, agent, None, sessions);
         self.named(key, agent, &apart, 0)
     }
 
-    /// Finds by what an agent, or a run of it, is told from all others.
+    /// Returns what tells an agent, or one of its runs, from all others.
     fn apart(
         &self,
         key: &SessionKey,
@@ -88,7 +88,7 @@ impl Announcer {
         let words = request.and_then(|request| self.looks.first_words(request));
         let words =
             words.filter(|words| !namesakes.share_words(key, &seen, own, &self.looks.of(words)));
-        // On one source its number would tell nothing.
+        // Within one source, the source's number would distinguish nothing.
         match (words, own) {
             (Some(words), _) => Apart::Words(words),
             (None, _) if !namesakes.are_others_on_link(key, &seen, own) => Apart::Source,
@@ -109,7 +109,7 @@ impl Announcer {
         self.marked(phrase, name, mark)
     }
 
-    /// Returns the counts of those who share a name, as they are now.
+    /// Returns the current counts of agents that share a name.
     fn namesakes(&self, sessions: &Sessions) -> Ref<'_, Namesakes> {
         let mut namesakes = self.namesakes.borrow_mut();
         namesakes.follow(sessions, &self.looks);
@@ -117,7 +117,7 @@ impl Announcer {
         self.namesakes.borrow()
     }
 
-    /// Returns what an agent is called where nobody shares its name.
+    /// Returns what an agent is called if no other agent shares its name.
     fn called(&self, key: &SessionKey, agent: &str) -> String {
         let phrase = if self.trust.doubts(key.link, &key.agent, agent) {
             "agent.unproven"
@@ -130,7 +130,7 @@ impl Announcer {
         self.phrases.text(phrase, &args)
     }
 
-    /// Returns whether a name could be taken for hearken's own, or for a label of its lines.
+    /// Returns whether a name could be mistaken for hearken's own, or for the label of a line.
     fn could_be_ours(&self, agent: &str) -> bool {
         is_namesake(&self.looks.of(agent)) || {
             let name = self.looks.of(without_number(agent));
@@ -138,7 +138,7 @@ impl Announcer {
         }
     }
 
-    /// Puts a mark to a name that is no longer than leaves the mark in sight.
+    /// Adds a mark to a name, which is shortened as far as needed to keep the mark in sight.
     fn marked(&self, phrase: &str, name: String, mark: Arg) -> String {
         let name = match self.phrases.name_of(&name) {
             Cow::Borrowed(_) => name,
@@ -153,7 +153,7 @@ impl Announcer {
         let [(_, Arg::Name(name)), mark] = args else {
             return marked;
         };
-        // As long as it stands in there: what shows that it was shortened before is not put in again.
+        // Measured as it appears in the result; an existing sign of shortening is not added twice.
         let long = self.phrases.name_of(&name).chars().count();
         let most = LONGEST_NAME.saturating_sub(whole.saturating_sub(long));
         let shorter = Arg::Name(name.chars().take(most).collect());
@@ -186,7 +186,7 @@ mod tests {
         let mut sessions = Sessions::default();
         let mut announcer = new(Arc::clone(&english));
         let mut seen = std::collections::BTreeSet::new();
-        // Asked twice, so that the second answer is one that was known.
+        // Asks twice, so that the second answer comes from the cache.
         let mut check = |announcer: &Announcer, sessions: &Sessions, fresh: &Announcer| {
             for session in sessions.iter() {
                 let name = |of: &Announcer| of.agent_name(&session.key, &session.agent, sessions);
@@ -231,7 +231,7 @@ mod tests {
             sessions.apply(link, decode(&event.to_string()).unwrap(), now);
             check(&announcer, &sessions, &new(Arc::clone(&english)));
         }
-        // What no session knows of: whom the person has a key of, and their language.
+        // What no session records: which agents the person has a key for, and the person's language.
         announcer.trust_mut().know(["b"].into_iter());
         let mut fresh = new(Arc::clone(&english));
         fresh.trust_mut().know(["b"].into_iter());
@@ -240,7 +240,7 @@ mod tests {
         let mut fresh = new(german);
         fresh.trust_mut().know(["b"].into_iter());
         check(&announcer, &sessions, &fresh);
-        // Whoever left is no namesake any more.
+        // An agent that left no longer counts as a namesake.
         sessions.link_left(other, now);
         check(&announcer, &sessions, &fresh);
         assert!(seen.len() > 8, "{seen:?}");

@@ -1,8 +1,8 @@
-//! What about a question is unusual, in words: what its tool says otherwise, whose its token is, what was
-//! hidden in it, what perhaps became of an answer.
+//! What is unusual about a question, in words: what its tool says otherwise, whose token it carries, what was
+//! hidden in it, what may have become of an answer.
 //!
-//! Responsibilities: those sentences, and whether a question takes two steps because of any of them. Not
-//! here: how the question itself is worded (`question`), asking for the second step (`app`).
+//! Responsibilities: those sentences. Not here: whether a question takes two steps (`answerable`), how the
+//! question itself is worded (`question`), asking for the second step (`app`).
 
 use crate::config::Verbosity;
 use crate::protocol::RiskLevel;
@@ -15,7 +15,7 @@ use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
 impl Announcer {
-    /// Says of a question's tool that its own word is worse than the question's; empty where it is not.
+    /// Describes how a question's tool rates itself worse than the question does; empty if it does not.
     pub(super) fn tool_says(&self, prompt: &Prompt) -> String {
         let Question::Confirmation(asked) = &prompt.question else {
             return String::new();
@@ -41,8 +41,8 @@ impl Announcer {
         self.phrases.text("question.tool_says", &args)
     }
 
-    /// Says that a question can be answered whose token was another one's, or that the agent asks again
-    /// what was answered.
+    /// Announces that a question whose token belonged to another can now be answered, or that the agent repeats a
+    /// question that was answered.
     pub(super) fn asked_anew(&self, prompt: &Prompt) -> Vec<Segment> {
         let perhaps = self.perhaps_words(prompt);
         let key = if perhaps.is_empty() {
@@ -58,7 +58,7 @@ impl Announcer {
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
-    /// Says, for each ten times as many, that questions of an agent wait for room.
+    /// Announces, at each power of ten, that an agent's questions wait for room.
     pub(super) fn questions_waiting(
         &self,
         change: &Change,
@@ -83,7 +83,7 @@ impl Announcer {
         Some(Draft::new(Class::Alert, Kind::Hint, segments))
     }
 
-    /// Says everything else about a question that nobody should overhear; empty where it is usual.
+    /// Returns everything else about a question that must not be missed; empty if nothing is unusual.
     pub(super) fn doubts(&self, prompt: &Prompt) -> Vec<String> {
         let text = |key: &str| self.phrases.text(key, &[]);
         let mut doubts = Vec::new();

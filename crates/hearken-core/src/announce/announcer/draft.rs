@@ -1,27 +1,27 @@
-//! What is to be told, before it has a number and a speaker.
+//! What is to be announced, before it has a number and a speaker.
 //!
-//! Responsibilities: that data, and how the person answers on the face that it is worded for. Not here: the
+//! Responsibilities: that data, and how the person answers on the face for which it is worded. Not here: the
 //! words (`wording`), what becomes of a draft (`publish`).
 
 use crate::announce::announcement::{About, Aloud, Class, Cue, Facts, Kind, Topic, Weight};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::Segment;
 
-/// What phrases call the source that they tell of.
+/// The name of the argument by which phrases refer to their source.
 const SOURCE: &str = "source";
 
-/// How a person answers on the face that is shown.
+/// How a person answers on the current face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Manner {
     /// By single keys.
     Keys,
     /// By lines.
     Lines,
-    /// By lines that a program writes, which is given beside the words what to write.
+    /// By lines that a program writes; it receives what to write separately from the words.
     Program,
 }
 
-/// What an announcement is made of before it has a number.
+/// An announcement before it has a number.
 pub(super) struct Draft {
     pub(super) class: Class,
     pub(super) kind: Kind,
@@ -32,7 +32,7 @@ pub(super) struct Draft {
     pub(super) segments: Vec<Segment>,
     pub(super) aloud: Aloud,
     pub(super) facts: Facts,
-    /// The name of the source that it is about, where no session is concerned.
+    /// The name of the source that it is about, if it concerns no session.
     pub(super) source: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Draft {
         }
     }
 
-    /// Takes the name of the source that the words tell of, if they name one.
+    /// Sets the source's name from the phrase's arguments, if they include one.
     pub(super) fn naming(self, args: &Args<'_>) -> Self {
         let named = args.iter().find_map(|(name, arg)| match arg {
             Arg::Own(source) if *name == SOURCE => Some(source.clone()),

@@ -1,14 +1,14 @@
-//! Lengths of time in words.
+//! Durations in words.
 
 use std::time::Duration;
 
 use super::Announcer;
 use crate::announce::words::phrase::{Arg, Phrases};
 
-/// What took less is told without its time: it would be "0 seconds".
+/// Anything shorter is announced without its duration, which would read "0 seconds".
 const WORTH_TELLING: Duration = Duration::from_millis(500);
 
-/// Names the phrases of the units, and the one that puts two of them together.
+/// The phrase keys of the units, and of the phrase that joins two of them.
 struct Units {
     seconds: &'static str,
     minutes: &'static str,
@@ -31,29 +31,29 @@ const SIGNS: Units = Units {
 };
 
 impl Announcer {
-    /// Words a length of time: the two largest units at most.
+    /// Returns a duration in words: at most its two largest units.
     pub fn time(&self, time: Duration) -> String {
         words_of_time(&self.phrases, time, &WORDS)
     }
 
-    /// Writes a length of time with the signs of its units, for a row that has no room for their names.
+    /// Returns a duration with abbreviated units, for a row that is too narrow for their names.
     pub fn short_time(&self, time: Duration) -> String {
         words_of_time(&self.phrases, time, &SIGNS)
     }
 
-    /// Words how long something took; what took no time to speak of is not worth a word.
+    /// Returns in words how long something took; empty if that is negligible.
     pub(super) fn took(&self, time: Option<Duration>) -> Arg {
         let told = time.filter(|time| *time >= WORTH_TELLING);
         Arg::Own(told.map(|time| self.time(time)).unwrap_or_default())
     }
 }
 
-/// Words a length of time with the two largest units at most; seconds are left out above an hour.
+/// Returns a duration in words, with at most its two largest units; seconds are left out above an hour.
 fn words_of_time(phrases: &Phrases, time: Duration, units: &Units) -> String {
     let seconds = time.as_secs() + u64::from(time.subsec_millis() >= 500);
     let unit = |key: &str, n: u64| phrases.text(key, &[("n", Arg::own(n))]);
     let (first, second) = match seconds {
-        // "0 seconds" would say that there is none.
+        // "0 seconds" would sound like no time at all.
         0 => (phrases.text("time.instant", &[]), None),
         1..60 => (unit(units.seconds, seconds), None),
         60..3600 => {

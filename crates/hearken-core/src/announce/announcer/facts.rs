@@ -1,8 +1,8 @@
-//! What an event tells beside its words: where more is to be had, how long it may take, how much is at stake.
+//! What an event reports in addition to its words: where to find more, how long it may take, how much is at stake.
 //!
-//! Responsibilities: those facts in words, and the address among them. They are part of what is told in
-//! detail; at the other verbosities they wait until they are asked for. Not here: the words of the event
-//! itself (`wording`), who asks for them (`app`).
+//! Responsibilities: those facts in words, and the address among them. In detailed mode they are part of the
+//! announcement; at other verbosities they wait until the person asks. Not here: the words of the event
+//! itself (`wording`), the key that asks for the facts (`app`).
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ use crate::announce::words::segment::Segment;
 use crate::config::Verbosity;
 
 impl Announcer {
-    /// Words one change with its facts.
+    /// Words one change together with its facts.
     pub(super) fn worded(&self, change: &Change, sessions: &Sessions) -> Option<Draft> {
         let mut draft = self.word(change, sessions)?;
-        // A plan is told when somebody asks for it; that it moved on is for programs.
+        // A plan is read out on demand; progress within it is for programs.
         if !change.attached.plan.is_empty() && draft.kind == Kind::Progress {
             draft.aloud = Aloud::Echo;
         }
@@ -101,7 +101,7 @@ impl Announcer {
 
     fn error_facts(&self, facts: &mut Facts, change: &Change, event: &SessionErrored) {
         self.fact(facts, "fact.code", ("code", name(event.code.as_deref())));
-        // The error's category may have said it already.
+        // The error's category may already say it.
         let again = match (&event.category, event.recoverable) {
             (ErrorCategory::Transient, Some(true))
             | (ErrorCategory::Permanent, Some(false))
@@ -132,7 +132,7 @@ impl Announcer {
         self.address(facts, change, "fact.target", event.target_uri.as_deref());
     }
 
-    /// Words what is at stake and how much time there is in a session that runs, for the status.
+    /// Describes what is at stake and how much time is left in a running session, for the status.
     pub fn session_facts(&self, session: &Session) -> String {
         let mut facts = Facts::default();
         let left = session
@@ -172,7 +172,7 @@ impl Announcer {
         self.fill(key, Verbosity::Detailed, &[])
     }
 
-    /// Names the model and the version of an agent, as it names them itself.
+    /// Returns words for the model and version that an agent declares.
     fn made_by(&self, session: &Session) -> Vec<Segment> {
         let Session { model, version, .. } = session;
         let is_it = |known: &MadeBy| (&known.model, &known.version) == (model, version);

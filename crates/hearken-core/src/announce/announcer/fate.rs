@@ -1,7 +1,7 @@
-//! How the end of a question is worded, and what of the answer to it is known.
+//! How the end of a question is worded, and what is known about the answer to it.
 //!
-//! Responsibilities: what closed a question, whether by the person's answer, perhaps by it, or without
-//! it. Not here: how a question is asked (`question`), what is said of an answer on its way (`app`).
+//! Responsibilities: what closed a question: the person's answer, possibly that answer, or something else.
+//! Not here: how a question is asked (`question`), what is said about an answer on its way (`app`).
 
 use crate::config::Verbosity;
 use crate::protocol::{Answer, Decision};
@@ -72,8 +72,8 @@ impl Announcer {
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
-    /// Words a question whose connection was lost, by its key and what stands in it. What the agent takes for
-    /// granted is said only where no answer went out.
+    /// Words a question whose connection was lost, as a phrase key and its arguments. The agent's default is
+    /// mentioned only if no answer went out.
     pub fn unsure(&self, prompt: &Prompt) -> (&'static str, Vec<(&'static str, Arg)>) {
         let n = ("n", Arg::own(prompt.id.0));
         match &prompt.reply {
@@ -103,7 +103,7 @@ impl Announcer {
         }
     }
 
-    /// Says of an answer that nobody acknowledged that it perhaps arrived; empty of every other one.
+    /// Reports that an unacknowledged answer may have arrived; empty for every other answer.
     pub fn perhaps_words(&self, prompt: &Prompt) -> String {
         match &prompt.reply {
             ReplyState::SendingAgain(given)
@@ -126,7 +126,7 @@ impl Announcer {
     }
 }
 
-/// Returns whether what closed a question implies another decision than the one that was given.
+/// Returns whether what closed a question implies a different decision than the one that was given.
 fn speaks_against(how: &Closing, given: &Given) -> bool {
     match (&given.answer, how.implied()) {
         (Answer::Decision { decision, .. }, Some(implied)) => *decision != implied,

@@ -1,7 +1,7 @@
-//! What hearken itself finds of an action, in words of its own.
+//! What hearken itself finds out about an action, in words of its own.
 //!
-//! Responsibilities: in which folder an agent works, what is found of a question by that, the sentences. Not here: the
-//! rules (`findings`), what follows (`app`).
+//! Responsibilities: the folder in which an agent works, what is found of a question on that basis, and the sentences.
+//! Not here: the rules (`findings`), what follows from a finding (`app`).
 
 use std::collections::BTreeMap;
 
@@ -16,29 +16,29 @@ use crate::config::Verbosity;
 use crate::protocol::RejectOnly;
 use crate::session::{LinkId, Prompt, Question};
 
-/// How many things a finding, a list of inputs or a list of what is not known names; the rest is counted.
+/// How many things a finding, a list of inputs or a list of unknowns names; the rest is counted.
 const MOST_NAMED: usize = 4;
 
-/// By what actions are judged.
+/// The basis on which actions are judged.
 #[derive(Debug, Clone, Default)]
 pub struct Grounds {
-    /// The folder in which the agent of a source works, where it was started here.
+    /// The folder in which each source's agent works, if the agent was started here.
     folders: BTreeMap<LinkId, String>,
-    /// Whether the person wants one step where that is safe, and so wants to know where it is not.
+    /// Whether the person wants one step where that is safe, and so wants to hear where it is not.
     one_step: bool,
-    /// Whether one step may run the project's own code.
+    /// Whether one step may also run the project's own code.
     one_step_project: bool,
 }
 
 impl Grounds {
-    /// Takes note of the folder in which an agent works.
+    /// Records the folder in which an agent works.
     pub fn know(&mut self, link: LinkId, folder: &str) {
         if !folder.is_empty() {
             self.folders.insert(link, folder.to_owned());
         }
     }
 
-    /// Takes note that one step is wanted where that is safe, and whether that includes running the project's own code.
+    /// Records that one step is wanted where that is safe, and whether that includes running the project's own code.
     pub fn want_one_step(&mut self, project: bool) {
         self.one_step = true;
         self.one_step_project = project;
@@ -46,12 +46,13 @@ impl Grounds {
 }
 
 impl Announcer {
-    /// Returns by what actions are judged, to change it.
+    /// Returns the basis on which actions are judged, for changing it.
     pub fn grounds_mut(&mut self) -> &mut Grounds {
         &mut self.grounds
     }
 
-    /// Returns whether one step is wanted for a question, and all that is allowed by it was read and nothing found.
+    /// Returns whether one step is wanted for a question and its action was read in full, with nothing found that
+    /// forbids it.
     pub fn may_be_one_step(&self, prompt: &Prompt) -> bool {
         let known = self.grounds.folders.contains_key(&prompt.key.link);
         let deed = prompt.attached.deed.is_some();
@@ -77,8 +78,8 @@ impl Announcer {
         }
     }
 
-    /// Returns what is found of a question. What runs the project's own code and what is
-    /// not known is said where one step is wanted, and in full.
+    /// Returns what is found of a question. That it runs the project's own code, and what is unknown, is included
+    /// only in full or if one step is wanted.
     pub(super) fn found(&self, prompt: &Prompt, in_full: bool) -> Vec<Segment> {
         let mut words = Vec::new();
         let Some(found) = self.found_of(prompt) else {
@@ -126,7 +127,7 @@ impl Announcer {
         let mut named: Vec<&str> = Vec::new();
         for finding in findings {
             let what: Vec<&str> = finding.what.iter().map(String::as_str).collect();
-            // A path that was named already need not be named again to say that it lies outside.
+            // A path that was already named is not named again just to say that it is outside.
             let again = finding.act == Act::Outside && what.iter().all(|what| named.contains(what));
             let key = match again {
                 true => "found.outside.too".to_owned(),
@@ -151,7 +152,7 @@ impl Announcer {
         self.phrases.say("found.unknown", Verbosity::Normal, &args)
     }
 
-    /// Returns how many inputs the words of a question leave out, and which; empty where they leave out none.
+    /// Returns how many inputs the words of a question leave out, and which; empty if they leave out none.
     pub(super) fn left_unsaid(&self, prompt: &Prompt) -> String {
         let Question::Confirmation(asked) = &prompt.question else {
             return String::new();
@@ -172,7 +173,7 @@ impl Announcer {
         self.phrases.text("question.unsaid", &args)
     }
 
-    /// Returns why a question can only be rejected; empty where it can be accepted, too.
+    /// Returns why a question can only be rejected; empty if it can also be accepted.
     pub(super) fn reject_only(&self, prompt: &Prompt) -> String {
         let other = prompt
             .attached
@@ -189,7 +190,7 @@ impl Announcer {
             .text(key, &[("other", Arg::Exact(other.to_owned(), None))])
     }
 
-    /// Returns what has changed since a question was asked before; empty where it was not.
+    /// Returns what has changed since a question was last asked; empty if it was not asked before.
     pub(super) fn changed(&self, prompt: &Prompt) -> String {
         let names = prompt
             .attached
@@ -205,7 +206,7 @@ impl Announcer {
         self.phrases.text("question.changed", &args)
     }
 
-    /// Joins the first of some paths, addresses or packages, to the letter, and counts the rest.
+    /// Joins the first few paths, addresses or packages exactly as written, and counts the rest.
     fn listed(&self, what: &[&str], more: usize, in_full: bool) -> (Arg, String) {
         let (first, more) = first_of(what, more, in_full);
         let lexicon = self.phrases.lexicon();
@@ -221,7 +222,7 @@ impl Announcer {
         (arg, more)
     }
 
-    /// Joins the first names of inputs as words, and counts the rest.
+    /// Joins the first few names of inputs as words, and counts the rest.
     fn names(&self, names: &[String], in_full: bool) -> (String, String) {
         let (first, more) = first_of(names, 0, in_full);
         let first: Vec<_> = first
@@ -232,7 +233,7 @@ impl Announcer {
     }
 }
 
-/// Returns the first of some, and how many more there are; empty where there are none, and never just one more.
+/// Returns the first few items and how many remain; the count is empty if none do, and never just one.
 fn first_of<T>(all: &[T], more: usize, in_full: bool) -> (&[T], String) {
     let fits = in_full || all.len() + more <= MOST_NAMED + 1;
     let shown = if fits { all.len() } else { MOST_NAMED };

@@ -1,7 +1,7 @@
-//! The words for a handoff: to whom, why, and what the next one is told.
+//! The words for a handoff: to whom, why, and what the receiver learns.
 //!
-//! Responsibilities: saying each thing once, with names a person can hear. Not here: how much of it a
-//! verbosity says (the phrase file).
+//! Responsibilities: saying each thing once, with names that make sense when heard. Not here: how much of it each
+//! verbosity includes (the phrase file).
 
 use crate::config::Verbosity;
 use crate::protocol::HandoffRequested;
@@ -22,11 +22,11 @@ impl Announcer {
             other => name(other),
         };
         let summary = self.summary(change, &event.summary, Kind::Handoff);
-        // Producers begin the summary with the reason; terse, the reason is all that is said.
+        // Producers begin the summary with the reason; in terse mode, the reason is all that is spoken.
         let is_told = self.level(change.key.link, Kind::Handoff) != Verbosity::Terse
             && matches!(&summary, Arg::Agent(summary, _) if tells(summary, &event.reason));
         let reason = Some(event.reason.as_str()).filter(|_| !is_told);
-        // One that says the beginning of the reason, and that it hands over, says nothing beyond the two.
+        // A summary that gives the beginning of the reason and the handoff itself adds nothing to the two.
         let summary = match &summary {
             Arg::Agent(text, _)
                 if reason.is_some_and(|reason| begins(text, reason))
@@ -54,19 +54,19 @@ impl Announcer {
     }
 }
 
-/// Returns whether a summary has a reason in it word for word, its last stop aside.
+/// Returns whether a summary contains a reason word for word, ignoring its final stop.
 fn tells(summary: &str, reason: &str) -> bool {
     let reason = reason.trim().trim_end_matches(['.', '!', '。']);
     !reason.is_empty() && summary.contains(reason)
 }
 
-/// Returns whether a summary's first sentence is how a reason begins: the reason then says it, and more.
+/// Returns whether a summary's first sentence is the beginning of a reason, which then says the same and more.
 fn begins(summary: &str, reason: &str) -> bool {
     let first = summary.split(['.', '!', '。']).next().unwrap_or_default();
     !first.trim().is_empty() && reason.trim().starts_with(first.trim())
 }
 
-/// Words what the next one is told: each name as words, each entry a sentence.
+/// Words what the receiver learns: each name as words, each entry as a sentence.
 fn context(packaged: &[(String, String)]) -> String {
     let mut words = String::new();
     for (key, value) in packaged {

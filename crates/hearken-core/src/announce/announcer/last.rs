@@ -1,7 +1,7 @@
-//! What is remembered of each session between its announcements: by which name it is told, and what was told last.
+//! What is remembered of each session between its announcements: its display name, and what was announced last.
 //!
-//! Responsibilities: knowing that, and when to forget a name. Not here: finding one (`called`), what is left out
-//! because of what was told (`brief`).
+//! Responsibilities: storing this, and when to forget a name. Not here: finding a name (`called`), what is left out
+//! because of earlier announcements (`brief`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,65 +10,54 @@ use crate::announce::announcement::{Aloud, Announcement, Kind};
 use crate::protocol::are_one;
 use crate::session::{PromptId, Session};
 
-/// Remembers what each session's next announcement is made with, at the place where the session stands: of thousands that
-/// take turns, looking back for it would be as dear as the rest.
+/// What each session's next announcement needs, indexed by the session's place: with thousands of sessions taking
+/// turns, searching the history for it would cost as much as everything else.
 #[derive(Debug, Default)]
 pub(super) struct Last {
     known: Vec<Known>,
 }
 
-/// What is known of one session.
+/// The record of one session.
 #[derive(Debug, Default)]
 struct Known {
-    /// The number of the session: another one may stand there later. There is none of number 0.
+    /// The session's number, as a later session may use the same place. No session has the number 0.
     number: u64,
-    /// When words of it were told last that are said.
+    /// When words of it were last spoken.
     said: Option<Duration>,
-    /// The question that was told since its last call of a tool.
+    /// The question that was announced since its last tool call.
     asked: Option<PromptId>,
     name: Option<Name>,
 }
 
-/// Says by which name a session is told, for as long as nothing changes that it was made of: to find one takes longer than
-/// to look it up, and each announcement has one.
+/// The display name of a session, valid until something changes that it was derived from: every announcement needs
+/// one, and deriving it takes longer than looking it up.
 #[derive(Debug)]
 struct Name {
-    /// As of when it was found ([`Sessions::naming`](crate::session::Sessions::naming)).
+    /// The state of naming for which it was found ([`Sessions::naming`](crate::session::Sessions::naming)).
     naming: u64,
-    /// What its agent calls itself.
+    /// The agent's own name for itself.
     agent: Arc<str>,
     apart: Apart,
     told: Arc<str>,
 }
 
-/// Says by what a run of an agent is told apart from others beside its agent's name.
+/// What tells a run of an agent from others, in addition to the agent's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Apart {
-    /// By nothing: nobody shares it.
+    /// Nothing: the name is unique.
     Name,
-    /// By the first words of what it was asked for.
+    /// The first words of its request.
     Words(Arc<str>),
-    /// By its own number.
+    /// Its own number.
     Run,
-    /// By the number of its source.
+    /// The number of its source.
     Source,
-    /// By its agent's id.
+    /// Its agent's id.
     Id,
 }
 
 impl Last {
-    /// Looks at what is known of a session.
-    pub(super) fn look_at(&self, session: &Session) {
-        if let Some(known) = self.of(session) {
-            let told = known
-                .name
-                .as_ref()
-                .and_then(|name| name.told.as_bytes().first());
-            std::hint::black_box((known.said, told.copied()));
-        }
-    }
-
-    /// Returns the name of a session whose agent calls itself so, if it is known.
+    /// Returns the name of a session whose agent calls itself `agent`, if it is known and still valid.
     pub(super) fn name(
         &self,
         naming: u64,
@@ -80,8 +69,8 @@ impl Last {
         is_it.then(|| Arc::clone(&name.told))
     }
 
-    /// Returns the name of a session that is told apart so: the one it had, if it was told apart so before, or else what
-    /// `found` finds.
+    /// Returns the name of a session that is told apart by `apart`: the previous name if that was told apart in the
+    /// same way, or else what `found` returns.
     pub(super) fn name_apart(
         &mut self,
         naming: u64,
@@ -110,14 +99,14 @@ impl Last {
         told
     }
 
-    /// Forgets all names, because something changed that no session knows of.
+    /// Forgets all names, because something changed that no session records.
     pub(super) fn forget_names(&mut self) {
         for known in &mut self.known {
             known.name = None;
         }
     }
 
-    /// Takes note of what was told of a session.
+    /// Records an announcement of a session.
     pub(super) fn told(&mut self, session: &Session, told: &Announcement) {
         let Some(known) = self.of_mut(session) else {
             return;
@@ -134,12 +123,12 @@ impl Last {
         }
     }
 
-    /// Returns when words of a session were told last that are said.
+    /// Returns when words of a session were last spoken.
     pub(super) fn said(&self, session: &Session) -> Option<Duration> {
         self.of(session)?.said
     }
 
-    /// Returns the question of a session that was told since its last call of a tool.
+    /// Returns the question of a session that was announced since its last tool call.
     pub(super) fn asked(&self, session: &Session) -> Option<PromptId> {
         self.of(session)?.asked
     }

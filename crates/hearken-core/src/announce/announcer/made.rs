@@ -1,6 +1,6 @@
-//! By what an agent is made, in words.
+//! The model and version behind an agent, in words.
 //!
-//! Responsibilities: that data, which many sessions have alike. Not here: the words (`facts`), how long they are kept
+//! Responsibilities: that data, which many sessions share. Not here: the words (`facts`), how long they are kept
 //! (`shared`).
 
 use crate::announce::words::segment::Segment;

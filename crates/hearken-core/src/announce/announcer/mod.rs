@@ -1,7 +1,7 @@
-//! From changes to announcements: what is worth telling, in which class and words.
+//! From changes to announcements: what is worth announcing, in which class and words.
 //!
 //! Responsibilities: turning [`Change`]s into [`Announcement`]s, cutting streamed text into
-//! sentences, keeping the history, telling repeated words and old news from fresh ones. Not here:
+//! sentences, keeping the history, distinguishing repeated words and old news from fresh ones. Not here:
 //! the order of speech (`queue`), the words themselves (`phrase`, `wording`, `question`).
 
 mod answerable;
@@ -49,8 +49,8 @@ use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
 use jiff::Timestamp;
 use smallvec::SmallVec;
 
-use crate::protocol::{AgentId, Attached, Decoded, Event, Now, OutputId, OutputStreaming, Urgency};
-use crate::session::{Change, Fate, LinkId, PromptId, Session, SessionKey, Sessions, What};
+use crate::protocol::{AgentId, Attached, Now, OutputId, OutputStreaming, Urgency};
+use crate::session::{Change, Fate, LinkId, PromptId, SessionKey, Sessions, What};
 
 use crate::announce::announcement::{
     About, Aloud, Announcement, Class, Cue, Facts, Kind, Tool, Topic,
@@ -74,55 +74,55 @@ use outputs::{OutputState, Outputs};
 use recent::Recent;
 use shared::Shared;
 
-/// What is told of a change, or of a moment: hardly ever more than two announcements.
+/// The announcements that a change or a moment produces: hardly ever more than two.
 pub type Told = SmallVec<[Arc<Announcement>; 2]>;
 
-/// How many agents are remembered whose hints are not believed. One that is forgotten has to be found out again.
+/// How many agents with untrusted hints are remembered; a forgotten one has to be detected again.
 const MOST_UNBELIEVED: usize = 4096;
 
-/// Makes announcements out of changes.
+/// Turns changes into announcements.
 #[derive(Debug)]
 pub struct Announcer {
     phrases: Arc<Phrases>,
     looks: Looks,
-    /// How the labels of lines look, which no agent is called by.
+    /// The line labels in their visual form; no agent may be called by one.
     labels: Vec<String>,
-    /// What each session's next announcement is made with.
+    /// What each session's next announcement needs.
     last: RefCell<Last>,
-    /// Who shares a name with whom.
+    /// Counts of the sessions that share a name.
     namesakes: RefCell<Namesakes>,
     manner: Manner,
     settings: AnnounceConfig,
-    /// What is not as for all, by source.
+    /// The settings that differ from the general ones, by source.
     own: BTreeMap<LinkId, SourceAnnounce>,
     history: History,
     next: u64,
     outputs: Outputs,
     recent: Recent,
-    /// The tools that were told last, and what was told beside words.
+    /// The tools and the facts of recent announcements, for sharing.
     tools: Shared<Tool>,
     facts: Shared<Facts>,
-    /// By what the agents are made that began last.
+    /// The models and versions of recently started agents.
     made: RefCell<Shared<MadeBy>>,
     last_speaker: Option<(LinkId, Arc<str>)>,
-    /// Whose names are proven.
+    /// Which names are proven.
     trust: Trust,
-    /// By what actions are judged.
+    /// The basis on which actions are judged.
     grounds: found::Grounds,
-    /// The agents that the person muted, or heard again although the settings mute them.
+    /// The agents that the person muted (`true`), or unmuted although the settings mute them (`false`).
     muted: BTreeMap<(LinkId, AgentId), bool>,
-    /// The agents whose hints that a sentence ends are not believed any more.
+    /// The agents whose hints that a sentence has ended are no longer believed.
     unbelieved: BTreeSet<(LinkId, AgentId)>,
-    /// The ways to an answer that were told in full, and with which question.
+    /// The ways to answer that were explained in full, and with which question.
     ways_told: BTreeMap<Ways, PromptId>,
-    /// How many announcements were left out because the person wanted less.
+    /// How many announcements were left out because the person wants to hear less.
     left_out: u64,
-    /// What time it is, for moments in an agent's text.
+    /// The current time, for times mentioned in an agent's text.
     wall: Option<Timestamp>,
 }
 
 impl Announcer {
-    /// Makes an announcer with nothing told yet.
+    /// Creates an announcer that has not announced anything yet.
     pub fn new(settings: AnnounceConfig, phrases: Arc<Phrases>, manner: Manner) -> Self {
         Self {
             labels: called::labels(&phrases),
@@ -151,13 +151,13 @@ impl Announcer {
         }
     }
 
-    /// Gives texts under way less room, which a test can fill.
+    /// Limits unfinished texts to a room that a test can fill.
     #[cfg(test)]
     pub(crate) fn narrow(&mut self, room: usize) {
         self.outputs.narrow(room);
     }
 
-    /// Returns everything that was told.
+    /// Returns everything that was announced.
     pub fn history(&self) -> &History {
         &self.history
     }
@@ -167,23 +167,23 @@ impl Announcer {
         &self.phrases
     }
 
-    /// Returns whose names are proven.
+    /// Returns which names are proven.
     pub fn trust(&self) -> &Trust {
         &self.trust
     }
 
-    /// Returns whose names are proven, to change it.
+    /// Returns which names are proven, for changing them.
     pub fn trust_mut(&mut self) -> &mut Trust {
         self.last.get_mut().forget_names();
         &mut self.trust
     }
 
-    /// Returns the general verbosity, which holds for every source without one of its own.
+    /// Returns the general verbosity, which applies to every source without its own.
     pub fn verbosity(&self) -> Verbosity {
         self.settings.verbosity
     }
 
-    /// Changes the general verbosity from now on.
+    /// Sets the general verbosity from now on.
     pub fn set_verbosity(&mut self, verbosity: Verbosity) {
         self.settings.verbosity = verbosity;
     }
@@ -193,22 +193,22 @@ impl Announcer {
         &self.settings
     }
 
-    /// Returns whether keys or lines answer.
+    /// Returns how the person answers.
     pub fn manner(&self) -> Manner {
         self.manner
     }
 
-    /// Changes whether only what is urgent and what answers a key is spoken from now on.
+    /// Sets whether, from now on, only urgent announcements and responses to keys are spoken.
     pub fn set_quiet(&mut self, quiet: bool) {
         self.settings.quiet = quiet;
     }
 
-    /// Fills in a phrase; moments in an agent's prose are told by their distance from now.
+    /// Fills in a phrase; times in an agent's prose are worded relative to now.
     pub(super) fn fill(&self, key: &str, level: Verbosity, args: &Args<'_>) -> Vec<Segment> {
         self.phrases.say_at(key, level, args, self.wall)
     }
 
-    /// Turns one change into what is told of it.
+    /// Turns one change into its announcements.
     pub fn tell(&mut self, change: &Change, sessions: &Sessions) -> Told {
         self.wall = Some(change.at.wall);
         let mut told = Told::new();
@@ -241,7 +241,7 @@ impl Announcer {
                 told.extend(text);
             }
             What::SessionEnded(_) => {
-                // What was not yet said of its text comes before the end.
+                // Unspoken text of the session comes before its end.
                 told.extend(self.flush_session(&change.key, change.at, sessions));
                 let waited = self.at_the_end(change, sessions);
                 if let Some(draft) = self.worded(change, sessions) {
@@ -282,7 +282,7 @@ impl Announcer {
         told
     }
 
-    /// Tells something in the program's own name.
+    /// Announces something in the program's own name.
     pub fn say(
         &mut self,
         class: Class,
@@ -292,7 +292,7 @@ impl Announcer {
         now: Now,
     ) -> Arc<Announcement> {
         let segments = self.phrases.say(key, self.settings.verbosity, args);
-        // The news of sources are of one kind; only their words tell them apart.
+        // News about sources is all of one kind; only the phrase distinguishes it.
         let cue = match key {
             "link.lost" | "link.unreachable" | "link.failed" => Some(Cue::Lost),
             "link.back" => Some(Cue::Back),
@@ -305,7 +305,7 @@ impl Announcer {
         self.own(draft, now)
     }
 
-    /// Tells something about a question in the program's own name.
+    /// Announces something about a question in the program's own name.
     pub fn say_about(
         &mut self,
         class: Class,
@@ -318,13 +318,13 @@ impl Announcer {
         self.own(draft.aloud(aloud), now)
     }
 
-    /// Flushes what a pause in a stream makes due.
+    /// Flushes the text that a pause in its stream makes due.
     pub fn tick(&mut self, now: Now, sessions: &Sessions) -> Told {
         let mut due = Vec::new();
         while let Some(place) = self.outputs.take_due(now.monotonic) {
             due.push(place);
         }
-        // In the order of those who speak, whoever paused first.
+        // In the order of the speakers, whichever paused first.
         due.sort_unstable_by_key(|place| self.outputs.rank(*place));
         let mut told = Told::new();
         for place in due {
@@ -336,23 +336,9 @@ impl Announcer {
         told
     }
 
-    /// Returns the monotonic time at which [`Announcer::tick`] may have something to do.
+    /// Returns the monotonic time at which [`Announcer::tick`] may next have work.
     pub fn deadline(&self) -> Option<Duration> {
         self.outputs.deadline()
-    }
-
-    /// Looks at what is known of a session of which something is told soon, so that it is near by then.
-    pub fn look_at_name(&self, session: &Session) {
-        self.last.borrow().look_at(session);
-    }
-
-    /// Looks at the output to which an event adds soon.
-    pub fn look_at_output(&self, link: LinkId, decoded: &Decoded) {
-        if let Event::OutputStreaming(event) = &decoded.event {
-            let envelope = &decoded.envelope;
-            let session = (link, &envelope.producer.agent_id, &envelope.session_id);
-            self.outputs.look_at(session, event.output_id.as_ref());
-        }
     }
 
     fn stream(
@@ -381,7 +367,7 @@ impl Announcer {
             return Told::new();
         };
         let urgent = change.urgency == Urgency::Critical;
-        // The end of an urgent sentence is urgent, whatever chunk brings it.
+        // The end of an urgent sentence is urgent, whichever chunk contains it.
         if urgent || state.said || state.urgency != Urgency::Critical {
             state.urgency = change.urgency;
             state.said = !urgent;
@@ -395,7 +381,7 @@ impl Announcer {
             complete: event.complete,
             language: event.language.as_ref().or(change.language.as_ref()),
         };
-        // What is urgent is not kept for the end of its output; what came before it there is not said after it.
+        // Urgent text does not wait for the end of its output; the text that precedes it there is spoken first.
         let before = match load {
             Load::Low if urgent => state.coalescer.set_policy(Policy::Sentences),
             Load::Low | Load::Medium | Load::High => Vec::new(),
@@ -410,7 +396,7 @@ impl Announcer {
         told
     }
 
-    /// Returns the state of an output of which nothing came before.
+    /// Returns the initial state of a new output.
     fn begun(&self, change: &Change, policy: Policy) -> OutputState {
         let agent = (change.key.link, change.key.agent.clone());
         OutputState {
@@ -431,7 +417,7 @@ impl Announcer {
         }
     }
 
-    /// Returns what was not yet said of the texts of a source of which nothing more comes.
+    /// Flushes the unspoken text of a source that will send nothing more.
     pub fn flush_link(&mut self, link: LinkId, now: Now, sessions: &Sessions) -> Told {
         let of_it = self.outputs.all().filter(|(of, _)| *of == link);
         let places: Vec<_> = of_it.map(|(_, place)| place).collect();
@@ -469,7 +455,7 @@ impl Announcer {
         };
         state.said |= !pieces.is_empty();
         let notes = state.coalescer.take_notes();
-        // Nearly every chunk goes on with a sentence, and ends none.
+        // Nearly every chunk continues a sentence and ends none.
         if pieces.is_empty() && notes.is_empty() {
             return Told::new();
         }
@@ -547,7 +533,7 @@ impl Announcer {
         told
     }
 
-    /// Tells in its place that the middle of a chunk was left out.
+    /// Announces, where it happened, that the middle of a chunk was left out.
     fn tell_left_out(
         &mut self,
         change: &Change,
@@ -564,7 +550,7 @@ impl Announcer {
 }
 
 impl Announcer {
-    /// Remembers that an agent's hints are not believed; tells whether that is news.
+    /// Records that an agent's hints are not believed; returns whether that is new.
     fn disbelieve(&mut self, key: &SessionKey) -> bool {
         if self.unbelieved.len() >= MOST_UNBELIEVED {
             self.unbelieved.pop_first();

@@ -1,11 +1,11 @@
-//! Whether others share what a session is told apart by.
+//! Whether other sessions share what tells a session apart.
 //!
-//! Responsibilities: counting who looks the same, beside whom another run went on, and who was asked for the same. Not here:
-//! what is put to a name that is shared (`called`), how a name looks (`naming`).
+//! Responsibilities: counting the sessions that look the same, whose runs overlapped, or that received the same
+//! request. Not here: what is added to a shared name (`called`), how a name looks (`naming`).
 //!
-//! Mental model: a session is compared with thousands, and only whether there is another one is wanted. Sessions that can't
-//! be told apart are of one sort, and thousands of sessions are of few sorts. So a session is counted in its sort, and a
-//! sort in the groups that it belongs to: a name costs the same however many there are.
+//! Mental model: a session is compared with thousands of others, but only whether a match exists matters. Sessions
+//! that can't be told apart form a sort, and thousands of sessions form few sorts. So each session is counted in its
+//! sort, and each sort in the groups to which it belongs: naming a session costs the same however many there are.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use crate::announce::words::naming::Looks;
 use crate::protocol::AgentId;
 use crate::session::{Keyed, LinkId, Session, SessionKey, Sessions, Shelf};
 
-/// Says all by which a session could be told apart beside its number; a name and first words by how they look.
+/// Everything but its number that could tell a session apart; the name and the first words in their visual form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Sort {
     name: Arc<str>,
     link: LinkId,
     agent: AgentId,
     words: Option<Arc<str>>,
-    /// Whether another run of its agent went on beside it.
+    /// Whether it overlapped another run of its agent.
     beside: bool,
 }
 
-/// Counts the sessions of a sort.
+/// A sort and the number of its sessions.
 #[derive(Debug)]
 struct Counted {
     sort: Sort,
@@ -50,24 +50,24 @@ enum Group {
     NameOfAgent(Arc<str>, LinkId, AgentId),
     Words(Arc<str>, Arc<str>),
     WordsOfAgent(Arc<str>, Arc<str>, LinkId, AgentId),
-    /// Another run of the agent went on beside each of them.
+    /// Each of them overlapped another run of the agent.
     Beside(LinkId, AgentId),
     WordsBeside(Arc<str>, LinkId, AgentId),
 }
 
-/// Counts the sessions of each sort, and the sorts of each group.
+/// The number of sessions of each sort, and of sorts in each group.
 #[derive(Debug, Default)]
 pub(super) struct Namesakes {
-    /// How far the sessions were followed ([`Sessions::naming`]).
+    /// The state of naming up to which the sessions were counted ([`Sessions::naming`]).
     naming: u64,
-    /// Where the sort stands of which what stands at a place was counted.
+    /// For each session place, the place of the sort in which its session was counted.
     known: Vec<Option<usize>>,
     sorts: Shelf<Counted>,
     groups: HashMap<Group, usize>,
 }
 
 impl Namesakes {
-    /// Counts what changed since it was asked last.
+    /// Counts what changed since the last call.
     pub(super) fn follow(&mut self, sessions: &Sessions, looks: &Looks) {
         let naming = sessions.naming();
         if naming == self.naming {
@@ -75,7 +75,7 @@ impl Namesakes {
         }
         match sessions.named_since(self.naming) {
             Some(changed) => {
-                // A session begins by several changes: it is counted as it is now.
+                // The start of a session is several changes; the session is counted once, as it is now.
                 let mut counted = None;
                 for (place, session) in changed {
                     if counted.replace(place) != Some(place) {
@@ -108,7 +108,7 @@ impl Namesakes {
         }
     }
 
-    /// Counts a session of a sort; gives where the sort stands.
+    /// Counts a session of a sort; returns the sort's place.
     fn count_in(&mut self, sort: Sort) -> usize {
         let place = self.sorts.place(&sort);
         if let Some(counted) = place.and_then(|place| self.sorts.at_mut(place)) {
@@ -142,9 +142,9 @@ impl Namesakes {
         }
     }
 
-    /// Returns whether there are others from whom an agent has to be told apart whose name looks so, or `own`, which is a run
-    /// of it: sessions of other agents whose names look the same, and, where it went on beside others, runs of its own that
-    /// did.
+    /// Returns whether others exist from whom an agent whose name looks like this, or its run `own`, must be told
+    /// apart: sessions of other agents whose names look the same and, if `own` overlapped other runs, those runs of
+    /// the same agent that overlapped others.
     pub(super) fn are_others(
         &self,
         key: &SessionKey,
@@ -154,7 +154,7 @@ impl Namesakes {
         self.is_among_runs(own) || self.are_strangers(key, name, Group::Name(Arc::clone(name)))
     }
 
-    /// Returns whether there are any of those on its own source.
+    /// Returns whether any of these others are on the agent's own source.
     pub(super) fn are_others_on_link(
         &self,
         key: &SessionKey,
@@ -165,7 +165,7 @@ impl Namesakes {
         self.is_among_runs(own) || self.are_strangers(key, name, group)
     }
 
-    /// Returns whether one of them was asked for something that begins with words which look so, as the session itself was.
+    /// Returns whether the request of any of these others begins with words that look like those of the session's own.
     pub(super) fn share_words(
         &self,
         key: &SessionKey,
@@ -181,25 +181,26 @@ impl Namesakes {
             > self.of(&Group::WordsOfAgent(name(), words(), link, agent()))
     }
 
-    /// Returns whether a session went on beside others of its agent that are still there.
+    /// Returns whether a session overlapped other runs of its agent that still exist.
     fn is_among_runs(&self, own: Option<&Session>) -> bool {
         self.is_among(own, |own| {
             Group::Beside(own.key.link, own.key.agent.clone())
         })
     }
 
-    /// Returns whether a session went on beside others of its agent, and a group that it belongs to because of that has others.
+    /// Returns whether a session overlapped other runs of its agent, and a group to which it belongs for that has
+    /// others.
     fn is_among(&self, own: Option<&Session>, group: impl Fn(&Session) -> Group) -> bool {
         own.is_some_and(|own| own.beside && (self.has_twin(own) || self.of(&group(own)) > 1))
     }
 
-    /// Returns whether a group has others than those of an agent, whose name looks as theirs.
+    /// Returns whether a group contains sessions of other agents than the given one, whose name looks like theirs.
     fn are_strangers(&self, key: &SessionKey, name: &Arc<str>, group: Group) -> bool {
         let own = Group::NameOfAgent(Arc::clone(name), key.link, key.agent.clone());
         self.of(&group) > self.of(&own)
     }
 
-    /// Returns whether there is another session of a session's sort.
+    /// Returns whether another session of the same sort exists.
     fn has_twin(&self, own: &Session) -> bool {
         let sort = self.known.get(own.place).copied().flatten();
         let counted = sort.and_then(|sort| self.sorts.at(sort));
@@ -252,7 +253,7 @@ mod tests {
     use super::*;
     use crate::protocol::{Now, decode};
 
-    /// Walks over all sessions for what is counted.
+    /// Computes from all sessions what the counts should answer.
     fn walked(
         session: &Session,
         name: &Arc<str>,
@@ -321,7 +322,7 @@ mod tests {
             if step % 10 != 0 {
                 continue;
             }
-            // Now and then more changed than is remembered.
+            // Sometimes more changes than are remembered.
             let counted = match step < 3000 {
                 true => &often,
                 false if step % 1500 == 0 => {
@@ -354,7 +355,7 @@ mod tests {
             answers.as_flattened().iter().all(|n| *n > 100),
             "{answers:?}"
         );
-        // What is over is counted no more.
+        // Ended sessions are no longer counted.
         for link in [LinkId(0), LinkId(1)] {
             sessions.link_left(link, now);
         }

@@ -1,11 +1,11 @@
-//! The outputs whose text is under way, and which of them a pause makes due.
+//! The outputs whose text is in progress, and which of them a pause makes due.
 //!
-//! Responsibilities: finding one, when the first is due, which leave where there is no more room. Not here: what is
-//! made of a chunk (`coalesce`), and what is told of it (`super`).
+//! Responsibilities: finding an output, when the first is due, which ones leave if the room runs out. Not here: what
+//! becomes of a chunk (`coalesce`), how it is announced (`super`).
 //!
-//! Mental model: each output stands under a time at which it is looked at. Text that comes meanwhile makes that later:
-//! it is then found when it is looked at, and put under its new time, so that a chunk moves nothing. Who asks what
-//! is due looks at the first of these times and at nothing else, however many outputs there are.
+//! Mental model: each output is filed under a time at which it is checked. Text that arrives meanwhile makes its due
+//! time later, but leaves it filed as it is: the check finds this and files it under the new time, so that a chunk
+//! moves nothing. A query for what is due looks only at the first of the filed times, however many outputs exist.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use crate::announce::text::coalesce::Coalescer;
 use crate::announce::text::normalise::{Readable, Reader};
 use crate::protocol::{AgentId, OutputId, SessionId, TextDirection, Urgency};
 
-/// How many bytes the outputs may take whose text is under way; then the one that was silent longest is said as far
-/// as it came. 10,000 of usual sentences have room.
+/// How many bytes the outputs in progress may occupy; beyond that, the one that was silent longest is spoken as far as
+/// it came. There is room for 10,000 outputs with usual sentences.
 const MOST_BYTES: usize = 48 << 20;
-/// How many complete outputs are kept, so that what comes late is known to be late.
+/// How many complete outputs are kept, so that late text is recognised as late.
 const MOST_COMPLETE: usize = 256;
-/// What one takes beside what is counted: its places in lists and what reads its text.
+/// What an output occupies beyond what is counted: its list entries and the readers of its text.
 const AROUND: usize = 512;
 
-/// Names an output across all sessions.
+/// The key of an output across all sessions.
 pub(super) type OutputKey = (SessionKey, Option<OutputId>);
 
 #[derive(Debug)]
@@ -33,17 +33,17 @@ pub(super) struct OutputState {
     pub(super) coalescer: Coalescer,
     pub(super) reader: Reader,
     pub(super) readable: Readable,
-    /// White space that came since the last words.
+    /// The white space since the last words.
     pub(super) blank: String,
     pub(super) agent: Arc<str>,
     pub(super) urgency: Urgency,
-    /// Whether something was said since it became urgent.
+    /// Whether anything was spoken since the output became urgent.
     pub(super) said: bool,
     pub(super) direction: Option<TextDirection>,
     pub(super) replayed: bool,
 }
 
-/// Where an output stands among all: source by source, session by session, in the order in which they began.
+/// The position of an output among all: by source, then by session, then in the order of creation.
 pub(super) type Rank = (LinkId, u64, u64);
 
 #[derive(Debug)]
@@ -52,30 +52,30 @@ struct Slot {
     state: OutputState,
     /// The number of its session.
     number: u64,
-    /// Which one it is of all that there were: a slot is used again.
+    /// Its number among all outputs that ever existed, as slots are reused.
     birth: u64,
     touched: u64,
-    /// When it is time to look at it.
+    /// When it must be checked.
     due: Option<Duration>,
-    /// Under which time it stands among all: not later than that.
+    /// The time under which it is filed, never later than `due`.
     stands: Option<Duration>,
     complete: bool,
     bytes: usize,
 }
 
-/// The outputs whose text is under way.
+/// The outputs whose text is in progress.
 #[derive(Debug)]
 pub(super) struct Outputs {
     shelf: Shelf<Slot>,
-    /// Where each stands, by its rank.
+    /// The place of each output, by its rank.
     places: BTreeMap<Rank, usize>,
     due: BTreeSet<(Duration, usize)>,
-    /// All of them with when they were touched, about the one first that was touched first: looked at anew where it
-    /// was touched since.
+    /// All outputs with their `touched` and `birth`, roughly least recently touched first: an output that was touched
+    /// since is put back when its turn comes.
     order: VecDeque<(usize, u64, u64)>,
     complete: VecDeque<(usize, u64)>,
     bytes: usize,
-    /// How many bytes there may be.
+    /// The limit for `bytes`.
     room: usize,
     clock: u64,
 }
@@ -96,46 +96,28 @@ impl Default for Outputs {
 }
 
 impl Outputs {
-    /// Gives less room, which a test can fill.
+    /// Limits the room to what a test can fill.
     #[cfg(test)]
     pub(super) fn narrow(&mut self, room: usize) {
         self.room = room;
     }
 
-    /// Finds the place of an output.
+    /// Returns the place of an output.
     pub(super) fn place(&self, name: &impl Names<OutputKey>) -> Option<usize> {
         self.shelf.place(name)
     }
 
-    /// Looks at an output, where it is known, as most chunks will.
-    pub(super) fn look_at(
-        &self,
-        (link, agent, session): (LinkId, &AgentId, &SessionId),
-        output: Option<&OutputId>,
-    ) {
-        let name = &(link, agent, session, output);
-        if let Some(slot) = self.shelf.get(name) {
-            std::hint::black_box((
-                slot.touched,
-                slot.complete,
-                slot.state.said,
-                slot.state.blank.len(),
-            ));
-            slot.state.coalescer.look_at();
-        }
-    }
-
-    /// Returns the key of what stands at a place.
+    /// Returns the key of the output at a place.
     pub(super) fn key_at(&self, place: usize) -> Option<&OutputKey> {
         Some(&self.shelf.at(place)?.key)
     }
 
-    /// Returns what stands at a place.
+    /// Returns the output at a place.
     pub(super) fn at_mut(&mut self, place: usize) -> Option<&mut OutputState> {
         Some(&mut self.shelf.at_mut(place)?.state)
     }
 
-    /// Takes in one that stands nowhere, of the session with this number; gives its place.
+    /// Adds an output that has no place yet, of the session with this number; returns its place.
     pub(super) fn put(&mut self, key: OutputKey, number: u64, state: OutputState) -> usize {
         self.clock += 1;
         let slot = Slot {
@@ -156,7 +138,7 @@ impl Outputs {
         place
     }
 
-    /// Takes note of whose it is: a session that began anew writes on in what the one before left.
+    /// Records the session that owns an output: a restarted session continues the output that its predecessor left.
     pub(super) fn belongs_to(&mut self, place: usize, number: u64) {
         if let Some(slot) = self.shelf.at_mut(place)
             && slot.number != number
@@ -167,7 +149,7 @@ impl Outputs {
         }
     }
 
-    /// Takes one out.
+    /// Removes an output.
     pub(super) fn remove(&mut self, place: usize) {
         let Some(key) = self.key_at(place).cloned() else {
             return;
@@ -182,7 +164,7 @@ impl Outputs {
         }
     }
 
-    /// Notes that text of one came, or that what waits of it changed: when it is due, and what it takes.
+    /// Records that text of an output arrived or that its waiting text changed: updates its due time and its size.
     pub(super) fn note(&mut self, place: usize) {
         let Some(slot) = self.shelf.at_mut(place) else {
             return;
@@ -226,7 +208,7 @@ impl Outputs {
                 self.remove(place);
             }
         }
-        // What left by another way stands in the order until it is looked at.
+        // Outputs that left in another way remain in the order until their turn comes.
         if self.order.len() > 2 * self.places.len() + MOST_COMPLETE {
             let shelf = &self.shelf;
             self.order.retain(|(place, _, birth)| {
@@ -240,7 +222,7 @@ impl Outputs {
         self.shelf.at(place).is_some_and(|slot| slot.birth == birth)
     }
 
-    /// Returns the one that was silent longest, where there is no more room.
+    /// Returns the output that was silent longest, if the room is exceeded.
     pub(super) fn crowded_out(&mut self) -> Option<usize> {
         while self.bytes > self.room {
             let (place, touched, birth) = self.order.pop_front()?;
@@ -256,13 +238,13 @@ impl Outputs {
         None
     }
 
-    /// Returns all of them, each with the place where it stands, in the order of their ranks.
+    /// Returns the source and the place of each output, in the order of their ranks.
     pub(super) fn all(&self) -> impl Iterator<Item = (LinkId, usize)> {
         let places = self.places.iter();
         places.map(|((link, ..), place)| (*link, *place))
     }
 
-    /// Returns those of a session.
+    /// Returns the places of a session's outputs.
     pub(super) fn of_session(&self, key: &SessionKey, known: Option<&Session>) -> Vec<usize> {
         let of_it = |(_, place): &(&Rank, &usize)| {
             let slot = self.shelf.at(**place);
@@ -276,29 +258,29 @@ impl Outputs {
                     .range(first..=(key.link, session.number, u64::MAX));
                 those.map(|(_, place)| *place).collect()
             }
-            // It was forgotten already.
+            // The session is already forgotten.
             None => (self.places.iter().filter(of_it))
                 .map(|(_, place)| *place)
                 .collect(),
         }
     }
 
-    /// Returns where one stands among all.
+    /// Returns the position of an output among all.
     pub(super) fn rank(&self, place: usize) -> Option<Rank> {
         self.shelf.at(place).map(Slot::rank)
     }
 
-    /// Returns whether it is time to look at any.
+    /// Returns whether any output must be checked.
     pub(super) fn is_due(&self, now: Duration) -> bool {
         self.deadline().is_some_and(|due| due <= now)
     }
 
-    /// Returns when it is time to look at one.
+    /// Returns when the next output must be checked.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.due.first().map(|(due, _)| *due)
     }
 
-    /// Takes one at which it is time to look; it is not looked at again before more of it comes.
+    /// Takes an output that must be checked; it is not checked again before more of its text arrives.
     pub(super) fn take_due(&mut self, now: Duration) -> Option<usize> {
         while self.is_due(now) {
             let (_, place) = self.due.pop_first()?;
@@ -364,7 +346,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// However chunks come, each output is looked at when it is due by its own last chunk, and at no other time.
+        /// However the chunks arrive, each output is due as its own last chunk demands, and at no other time.
         #[test]
         fn each_is_due_when_its_own_text_pauses(
             steps in proptest::collection::vec((0usize..12, 0u64..700, 0usize..4), 0..120),
@@ -405,7 +387,7 @@ mod tests {
                     wanted[which] = state.coalescer.looked_at();
                 }
                 outputs.note(places[which]);
-                // Whoever waits for the deadline misses none.
+                // A caller that waits for the deadline misses none.
                 let first = wanted.iter().flatten().min();
                 assert!(first.is_none_or(|first| outputs.deadline().is_some_and(|at| at <= *first)));
             }

@@ -1,10 +1,10 @@
-//! How the agents of one source are announced, where that is not as for all.
+//! How the agents of one source are announced if it differs from the general settings.
 //!
-//! Responsibilities: which verbosity, load and languages hold for a source; changing the general ones
-//! while a run lasts. Not here: where the settings come from (`config`), who is told of a change (`app`).
+//! Responsibilities: which verbosity, load and languages apply to a source; changing the general ones
+//! during a run. Not here: where the settings come from (`config`), who hears of a change (`app`).
 //!
 //! # Mental model
-//! Each source may have settings of its own, and they hold whatever becomes of the general ones: a key
+//! Each source may have settings of its own, which apply whatever happens to the general ones: a key
 //! that changes the general verbosity leaves such a source as it is, and says so. What the program says
 //! in its own name, and every question, follows the general settings.
 
@@ -20,9 +20,9 @@ use crate::announce::text::coalesce::Policy;
 use crate::announce::words::phrase::Phrases;
 
 impl Announcer {
-    /// Lets a source be announced in its own way.
+    /// Sets a source's own way of being announced.
     pub fn set_source(&mut self, link: LinkId, own: SourceAnnounce) {
-        // It is asked for a dozen times with each event, and nearly always there is nothing of it.
+        // This is queried a dozen times per event, and nearly always there are no settings of its own.
         if own == SourceAnnounce::default() {
             self.own.remove(&link);
         } else {
@@ -30,7 +30,7 @@ impl Announcer {
         }
     }
 
-    /// Returns what of a source's announcements is not as for all, if anything is.
+    /// Returns the settings of a source that differ from the general ones, if any.
     pub fn source(&self, link: LinkId) -> Option<&SourceAnnounce> {
         self.own.get(&link)
     }
@@ -42,7 +42,7 @@ impl Announcer {
             .unwrap_or(self.settings.verbosity)
     }
 
-    /// Returns how much of a source is announced.
+    /// Returns the load at which a source is announced.
     pub fn load_of(&self, link: LinkId) -> Load {
         self.source(link)
             .and_then(|own| own.load)
@@ -56,7 +56,7 @@ impl Announcer {
             .unwrap_or(&self.settings.languages)
     }
 
-    /// Changes how much is announced from now on, and gives the streamed text that waited only because
+    /// Sets how much is announced from now on, and returns the streamed text that waited only because
     /// of the old load.
     pub fn set_load(&mut self, load: Load, now: Now, sessions: &Sessions) -> Told {
         self.settings.load = load;
@@ -76,7 +76,7 @@ impl Announcer {
         told
     }
 
-    /// Changes the person's languages, best first, and the program's own words from now on.
+    /// Sets the person's languages, best first, and the phrases of the program's own words, from now on.
     pub fn set_languages(&mut self, languages: Vec<String>, phrases: Arc<Phrases>) {
         self.settings.languages = languages;
         self.labels = super::called::labels(&phrases);

@@ -1,7 +1,7 @@
 //! From a draft to an announcement: its number, its speaker's name, whether it is spoken.
 //!
-//! Responsibilities: load, quiet, mute, repeated words, old news. Not here: the words (`wording`), by
-//! which name an agent is called (`called`), the order of speech (`queue`).
+//! Responsibilities: load, quiet mode, muting, repeated words, old news. Not here: the words (`wording`), an
+//! agent's display name (`called`), the order of speech (`queue`).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::announce::words::phrase::Phrases;
 use crate::announce::words::segment::Segment;
 
 impl Announcer {
-    /// Numbers an announcement of an agent, decides whether it is spoken, and keeps it.
+    /// Numbers an agent's announcement, decides whether it is spoken, and keeps it.
     pub(super) fn publish(
         &mut self,
         change: &Change,
         sessions: &Sessions,
         draft: Draft,
     ) -> Arc<Announcement> {
-        // What is wrong with an event is not urgent because the event is.
+        // A defect of an urgent event is not itself urgent.
         let inherits = draft.class != Class::Response && draft.kind != Kind::Anomaly;
         let class = if change.urgency == Urgency::Critical && inherits {
             Class::Alert
@@ -35,7 +35,7 @@ impl Announcer {
         };
         let mut announcement = self.number(Draft { class, ..draft }, change.at);
         announcement.key = Some(change.key.clone());
-        // A text that was picked in another language runs in the direction of that.
+        // A text chosen in another language runs in that language's direction.
         announcement.direction = match announcement.language() {
             Some(tag) if change.language.as_deref() != Some(tag) => Some(direction_of(tag)),
             Some(_) | None => change.direction,
@@ -75,7 +75,7 @@ impl Announcer {
         self.keep(announcement)
     }
 
-    /// Makes an announcement that is no news and does not enter the history.
+    /// Creates an announcement that is not news and does not enter the history.
     pub fn aside(
         &mut self,
         class: Class,
@@ -86,7 +86,7 @@ impl Announcer {
         Arc::new(self.number(Draft::new(class, kind, segments), now))
     }
 
-    /// Says an earlier announcement once more, as the answer to a key.
+    /// Repeats an earlier announcement as the response to a key.
     pub fn repeat(&self, announcement: &Announcement) -> Arc<Announcement> {
         let mut again = announcement.clone();
         again.class = Class::Response;
@@ -100,7 +100,7 @@ impl Announcer {
         Arc::new(again)
     }
 
-    /// The same, with words of our own before it.
+    /// Repeats an earlier announcement with words of the program's own before it.
     pub fn repeat_after(&self, mut words: Vec<Segment>, told: &Announcement) -> Arc<Announcement> {
         let mut again = Arc::unwrap_or_clone(self.repeat(told));
         words.append(&mut again.segments);
@@ -108,7 +108,7 @@ impl Announcer {
         Arc::new(again)
     }
 
-    /// Makes the beat of a silent agent that works: heard, neither shown nor kept.
+    /// Creates the beat of a silently working agent: heard, but neither shown nor kept.
     pub fn heartbeat(&mut self, now: Now) -> Arc<Announcement> {
         let segments = self.phrases.say("heartbeat", Verbosity::Terse, &[]);
         let draft = Draft::new(Class::Stream, Kind::Heartbeat, segments).aloud(Aloud::Heard);
@@ -139,9 +139,9 @@ impl Announcer {
         }
     }
 
-    /// Returns the tool whose call or return an announcement of a change tells.
+    /// Returns the tool whose call or return a change's announcement reports.
     fn tool_of(&mut self, change: &Change, kind: Kind) -> Option<Arc<Tool>> {
-        // What warns of a broken rule at a call is of another kind, and not the tool's own news.
+        // A warning of a violation at a call is of another kind, and not news of the tool.
         let (name, status) = if let What::ToolInvoked(event) = &change.what
             && kind == Kind::ToolInvoked
         {
@@ -162,7 +162,7 @@ impl Announcer {
         Some(self.tools.find_or(same, tool))
     }
 
-    /// Returns the facts of a draft as they are kept.
+    /// Returns the facts of a draft in the form in which they are kept.
     fn facts_of(&mut self, facts: Facts) -> Option<Arc<Facts>> {
         let same = |known: &Facts| *known == facts;
         match facts.are_usual() {
@@ -178,20 +178,20 @@ impl Announcer {
             announcement.aloud = Aloud::Seen;
             self.left_out += 1;
         }
-        // What is kept is kept for hours.
+        // What is kept stays for hours.
         announcement.segments.shrink_to_fit();
         let announcement = Arc::new(announcement);
         self.history.push(Arc::clone(&announcement));
         announcement
     }
 
-    /// Returns whether an announcement is of an agent's text, and the person hears that at the end of the turn.
+    /// Returns whether an announcement is part of an agent's text that the person hears only at the end of the turn.
     fn waits_for_end(&self, told: &Announcement) -> bool {
         let at_end = self.settings.answers == AnswersChoice::AtTheEnd;
         at_end && is_of_text(told)
     }
 
-    /// Returns what an agent wrote in a turn that is over, for whoever hears it only then.
+    /// Returns what an agent wrote in a finished turn, for a person who hears it only then.
     pub(super) fn at_the_end(&mut self, change: &Change, sessions: &Sessions) -> Told {
         let quiet = self.settings.quiet || self.is_muted(&change.key, &change.agent);
         if self.settings.answers != AnswersChoice::AtTheEnd || quiet || change.replayed {
@@ -218,8 +218,8 @@ impl Announcer {
         waited.into_iter().map(Arc::new).collect()
     }
 
-    /// With several agents, the one who speaks is named when it is another than before, and always
-    /// before what is not streamed text.
+    /// Names the speaker, if it is not the previous one, and always before anything but
+    /// streamed text.
     fn name_speaker(&mut self, announcement: &mut Announcement) {
         let (Some(agent), Some(key)) = (&announcement.agent, &announcement.key) else {
             return;
@@ -241,7 +241,8 @@ impl Announcer {
         }
     }
 
-    /// Low load hears what is critical, endings and final output; the rest is shown and kept.
+    /// Returns whether low load leaves something unspoken: all but alerts, responses, endings, outputs and other news
+    /// that needs the person; the rest is shown and kept.
     fn is_below_load(&self, key: &SessionKey, kind: Kind, class: Class) -> bool {
         if self.load_of(key.link) != Load::Low || class == Class::Alert || class == Class::Response
         {
@@ -270,9 +271,9 @@ impl Announcer {
         }
     }
 
-    /// Returns whether only what is urgent is spoken of an agent.
+    /// Returns whether an agent is muted, so that only urgent announcements of it are spoken.
     pub fn is_muted(&self, key: &SessionKey, agent: &str) -> bool {
-        // Nearly always there is nobody to look for.
+        // Nearly always no agent was muted by hand.
         let chosen = match self.muted.is_empty() {
             true => None,
             false => self.muted.get(&(key.link, key.agent.clone())).copied(),
@@ -284,13 +285,13 @@ impl Announcer {
         })
     }
 
-    /// Mutes an agent, or hears it again, as long as this run lasts.
+    /// Mutes or unmutes an agent for the rest of this run.
     pub fn set_muted(&mut self, key: &SessionKey, muted: bool) {
         self.muted.insert((key.link, key.agent.clone()), muted);
     }
 
     /// Returns how many announcements were left out of speech and lines because the person wanted less, and
-    /// counts anew.
+    /// resets the count.
     pub fn take_left_out(&mut self) -> u64 {
         std::mem::take(&mut self.left_out)
     }
@@ -304,7 +305,7 @@ impl Announcer {
         self.recent.has(announcement)
     }
 
-    /// Returns the level at which something of a source is worded: endings are terse under low load.
+    /// Returns the verbosity at which something of a source is worded: endings are terse under low load.
     pub(super) fn level(&self, link: LinkId, kind: Kind) -> Verbosity {
         let ending = matches!(kind, Kind::SessionCompleted | Kind::SessionCancelled);
         if self.load_of(link) == Load::Low && ending {
@@ -315,7 +316,7 @@ impl Announcer {
     }
 }
 
-/// Returns whether an announcement is of an agent's text: words of it, what introduces them, or a word in place of some.
+/// Returns whether an announcement is part of an agent's text: its words, their introduction, or a note in their place.
 fn is_of_text(told: &Announcement) -> bool {
     match told.kind {
         Kind::Output => matches!(told.class, Class::Stream | Class::Outcome),
@@ -340,7 +341,7 @@ fn is_of_text(told: &Announcement) -> bool {
     }
 }
 
-/// Returns the cue of what an announcement is about, if it has one.
+/// Returns the cue that goes with what an announcement is about, if any.
 fn cue_of(draft: &Draft) -> Option<Cue> {
     match draft.kind {
         Kind::Confirmation | Kind::Clarification => {
@@ -369,7 +370,7 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
     }
 }
 
-/// Returns the words that name a speaker; they are heard, and every face shows the name by itself.
+/// Returns the words that name a speaker; they are only heard, as every face shows the name itself.
 fn speaker(agent: &str, phrases: &Phrases) -> Segment {
     let name = phrases.name_of(agent);
     let mut spoken = String::with_capacity(name.len() + 1);

@@ -1,4 +1,4 @@
-//! How a question, its warnings and its end are worded. Nothing of a question is abbreviated.
+//! How a question, its warnings and its end are worded. Nothing in a question is abbreviated.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::Segment;
 
-/// How long silence still has, and who says so.
+/// The time until silence counts as an answer, and where it is stated.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Left {
-    /// The words of the question do.
+    /// The words of the question state it.
     Told(Duration),
-    /// The head that stands above them does: its time goes, and they stay as they are.
+    /// The head above the words states it: the time runs down there, while the words stay as they are.
     Headed,
 }
 
@@ -34,8 +34,8 @@ impl Announcer {
         }
     }
 
-    /// Asks a question in full: who, what, what then, how bad, what silence does, which keys.
-    /// P0 says all of it at every verbosity.
+    /// Words a question in full: who asks, for what, the consequence, the risk, what silence does, which keys answer.
+    /// P0 includes all of this at every verbosity.
     pub(super) fn ask(
         &self,
         prompt: &Prompt,
@@ -47,22 +47,22 @@ impl Announcer {
         let mut segments = self.asked(prompt, sessions, again, left, Prompt::LONGEST_PART);
         if prompt.is_cut() && !again {
             let cut = Segment::own(self.cut_words(prompt, sessions, now));
-            // How to answer comes last: whoever knows it need not hear it out.
+            // How to answer comes last, so that a person who knows it need not hear it out.
             let ways = segments.iter().rposition(|segment| segment.ways);
             segments.insert(ways.unwrap_or(segments.len()), cut);
         }
         segments
     }
 
-    /// Asks a question with all of its words, as a face does that shows it page by page. Its usual keys and the
-    /// time that is left are left out: such a face has rows for them, and the words stay as they are.
+    /// Words a question in full for a face that shows it page by page. The usual keys and the remaining time are
+    /// left out: such a face has rows for them, and the words stay as they are.
     pub fn in_full(&self, prompt: &Prompt, sessions: &Sessions) -> Vec<Segment> {
         let left = headed(prompt, sessions);
         let asked = self.asked(prompt, sessions, false, left, usize::MAX);
         self.without_keys(prompt, asked)
     }
 
-    /// Says all that is known of a question for the same face.
+    /// Words everything known about a question for the same face.
     pub fn details_in_sight(&self, prompt: &Prompt, sessions: &Sessions) -> Vec<Segment> {
         let details = self.all_of(prompt, sessions, headed(prompt, sessions));
         self.without_keys(prompt, details)
@@ -73,7 +73,7 @@ impl Announcer {
             Question::Confirmation(asked) => asked.others().count(),
             Question::Clarification(_) => 0,
         };
-        // Why it can't be answered, and which other decisions there are, stands nowhere else.
+        // Why it can't be answered, and which other decisions exist, appears nowhere else.
         if !prompt.is_answerable() || others > 0 {
             return segments;
         }
@@ -81,7 +81,7 @@ impl Announcer {
         segments
     }
 
-    /// Says that a question has more words than these, and how they are heard.
+    /// Announces that a question has more words than these, and how to hear them.
     pub(super) fn cut_words(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> String {
         let how = match self.manner {
             Manner::Keys => "question.details.keys",
@@ -133,7 +133,7 @@ impl Announcer {
         }
     }
 
-    /// Words a question under a head of its own: a face that heads it otherwise leaves that out, and nothing
+    /// Words a question under a separate head, so that a face with a head of its own can leave out that, and nothing
     /// else.
     fn headed(&self, head: &str, key: &str, args: &Args<'_>) -> Vec<Segment> {
         let mut segments = self.phrases.say(head, Verbosity::Normal, args);
@@ -141,12 +141,12 @@ impl Announcer {
         segments
     }
 
-    /// Asks a question once more, as it was asked first, with the time that is left.
+    /// Repeats a question as it was first asked, with the time that remains.
     pub fn ask_again(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
         self.ask(prompt, sessions, now, false)
     }
 
-    /// Asks a question once more in short: how bad it is, what it is about, how it is answered.
+    /// Repeats a question in short: the risk, what it is about, how to answer.
     pub fn remind(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
         let (Question::Confirmation(asked), false) = (&prompt.question, prompt.is_cut()) else {
             return self.ask_again(prompt, sessions, now);
@@ -161,7 +161,7 @@ impl Announcer {
         segments
     }
 
-    /// Says all that is known of a question, cut at nothing.
+    /// Words everything known about a question, without any cut.
     pub fn details(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
         self.all_of(prompt, sessions, told(prompt, sessions, now))
     }
@@ -186,7 +186,7 @@ impl Announcer {
         segments
     }
 
-    /// Returns what stands around the words of a question: how bad, what silence does, which keys.
+    /// Returns what surrounds the words of a question: the risk, what silence does, which keys answer.
     pub(super) fn terms(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
         let left = told(prompt, sessions, now);
         match &prompt.question {
@@ -311,7 +311,7 @@ impl Announcer {
         let mut room = longest;
         for (index, choice) in asked.choices.iter().enumerate() {
             let length = choice.label.chars().count();
-            // What does not fit is said with the rest of the question.
+            // What does not fit is read with the rest of the question.
             let Some(left) = room.checked_sub(length) else {
                 break;
             };
@@ -373,7 +373,7 @@ impl Announcer {
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
-    /// Returns what silence does; empty for questions that nobody waits for here.
+    /// Returns what silence does; empty for questions that no answer reaches any more.
     fn timeout(&self, prompt: &Prompt, left: Option<Left>) -> String {
         let Question::Confirmation(asked) = &prompt.question else {
             return String::new();
@@ -436,7 +436,7 @@ impl Announcer {
         )
     }
 
-    /// Returns what the agent does without an answer.
+    /// Returns words for what the agent does without an answer.
     pub fn default(&self, prompt: &Prompt) -> String {
         match &prompt.question {
             Question::Confirmation(asked) => {
@@ -462,8 +462,8 @@ impl Announcer {
         match decision {
             Decision::Accept => self.phrases.text("answer.accept", &[]),
             Decision::Reject => self.phrases.text("answer.reject", &[]),
-            // Producers write these as identifiers; an engine would spell the signs between words. In a sentence a sign is
-            // part of a path or of a command.
+            // Producers write these as identifiers, and an engine would spell the signs between their words. In a
+            // sentence, a sign is part of a path or a command.
             Decision::Other(text) => match self.phrases.answer_of(text) {
                 sentence if sentence.contains(char::is_whitespace) => sentence,
                 name => name.replace('_', " "),
@@ -493,8 +493,8 @@ impl Announcer {
         }
     }
 
-    /// Returns what a question is about, as an argument that is said to the letter; a question that does
-    /// not say it is told as such.
+    /// Returns what a question is about, as an argument that is read exactly as written; if the question does
+    /// not say, the words state that.
     pub fn subject(&self, prompt: &Prompt) -> Arg {
         let missing = match &prompt.question {
             Question::Confirmation(_) => "question.no_action",
@@ -503,7 +503,7 @@ impl Announcer {
         self.exact_or(prompt, prompt.question.subject(), missing)
     }
 
-    /// Names who asks, where there are several agents.
+    /// Returns the name of the asking agent, or nothing if there is only one agent.
     pub(super) fn asker(&self, prompt: &Prompt, sessions: &Sessions) -> Arg {
         if self.is_named(&prompt.key, &prompt.agent, sessions) {
             Arg::Name(
@@ -515,7 +515,7 @@ impl Announcer {
         }
     }
 
-    /// Returns a text to the letter, or what is said where there is none.
+    /// Returns a text as written, or else the phrase that stands for a missing one.
     pub(super) fn exact_or(&self, prompt: &Prompt, text: &str, missing: &str) -> Arg {
         if speakable::one_line(text).is_empty() {
             Arg::Own(self.phrases.text(missing, &[]))
@@ -524,7 +524,7 @@ impl Announcer {
         }
     }
 
-    /// Returns a question's text as an argument that is said to the letter.
+    /// Returns a question's text as an argument that is read exactly as written.
     pub fn exact(&self, prompt: &Prompt, text: &str) -> Arg {
         match prompt
             .command()
@@ -536,13 +536,13 @@ impl Announcer {
     }
 }
 
-/// Returns the time that a question has left, for words that say it.
+/// Returns the time that a question has left, for words that state it.
 pub(super) fn told(prompt: &Prompt, sessions: &Sessions, now: Now) -> Option<Left> {
     let left = |at: Duration| Left::Told(at.saturating_sub(now.monotonic));
     sessions.expires(prompt).map(left)
 }
 
-/// Returns the same for words below a head that says it.
+/// Returns the same for words below a head that states the time.
 fn headed(prompt: &Prompt, sessions: &Sessions) -> Option<Left> {
     sessions.expires(prompt).map(|_| Left::Headed)
 }

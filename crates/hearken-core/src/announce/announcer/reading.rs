@@ -1,14 +1,14 @@
-//! What belongs to a call, a question or a plan, in parts that are read one by one and only when somebody wants them.
+//! The material attached to a call, a question or a plan, in parts that are read one by one and only on demand.
 //!
 //! Responsibilities: the words of changes, outputs and plans, and where a part ends. Not here: which part is read next
-//! (`app`), how any of it travels (`protocol`).
+//! (`app`), how any of it is transmitted (`protocol`).
 //!
 //! # Mental model
-//! Changes are read place by place. What becomes of lines is said before them, because a sign would not be heard, and
-//! how many lines it is said of, so that no line can say it of the next; where a line only changes in some words, these
-//! are said before the line. How far lines are moved to the right is told as it changes: in some languages that is all
-//! that an edit does. A part is short enough to be kept in mind and to stand on a small screen; what goes on says so, and
-//! what is missing is counted where it is missing.
+//! Changes are read place by place. What happens to lines is said before them, as a sign would not be heard, together
+//! with the number of lines it applies to, so that no line can pass itself off as such an announcement. If only some
+//! words of a line change, they are read before the line. Indentation is announced whenever it changes: in some
+//! languages it is all that an edit does. A part is short enough to remember and to fit a small screen; a part that
+//! continues says so, and whatever is missing is counted where it is missing.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -20,17 +20,17 @@ use crate::announce::words::segment::Segment;
 use crate::config::Verbosity;
 use crate::protocol::{Attached, Brought, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
 
-/// How many lines one part has at most.
+/// The maximum number of lines in a part.
 const MOST_LINES: usize = 6;
-/// How many characters of them; a line that is longer has parts of its own.
+/// The maximum number of characters in these lines; a longer line gets parts of its own.
 const MOST_SIGNS: usize = 240;
-/// How many steps of a plan one part has.
+/// The number of plan steps in a part.
 const MOST_STEPS: usize = 5;
-/// How many changes of words a line may have that is told by them.
+/// The maximum number of word changes in a line that is announced by them.
 const MOST_SPANS: usize = 3;
 
 impl Announcer {
-    /// Returns its parts; none where there is nothing of it.
+    /// Returns the parts of the attached material; none if it contains nothing of the kind.
     pub fn parts_of(&self, attached: &Attached, reads: Reads) -> Vec<Vec<Segment>> {
         match reads {
             Reads::Changes => self.parts_of_changes(&attached.changes),
@@ -43,7 +43,7 @@ impl Announcer {
         }
     }
 
-    /// Returns what there is to be read, in short.
+    /// Returns a summary of what can be read.
     pub fn summary_of(&self, attached: &Attached, reads: Reads) -> Vec<Segment> {
         match reads {
             Reads::Changes => attached
@@ -132,7 +132,7 @@ impl Announcer {
         parts
     }
 
-    /// Says lines that stand below each other: what becomes of them once for as many as it is the same for.
+    /// Reads consecutive lines; what happens to them is said once for each run of lines that share it.
     fn lines(&self, lines: &[Line<'_>]) -> Vec<Segment> {
         let mut words = Vec::new();
         let mut heard = "";
@@ -152,7 +152,7 @@ impl Announcer {
         words
     }
 
-    /// Says one line, and how far it is moved to the right where that is not what was heard last.
+    /// Reads one line, and its indentation if that differs from what was heard last.
     fn line<'a>(&self, line: &What<'a>, heard: &mut &'a str) -> Vec<Segment> {
         let mut words = Vec::new();
         if let What::Changed { spans, .. } = line {
@@ -239,7 +239,7 @@ fn exact(text: &str) -> Arg {
     Arg::Exact(text.to_owned(), None)
 }
 
-/// Returns a count as an argument that is nothing where there are none.
+/// Returns a count as an argument, empty for zero.
 fn count(name: &'static str, n: u64) -> (&'static str, Arg) {
     match n {
         0 => (name, Arg::own("")),
@@ -251,7 +251,7 @@ fn count_of(n: u64) -> (&'static str, Arg) {
     count("n", n)
 }
 
-/// One line of a place, or a piece of one that is long.
+/// One line of a place, or a piece of a long one.
 struct Line<'a> {
     number: u64,
     what: What<'a>,
@@ -261,11 +261,11 @@ enum What<'a> {
     Kept(&'a str),
     Removed(&'a str),
     Added(&'a str),
-    /// Only moved to the right or to the left.
+    /// Only its indentation changed.
     Moved(&'a str),
-    /// The next piece of the line before.
+    /// The next piece of the previous line.
     GoesOn(&'a str),
-    /// A line of which only some words change: what each was and is.
+    /// Only some of its words changed: each old text with its new one.
     Changed {
         spans: Vec<(String, String)>,
         text: &'a str,
@@ -273,7 +273,7 @@ enum What<'a> {
 }
 
 impl<'a> What<'a> {
-    /// Returns the phrase that says what becomes of it, where that is said once for several lines.
+    /// Returns the phrase for what happens to it, if that is said once for several lines.
     fn label(&self) -> Option<&'static str> {
         match self {
             Self::Kept(_) => Some("reading.kept"),
@@ -284,7 +284,7 @@ impl<'a> What<'a> {
         }
     }
 
-    /// Returns the text as it stands, or comes to stand.
+    /// Returns the text as it is, or as it will be.
     fn text(&self) -> &'a str {
         match self {
             Self::Kept(text)
@@ -298,7 +298,7 @@ impl<'a> What<'a> {
 }
 
 impl Line<'_> {
-    /// Counts about how much is said of it.
+    /// Estimates how many characters are read of it.
     fn size(&self) -> usize {
         let spans = match &self.what {
             What::Changed { spans, .. } => spans.as_slice(),
@@ -313,7 +313,7 @@ impl Line<'_> {
     }
 }
 
-/// Cuts a line where it is too long for one part.
+/// Cuts a line that is too long for one part.
 fn pieces(line: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = line;
@@ -327,7 +327,7 @@ fn pieces(line: &str) -> Vec<&str> {
     }
 }
 
-/// Returns the lines of a place as they are read: lines that changed in some words stand as one.
+/// Returns the lines of a place as they are read: a line of which only some words changed becomes a single line.
 fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let mut number = hunk.line;
@@ -384,7 +384,7 @@ fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
     lines
 }
 
-/// Returns how one line becomes another, where they have enough in common.
+/// Returns how one line becomes another, if they have enough in common.
 fn what_changed<'a>(old: &str, new: &'a str) -> Option<What<'a>> {
     let bare = new.trim_start();
     if old.trim_start() == bare && !bare.is_empty() && new.chars().count() <= MOST_SIGNS {
@@ -394,7 +394,7 @@ fn what_changed<'a>(old: &str, new: &'a str) -> Option<What<'a>> {
     Some(What::Changed { spans, text: new })
 }
 
-/// Returns the words in which two lines differ; nothing where they have too little in common, or are too long.
+/// Returns the words in which two lines differ; `None` if they have too little in common, or are too long.
 fn spans(old: &str, new: &str) -> Option<Vec<(String, String)>> {
     if old.chars().count() > MOST_SIGNS || new.chars().count() > MOST_SIGNS {
         return None;
@@ -415,7 +415,7 @@ fn spans(old: &str, new: &str) -> Option<Vec<(String, String)>> {
             continue;
         }
         match (spans.last_mut(), between.take()) {
-            // Two that only a space stands between are one.
+            // Two changes with only a space between them count as one.
             (Some((before, after)), Some(space)) if space.trim().is_empty() => {
                 before.push_str(&space);
                 before.push_str(&gone);
@@ -433,7 +433,7 @@ fn spans(old: &str, new: &str) -> Option<Vec<(String, String)>> {
     alike.then_some(spans)
 }
 
-/// Cuts a line into words, spaces and single signs.
+/// Splits a line into words, spaces and single signs.
 fn words(line: &str) -> Vec<&str> {
     let kind = |c: char| match c {
         c if c.is_alphanumeric() || c == '_' => 0,

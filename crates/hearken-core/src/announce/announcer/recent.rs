@@ -1,7 +1,7 @@
-//! What was said shortly before, so that it is not said again.
+//! What was announced recently, so that it is not repeated.
 //!
-//! Responsibilities: finding out whether the same words of the same session were said. Not here: of what that is asked
-//! (`publish`).
+//! Responsibilities: finding out whether the same words of the same session were announced. Not here: for which
+//! announcements that matters (`publish`).
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -12,20 +12,20 @@ use foldhash::quality::FixedState;
 use crate::announce::announcement::Announcement;
 use crate::session::SessionKey;
 
-/// The same words of the same source are silent for this long, if they are activity or progress.
+/// How long the same words of the same session stay unspoken, if they are activity or progress.
 const REPEAT: Duration = Duration::from_secs(10);
-/// How many recent words are compared with.
+/// How many recent announcements are compared.
 const MOST_RECENT: usize = 64;
 
-/// What was said last.
+/// The most recent announcements.
 #[derive(Debug, Default)]
 pub(super) struct Recent(VecDeque<Said>);
 
 impl Recent {
-    /// Returns whether the same was said shortly before; what was not is said now.
+    /// Returns whether the same was announced recently; if not, records it.
     pub(super) fn has(&mut self, announcement: &Announcement) -> bool {
         let said = Said::by(announcement);
-        // They stand in the order in which they came.
+        // The entries are in the order in which they came.
         while (self.0.front()).is_some_and(|before| before.at + REPEAT <= said.at) {
             self.0.pop_front();
         }
@@ -40,11 +40,12 @@ impl Recent {
     }
 }
 
-/// What was said of a session, and when, to find out whether it is said once more.
+/// The words of a session and their time, for finding out whether they are repeated.
 #[derive(Debug)]
 struct Said {
     at: Duration,
-    /// A hash of the rest: with thousands of agents at once, all say nearly the same, and each in the name of its own session.
+    /// A hash of the fields below: thousands of concurrent agents say nearly the same, each in the name of its own
+    /// session.
     mark: u64,
     key: Option<SessionKey>,
     words: String,

@@ -1,4 +1,4 @@
-//! How a decision that a rule of the person's took is worded.
+//! How a decision is worded that one of the person's rules made.
 
 use crate::config::{PolicyDecision, PolicyRule, Verbosity};
 use crate::protocol::Now;
@@ -10,7 +10,7 @@ use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
 impl Announcer {
-    /// Returns what a rule does with a question, with all that the question would have said.
+    /// Returns what a rule does with a question, together with everything that the question would have said.
     pub fn policy_words(
         &self,
         rule: &PolicyRule,

@@ -1,14 +1,14 @@
-//! What many announcements have alike, kept once.
+//! What many announcements share, stored once.
 //!
-//! Responsibilities: finding it among what was met last. Not here: what is shared (`publish`).
+//! Responsibilities: finding it among recent values. Not here: what is shared (`publish`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How many are compared with: an agent works with few tools at a time.
+/// How many values are compared: an agent works with few tools at a time.
 const MOST: usize = 8;
 
-/// Keeps what was met last, so that what is the same as one of it is that one.
+/// Stores recent values, so that equal ones share one allocation.
 #[derive(Debug)]
 pub(super) struct Shared<T>(VecDeque<Arc<T>>);
 
@@ -19,7 +19,7 @@ impl<T> Default for Shared<T> {
 }
 
 impl<T> Shared<T> {
-    /// Returns the same, or else makes it and keeps it in the place of the oldest.
+    /// Returns the stored value that matches, or else creates one, which replaces the oldest.
     pub(super) fn find_or(&mut self, same: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> Arc<T> {
         if let Some(known) = self.0.iter().rev().find(|known| same(known)) {
             return Arc::clone(known);
@@ -48,7 +48,7 @@ mod tests {
         }
         assert!(Arc::ptr_eq(&first, &find(0)));
         assert_eq!(*find(MOST), MOST);
-        // The oldest has left.
+        // The oldest is gone.
         let again = find(0);
         assert_eq!(*again, 0);
         assert!(!Arc::ptr_eq(&first, &again));

@@ -1,7 +1,7 @@
-//! What an agent sent, in the language of the person it is told to.
+//! What an agent sent, in the language of the person who hears it.
 //!
-//! Responsibilities: putting a question into that language, and saying so where that was not possible. Not
-//! here: which of several languages suits (`words::language`).
+//! Responsibilities: translating a question by the variants that its producer sent, and saying so if that was not
+//! possible. Not here: which of several languages fits best (`words::language`).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::session::{LinkId, Prompt};
 use super::Announcer;
 
 impl Announcer {
-    /// Puts a question into the person's language, as far as its producer sent it in that (11.5.1).
+    /// Puts a question into the person's language, as far as its producer sent it in that language (11.5.1).
     pub fn put_into_language(&self, link: LinkId, decoded: &mut Decoded) {
         let hints = &mut decoded.envelope.localization;
         let wanted = Wanted {
@@ -37,13 +37,13 @@ impl Announcer {
         };
         if main.as_deref() != hints.primary_language.as_deref() {
             let hints = Arc::make_mut(hints);
-            // A variant brings its own direction.
+            // A variant has a direction of its own.
             hints.text_direction = main.as_deref().map(direction_of);
             hints.primary_language = main.map(Arc::from);
         }
     }
 
-    /// Returns a text of a question that is perhaps in another language than the rest of it.
+    /// Returns a text of a question that may be in a different language from the rest of it.
     pub(super) fn exact_in(&self, prompt: &Prompt, text: &str, other: Option<&String>) -> Arg {
         match other {
             None => self.exact(prompt, text),
@@ -54,7 +54,7 @@ impl Announcer {
         }
     }
 
-    /// Names the language of such a text; empty where it is that of the rest.
+    /// Names the language of such a text; empty if it is that of the rest.
     pub(super) fn language_name(&self, other: Option<&String>) -> Arg {
         let Some(tag) = other else {
             return Arg::own("");

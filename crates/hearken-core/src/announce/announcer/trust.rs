@@ -1,12 +1,12 @@
-//! Whom the person's keys have convinced, and whose names are mere claims (10.4).
+//! Which names the person's keys have proven, and which are mere claims (10.4).
 //!
-//! Responsibilities: telling whether what comes over a connection in an agent's name is proven. Not here: what
-//! proves it (`protocol`), when a connection has proven it (`app`), how a claim is called (`publish`).
+//! Responsibilities: deciding whether what arrives over a connection in an agent's name is proven. Not here: what
+//! proves it (`protocol`), when a connection has proven it (`app`), how a claim is named (`called`).
 //!
 //! # Mental model
-//! A key is the person's word that an agent's name is worth a proof. From then on the name belongs to the
-//! connection whose manifest proved it; over every other one it is a claim, whatever else is true of the
-//! connection. Where the person wants proof of everybody, every name but the proven one is a claim.
+//! By adding a key, the person declares that an agent's name deserves proof. From then on the name belongs to the
+//! connection whose manifest proved it; over every other connection it is a claim, whatever else is true of that
+//! connection. If the person wants proof from everyone, every name except the proven one is a claim.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,32 +15,32 @@ use crate::session::LinkId;
 
 use crate::announce::words::naming::look;
 
-/// What is proven and of whom proof is wanted. It grows with the person's keys and sources only.
+/// What is proven, and where proof is required. It grows only with the person's keys and sources.
 #[derive(Debug, Clone, Default)]
 pub struct Trust {
-    /// The agents that the person has a key of.
+    /// The agents for which the person has a key.
     known: BTreeSet<String>,
-    /// What a reader sees of their names.
+    /// The visual forms of their names.
     looks: BTreeSet<String>,
-    /// The sources of which proof is wanted, whoever speaks.
+    /// The sources on which proof is required of every agent.
     strict: BTreeSet<LinkId>,
-    /// Who proved their name over a source.
+    /// The agent that proved its name, by source.
     proven: BTreeMap<LinkId, String>,
 }
 
 impl Trust {
-    /// Takes the agents that the person has a key of.
+    /// Sets the agents for which the person has a key.
     pub fn know<'a>(&mut self, agents: impl Iterator<Item = &'a str>) {
         self.known = agents.map(str::to_owned).collect();
         self.looks = self.known.iter().map(|name| look(name)).collect();
     }
 
-    /// Wants proof of everybody who speaks over a source.
+    /// Requires proof of every agent on a source.
     pub fn want(&mut self, link: LinkId) {
         self.strict.insert(link);
     }
 
-    /// Takes note of who has proven their name over a source; nobody takes it back.
+    /// Records which agent has proven its name over a source; `None` withdraws the proof.
     pub fn prove(&mut self, link: LinkId, agent: Option<String>) {
         match agent {
             Some(agent) => {
@@ -52,8 +52,8 @@ impl Trust {
         }
     }
 
-    /// Returns whether an agent, as it is called and by its id, is one only by its own word although the person
-    /// can ask for more: its id or its name is one that a key stands for, and nothing proved it here.
+    /// Returns whether an agent's identity rests on its word alone although the person can ask for more: its id or its
+    /// name is one that a key stands for, or proof is required on its source, and nothing proved it here.
     pub fn doubts(&self, link: LinkId, id: &AgentId, name: &str) -> bool {
         if self.proven.get(&link).is_some_and(|it| it == id.as_str()) {
             return false;

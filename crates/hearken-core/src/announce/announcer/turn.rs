@@ -1,14 +1,13 @@
-//! All that an agent wrote in a turn: as a whole, and in parts that a person goes through.
+//! Everything that an agent wrote in a turn: as a whole, and in parts for stepping through.
 //!
-//! Responsibilities: which entries of the history are the turn, its headings, paragraphs and blocks of code with the
-//! lines of these, what of it is copied. Not here: which part is read next (`app`), where a block of code begins
-//! (`markdown`).
+//! Responsibilities: which history entries make up the turn; its headings, paragraphs and code blocks with their lines;
+//! what of it is copied. Not here: which part is read next (`app`), where a code block begins (`markdown`).
 //!
 //! # Mental model
-//! Whole, a block of code is only named and counted; in parts, it is a part that names it and then one for each line,
-//! because code is read by lines. A line says how far it is moved to the right where that is another way than of the
-//! line that was read before, whichever that was. Landmarks are what a person leaps to: headings, blocks of code, and
-//! what follows one.
+//! As part of the whole, a code block is only named and counted; in parts, it becomes one part that names it and then
+//! one for each line, because code is read line by line. A line announces its indentation if that differs from the
+//! line that was read before it, whichever that was. Landmarks are what a person jumps to: headings, code blocks, and
+//! the text that follows one.
 
 use std::sync::Arc;
 
@@ -22,18 +21,18 @@ use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::{Mark, Segment};
 
-/// How many bytes of a turn's text are gone through; what an agent wrote before that stays in the history.
+/// How many bytes of a turn's text are covered; earlier text stays in the history.
 const LONGEST_TURN: usize = 128 * 1024;
-/// How many bytes of it are said at once; the rest is reached part by part.
+/// How many bytes of it are spoken in one go; the rest is reached part by part.
 const LONGEST_SAID: usize = 20_000;
-/// How many characters a part has at most; a longer paragraph, or line of code, is told in several.
+/// The maximum number of characters in a part; a longer paragraph or line of code is split.
 const LONGEST_PART: usize = 600;
-/// How many pieces of inline code of a paragraph can be copied, and blocks of code of a whole turn.
+/// How many inline codes of a paragraph, and how many code blocks of a whole turn, can be copied.
 const MOST_COPIED: usize = 32;
 
 impl Announcer {
-    /// Returns all that an agent wrote in the turn that an entry belongs to, or in the last one: back to
-    /// the session's start, or to the person's last answer, whichever is nearer.
+    /// Returns everything that an agent wrote in the turn to which an entry belongs, or in the last turn: back to
+    /// the session's start or the person's last answer, whichever is nearer.
     pub fn turn(&self, at: Option<AnnouncementId>) -> Option<Turn> {
         let is_text = |told: &Announcement| {
             told.kind == Kind::Output && told.is_agents_text() && told.class != Class::Response
@@ -42,7 +41,7 @@ impl Announcer {
         let upto = at.map_or(entries.len(), |at| {
             entries.partition_point(|told| told.id <= at)
         });
-        // The turn goes on behind the entry that is looked at.
+        // The turn continues after the selected entry.
         let anchor = entries[..upto]
             .iter()
             .rposition(|told| is_text(told))
@@ -139,7 +138,7 @@ impl Announcer {
         }
     }
 
-    /// Words a section as it is heard where all of a turn is.
+    /// Words a section as it is heard within the whole turn.
     fn whole_section(&self, written: &str, language: Option<&str>) -> Segment {
         let (spoken, shown) = self.phrases.lexicon().read_whole(written, self.wall);
         let text = speakable::one_line(written);
@@ -148,7 +147,7 @@ impl Announcer {
             .language(language.map(Arc::from))
     }
 
-    /// Makes parts of a heading or a paragraph.
+    /// Adds the parts of a heading or a paragraph.
     fn prose(
         &self,
         written: &str,
@@ -183,7 +182,7 @@ impl Announcer {
         }
     }
 
-    /// Returns a text that is copied as it is and said to the sign: a command, what is asked for.
+    /// Returns a text that is copied unchanged and read sign by sign, such as a command or a question's action.
     pub fn copied_exactly(&self, text: &str) -> Copied {
         let args = [("text", Arg::Exact(text.to_owned(), None))];
         Copied {
@@ -192,7 +191,7 @@ impl Announcer {
         }
     }
 
-    /// Makes parts of a block of code, what it is and then each line; gives what is copied of it.
+    /// Adds the parts of a code block, first what it is and then each line; returns what is copied of it.
     fn code(&self, info: &str, lines: &[&str], parts: &mut Vec<TurnPart>) -> Copied {
         let level = self.verbosity();
         let language = self.phrases.lexicon().code_language(info);
@@ -246,7 +245,7 @@ impl Announcer {
         block
     }
 
-    /// Returns how far a line is moved to the right.
+    /// Returns words for a line's indentation.
     pub(super) fn indent(&self, before: &str) -> Vec<Segment> {
         let tabs = before.matches('\t').count();
         let spaces = before.len() - tabs;
@@ -266,17 +265,17 @@ impl Announcer {
 /// The texts of a turn, one for each output, with their languages.
 struct Texts {
     all: Vec<(String, Option<String>)>,
-    /// How many pieces before them are left out.
+    /// How many earlier pieces are left out.
     left: u64,
 }
 
-/// Joins the entries of a turn to what was written: each output for itself, because several may be written at once.
+/// Joins the entries of a turn into the text that was written, each output separately, as several may interleave.
 fn texts(entries: &[&Arc<Announcement>]) -> Texts {
     let of = |told: &Announcement| match &told.facts().written {
         Some(written) => written.clone(),
         None => told.text() + " ",
     };
-    // What arrives is worth more than what came before it.
+    // Newer text is worth more than older text.
     let mut bytes = 0;
     let kept = entries.iter().rev().take_while(|told| {
         bytes += told
@@ -310,7 +309,7 @@ fn texts(entries: &[&Arc<Announcement>]) -> Texts {
     }
 }
 
-/// Cleans lines of code, and leaves the white space that they begin with as it is.
+/// Cleans lines of code, and keeps their indentation.
 fn clean_code(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, line) in text.lines().enumerate() {

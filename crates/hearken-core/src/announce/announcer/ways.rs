@@ -1,6 +1,6 @@
 //! How a question is answered, in words: in full the first time in a run, in short after that.
 //!
-//! Responsibilities: which keys or lines answer a question, and when a person knows them. Not here: what a
+//! Responsibilities: which keys or lines answer a question, and when a person already knows them. Not here: what a
 //! key does (`keys`), when it counts (`app`).
 
 use crate::config::Verbosity;
@@ -12,7 +12,7 @@ use super::{Announcer, Manner};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
 
-/// Says in how many words the ways to an answer are told.
+/// The length at which the ways to answer are worded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
     /// What each key does.
@@ -27,8 +27,8 @@ impl Announcer {
         self.keys_in(prompt, Length::Full).text
     }
 
-    /// Returns how to answer, in short where another question has told it in this run. A program is given the
-    /// lines beside the words; nobody need hear them there.
+    /// Returns how to answer, in short if another question has explained it in this run. A program receives the lines
+    /// separately from the words, so they are not spoken there.
     pub(super) fn keys_now(&self, prompt: &Prompt) -> Segment {
         let first = ways(prompt).and_then(|ways| self.ways_told.get(&ways));
         let known = first.is_some_and(|first| *first != prompt.id);
@@ -39,7 +39,7 @@ impl Announcer {
         let said = self.keys_in(prompt, length);
         let heard = match self.manner {
             Manner::Keys | Manner::Lines => true,
-            // Why it can't be answered is no way to answer.
+            // The reason why it can't be answered is not a way to answer.
             Manner::Program => unanswerable(prompt).is_some(),
         };
         let spoken = if heard { &said.spoken } else { "" };
@@ -48,7 +48,7 @@ impl Announcer {
         keys
     }
 
-    /// Notes that a question was asked, with all that it says.
+    /// Records that a question was asked together with its ways to answer.
     pub(super) fn ways_were_told(&mut self, prompt: &Prompt) {
         if let Some(ways) = ways(prompt) {
             self.ways_told.entry(ways).or_insert(prompt.id);
@@ -114,7 +114,7 @@ impl Announcer {
                 if asked.takes(&Decision::Reject) {
                     ways.push(self.said(reject, &n()));
                 }
-                // What an agent calls its own answers is never short.
+                // An agent's own names for its answers are never shortened.
                 for (at, other) in asked.others().enumerate() {
                     let args = [
                         ("n", Arg::own(prompt.id.0)),
@@ -154,7 +154,7 @@ impl Announcer {
     }
 }
 
-/// Words as they are written, and as they sound.
+/// Words as written and as spoken.
 struct Said {
     text: String,
     spoken: String,

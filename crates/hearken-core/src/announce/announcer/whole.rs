@@ -1,12 +1,12 @@
-//! A question in full, in parts that a person can keep in mind.
+//! A question in full, in parts that a person can remember.
 //!
-//! Responsibilities: where a long text is cut, and what each part of a question holds. Not here: what is asked
-//! at once (`question`), which part comes next (`app`).
+//! Responsibilities: where a long text is cut, and what each part of a question contains. Not here: what is asked
+//! right away (`question`), which part comes next (`app`).
 //!
 //! # Mental model
-//! What a question says is a row of texts: the action, what then happens, why, what else is known. They fill
-//! parts of [`Prompt::LONGEST_PART`] characters, in their order; a text that does not fit goes on in the next
-//! part, under its own label again. The first `needed` parts hold what a decision is about; behind them is only
+//! A question consists of a series of texts: the action, the consequence, the reason, what else is known. In this order
+//! they fill parts of [`Prompt::LONGEST_PART`] characters; a text that does not fit continues in the next
+//! part, under its label again. The first `needed` parts contain what a decision is about; the later ones contain only
 //! what surrounds it.
 
 use std::borrow::Cow;
@@ -22,26 +22,26 @@ use crate::announce::text::normalise::clean_lines;
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::Arg;
 
-/// A part ends between words where one ends in this share of its end, else between two signs.
+/// A text moves to a new part rather than use the last `1 / TAIL` of a part for its beginning.
 const TAIL: usize = 4;
 
 /// One text of a question.
 struct Field<'a> {
     /// The phrase that labels it.
     key: &'static str,
-    /// Its number, of a choice.
+    /// The number of a choice; 0 for other texts.
     n: usize,
     text: Cow<'a, str>,
-    /// Its language where that is another one than the question's.
+    /// Its language, if that differs from the question's.
     language: Option<&'a String>,
-    /// What is said where there is none.
+    /// The phrase that stands for a missing text.
     missing: &'static str,
     /// Whether the decision is about it.
     decides: bool,
 }
 
 impl Announcer {
-    /// Returns all that is known of a question, in parts where that is much.
+    /// Returns everything known about a question, in several parts if it is long.
     pub fn whole(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Whole {
         let fields = fields(prompt);
         let mut parts: Vec<Vec<(&Field<'_>, &str)>> = vec![Vec::new()];
@@ -50,7 +50,7 @@ impl Announcer {
             let mut rest = field.text.trim();
             loop {
                 let length = rest.chars().count();
-                // A few words of a text at the end of a part would only be torn off.
+                // A few words of a text at the end of a part would only look torn off.
                 if length > room && room < Prompt::LONGEST_PART / TAIL {
                     parts.push(Vec::new());
                     room = Prompt::LONGEST_PART;
@@ -124,13 +124,13 @@ impl Announcer {
     }
 }
 
-/// Lists the texts of a question, those that the decision is about first.
+/// Returns the texts of a question, those that the decision is about first.
 fn fields(prompt: &Prompt) -> Vec<Field<'_>> {
     let mut fields = Vec::new();
     match &prompt.question {
         Question::Confirmation(asked) => {
             let action = Field::new("question.part.text", &asked.action, true);
-            // A command is cleaned of nothing: what is hidden in it is named.
+            // Nothing is cleaned out of a command: what is hidden in it is named.
             let text = match prompt.command() {
                 Some(command) => Cow::Borrowed(command),
                 None => action.text.clone(),

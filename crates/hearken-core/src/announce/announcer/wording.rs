@@ -1,4 +1,4 @@
-//! Which words each change gets: the phrase, its arguments, its class.
+//! The words of each change: its phrase, arguments and class.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
 impl Announcer {
-    /// Words one change that is no streamed text.
+    /// Words one change other than streamed text.
     pub(super) fn word(&self, change: &Change, sessions: &Sessions) -> Option<Draft> {
         Some(match &change.what {
             What::SessionStarted(event) => self.started(change, event, sessions),
@@ -135,7 +135,7 @@ impl Announcer {
         args: &[(&str, Arg)],
     ) -> Draft {
         let mut segments = self.fill(key, self.level(change.key.link, kind), args);
-        // "Started: Started." says nothing twice.
+        // The repetition in "Started: Started." says nothing.
         if let [own, said] = segments.as_mut_slice()
             && same_letters(own.text(), said.text())
         {
@@ -150,7 +150,7 @@ impl Announcer {
         self.summary_at(change, summary, self.level(change.key.link, kind))
     }
 
-    /// Picks a summary of a level by language.
+    /// Picks a summary of a given verbosity by language.
     pub(super) fn summary_at(&self, change: &Change, summary: &Summary, level: Verbosity) -> Arg {
         let level = match level {
             Verbosity::Terse => Level::Terse,
@@ -178,8 +178,8 @@ impl Announcer {
     fn ended(&self, change: &Change, ended: &Ended, sessions: &Sessions) -> Draft {
         let rejections = sessions.rejections(&change.key);
         match ended {
-            // "Finished: Done." must not sound as if the rejected thing were done: how the agent puts
-            // it is told in its normal words at least.
+            // "Finished: Done." must not sound as if the rejected action had been done: the agent's own words
+            // are included in their normal form at least.
             Ended::Completed(event) if rejections > 0 => {
                 let level = self
                     .level(change.key.link, Kind::SessionCompleted)
@@ -218,7 +218,7 @@ impl Announcer {
             ErrorCategory::Other(text) => Arg::Name(text.replace('_', " ")),
         };
         let mut summary = self.summary(change, &event.summary, Kind::SessionErrored);
-        // The wild error_message says more than "Error: ValueError".
+        // The `error_message` sent in the wild says more than "Error: ValueError".
         if let (Arg::Agent(text, _), Some(message)) = (&mut summary, &event.message)
             && self.verbosity_of(change.key.link) != Verbosity::Terse
             && !text.contains(message.as_str())
@@ -228,7 +228,7 @@ impl Announcer {
             text.push_str(message);
         }
         let hint = agents(change, event.remediation_hint.as_deref());
-        // An errored session is an alert whatever urgency it claims.
+        // An errored session is an alert, whatever urgency it claims.
         self.phrase(
             change,
             Class::Alert,
@@ -315,7 +315,7 @@ impl Announcer {
     }
 
     fn invoked(&self, change: &Change, event: &ToolInvoked, sessions: &Sessions) -> Draft {
-        // Tersely, a tool's name is shorter than a sentence about it.
+        // In terse mode, a tool's name is shorter than a sentence about it.
         let is_terse = self.level(change.key.link, Kind::ToolInvoked) == Verbosity::Terse;
         let summary = match self.summary(change, &event.summary, Kind::ToolInvoked) {
             Arg::Agent(..) if is_terse && event.summary.terse.is_none() => Arg::own(""),
@@ -324,7 +324,7 @@ impl Announcer {
         let bare = !matches!(&summary, Arg::Agent(..));
         let agreed = self.was_agreed_to(change, event, sessions);
         let grave = event.irreversible == Some(true) && !agreed;
-        // Who has just accepted it hears what came of it; tersely, that is enough of any call.
+        // A person who just accepted the call will hear its result; in terse mode, the result is enough for every call.
         let aloud = match self.level(change.key.link, Kind::ToolInvoked) {
             _ if change.urgency == Urgency::Critical => Aloud::Yes,
             Verbosity::Terse if !grave => Aloud::Seen,
@@ -366,7 +366,7 @@ impl Announcer {
             ToolStatus::Other(_) => "tool.other",
         };
         let summary = match self.summary(change, &event.summary, Kind::ToolCompleted) {
-            // A declined tool says why in its error message only.
+            // A declined tool gives the reason only in its error message.
             Arg::Own(_) => agents(change, event.error_message.as_deref()),
             summary @ (Arg::Agent(..)
             | Arg::Sounding { .. }
@@ -420,14 +420,14 @@ impl Announcer {
         Some(self.phrase(change, class, Kind::Unknown, key, &args))
     }
 
-    /// Names the agent whose sub-agent a change comes from; empty where it is nobody's.
+    /// Names the agent whose sub-agent a change comes from; empty if it has no parent.
     pub(super) fn parent(&self, change: &Change, sessions: &Sessions) -> Arg {
         sessions
             .get(&change.key)
             .map_or_else(|| Arg::own(""), |session| self.parent_of(session, sessions))
     }
 
-    /// Names the agent of a session's parent; empty where it has none.
+    /// Names the agent of a session's parent; empty if it has none.
     pub fn parent_of(&self, session: &Session, sessions: &Sessions) -> Arg {
         match (&session.parent, sessions.parent(session)) {
             (None, _) => Arg::own(""),
@@ -439,7 +439,7 @@ impl Announcer {
         }
     }
 
-    /// An anomaly's detail is a name or a number from the wire, or a finding of ours.
+    /// Returns an anomaly's detail: a name or number from the wire, or a finding of hearken's own.
     fn anomaly_detail(&self, anomaly: &Anomaly) -> String {
         match &anomaly.detail {
             Detail::Finding(finding) => self.phrases.finding_in_full(finding),
@@ -489,7 +489,7 @@ impl Announcer {
         let tool = danger.tool().map_or_else(|| Arg::own(""), tool);
         let args = args_of(danger, tool, self.phrases.text(remedy, &[]));
         let segments = self.fill(key_of(danger), self.verbosity_of(change.key.link), &args);
-        // Every face labels a danger; only the ear needs the word.
+        // Every face labels a danger; only a listener needs the word.
         let word = Segment::heard(self.phrases.text("danger", &[]));
         let segments = std::iter::once(word).chain(segments).collect();
         let draft = Draft::new(Class::Alert, Kind::Danger, segments);
@@ -520,8 +520,8 @@ pub(super) fn agents(change: &Change, text: Option<&str>) -> Arg {
     )
 }
 
-/// Returns how loud the first departure of a kind is: what may have cost information is spoken, other
-/// broken rules are read, and what is merely odd is kept, so that nothing comes between a person
+/// Returns how prominent the first anomaly of a kind is: those that may have cost information are spoken, other
+/// violations are shown, and mere oddities are kept, so that nothing comes between a person
 /// and a question.
 fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Aloud {
     let costs_information = matches!(

@@ -1,18 +1,18 @@
-//! What of a streamed text its words alone don't say: its lines, and the white space before them.
+//! What the words of a streamed text alone don't convey: its lines, and the white space before them.
 //!
-//! Responsibilities: when a piece is kept as it was written, and with what before it. Not here: what is read and copied
-//! of it (`turn`).
+//! Responsibilities: when a piece is kept as it was written, and with which text before it. Not here: what is read and
+//! copied of it (`turn`).
 
-/// How much white space between two pieces is kept, in bytes: it parts paragraphs, and lines of code.
+/// How much white space between two pieces is kept, in bytes: it separates paragraphs and lines of code.
 const MOST_BLANK: usize = 256;
 
-/// Returns a piece of text as it was written, where its words alone don't say it.
+/// Returns a piece of text as it was written, if its words alone don't convey that.
 pub(super) fn written(before: &str, piece: &str, bare: &str) -> Option<String> {
     let same = before.is_empty() && !piece.contains('\n') && piece.trim_end() == bare;
     (!same).then(|| [before, piece].concat())
 }
 
-/// Keeps white space that no words came with.
+/// Keeps white space that arrived without words.
 pub(super) fn keep_blank(kept: &mut String, blank: &str) {
     if kept.len() + blank.len() <= MOST_BLANK {
         kept.push_str(blank);

@@ -1,10 +1,10 @@
-//! How each piece of speech is to sound, by what the person has set.
+//! How each piece of speech sounds, according to the person's settings.
 //!
-//! Responsibilities: laying the settings of an agent over those of a language, and these over the usual
-//! ones. Not here: how they are changed (`app`), how an engine is told (`voice`).
+//! Responsibilities: layering the settings of an agent over those of a language, and these over the general
+//! ones. Not here: how they are changed (`app`), how they reach an engine (`voice`).
 //!
-//! An agent's settings never touch the program's own words, and an agent that has a pitch of its own
-//! is kept apart from theirs by the voice, which knows where they lie.
+//! An agent's settings never touch the program's own words. If an agent has a pitch of its own, the voice keeps it
+//! apart from the pitch of those words, which it knows.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::announce::speech::utterance::Sound;
 use crate::announce::words::segment::Mark;
 use crate::protocol::fit;
 
-/// What the person has set about the sound of words.
+/// The person's settings for the sound of words.
 #[derive(Debug, Clone, Default)]
 pub struct Deliveries {
     usual: Delivery,
@@ -24,7 +24,7 @@ pub struct Deliveries {
 }
 
 impl Deliveries {
-    /// Takes them from the settings.
+    /// Creates them from the settings.
     pub fn new(config: &VoiceConfig) -> Self {
         Self {
             usual: config.delivery(),
@@ -34,29 +34,29 @@ impl Deliveries {
         }
     }
 
-    /// Returns which cues are wanted.
+    /// Returns which cues are enabled.
     pub fn cues(&self) -> &CueConfig {
         &self.cues
     }
 
-    /// Returns how everything sounds that nothing else is said of.
+    /// Returns how everything sounds that has no settings of its own.
     pub fn usual(&self) -> &Delivery {
         &self.usual
     }
 
-    /// Changes how everything sounds that nothing else is said of.
+    /// Sets how everything sounds that has no settings of its own.
     pub fn set_usual(&mut self, usual: Delivery) {
         self.usual = usual;
     }
 
-    /// Returns how words sound: by whom they are, under the agent's id and name, and in which language.
+    /// Returns how words sound, given whose they are, the agent's id and name, and the language.
     pub fn sound(&self, mark: Mark, agent: [Option<&str>; 2], language: Option<&str>) -> Sound {
         let of_language = language.and_then(|tag| self.of_language(tag));
         let mut delivery = self.usual.clone();
         if let Some(of_language) = of_language {
             delivery = delivery.under(of_language);
         }
-        // What the mark lies above is the same for everybody who speaks this language.
+        // This base pitch is the same for everyone who speaks this language.
         let usual_pitch = delivery.pitch;
         if mark == Mark::Agent {
             let names = agent.into_iter().flatten();
@@ -71,7 +71,7 @@ impl Deliveries {
         }
     }
 
-    /// Finds the settings of a language: the exact tag, else the one that fits best.
+    /// Returns the settings of a language: those of the exact tag, or else of the best match.
     fn of_language(&self, tag: &str) -> Option<&Delivery> {
         let fits = self.languages.iter().filter_map(|(wanted, delivery)| {
             let fit = fit(wanted, tag)?;

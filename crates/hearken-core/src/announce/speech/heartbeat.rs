@@ -1,13 +1,13 @@
-//! When a silent agent that works is heard to be working.
+//! When a silently working agent is heard to be working.
 //!
 //! Responsibilities: the times of the beat. Not here: whether an agent works (`app`), how a beat
 //! sounds (`voice`).
 //!
 //! # Mental model
-//! Silence is ambiguous: nothing to tell, or nothing there any more? While an agent works and nothing
-//! is said, a beat comes after [`FIRST`], then every [`NEXT`]. That is for the soft tick. Where none can be
+//! Silence is ambiguous: nothing to report, or no longer there? While an agent works and nothing
+//! is spoken, a beat comes after [`FIRST`], then every [`NEXT`]. That applies to the soft tick. If none can be
 //! played, or its cue is off, a beat is a word, and a word every five seconds wears a person out: each further
-//! one comes after twice as long, up to eight times as long. Whatever is said starts the count again.
+//! one comes after twice the wait, up to eight times [`NEXT`]. Anything spoken restarts the count.
 //!
 //! # Tuning by symptom
 //! Beats between the sentences of one answer: raise [`FIRST`]. Beats that wear a person out: raise
@@ -15,19 +15,19 @@
 
 use std::time::Duration;
 
-/// The first beat comes after so much silence: longer than the pauses between sentences of a stream.
+/// The silence before the first beat: longer than the pauses between sentences of a stream.
 pub const FIRST: Duration = Duration::from_secs(3);
 
-/// The second beat comes after so much more, and each further one, where it is a sound.
+/// The wait for the second beat, and for each further one that is a sound.
 pub const NEXT: Duration = Duration::from_secs(5);
 
-/// How often the wait between beats is doubled where they are words: up to 40 seconds.
+/// How often the wait between spoken beats is doubled: up to 40 seconds.
 pub const DOUBLINGS: u32 = 3;
 
-/// An agent of which nothing came for this long is not known to work any more, whatever it said last.
+/// After this long without news, an agent no longer counts as working, whatever it last said.
 pub const STALE: Duration = Duration::from_secs(600);
 
-/// What a beat is heard as.
+/// The form in which a beat is heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beat {
     /// A soft tick.
@@ -36,7 +36,7 @@ pub enum Beat {
     Word,
 }
 
-/// Counts the silence of working agents.
+/// Times the beats in the silence of working agents.
 #[derive(Debug, Clone, Default)]
 pub struct Heartbeat {
     due: Option<Duration>,
@@ -44,8 +44,8 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Takes whether some agent works while nothing is said, and what a beat is heard as; tells whether
-    /// one is due at `now`.
+    /// Advances the beat, given whether some agent works while nothing is spoken and how a beat is heard; returns
+    /// whether a beat is due at `now`.
     pub fn step(&mut self, silent_work: bool, beat: Beat, now: Duration) -> bool {
         if !silent_work {
             self.rest();
@@ -64,7 +64,7 @@ impl Heartbeat {
         true
     }
 
-    /// Takes the news that something other than a beat was said or shown: the silence begins anew.
+    /// Restarts the silence, because something other than a beat was spoken or shown.
     pub fn rest(&mut self) {
         self.due = None;
         self.beats = 0;

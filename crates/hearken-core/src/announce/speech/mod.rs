@@ -1,7 +1,7 @@
-//! What is said aloud: utterances, their order, how each sounds.
+//! What is spoken: utterances, their order, how each sounds.
 //!
-//! Responsibilities: the queue of speech, the settings of each piece of it, the beat of a silent agent. Not
-//! here: what is worth telling (`announcer`), engines (`voice`).
+//! Responsibilities: the speech queue, the settings of each utterance, the beat of a silent agent. Not
+//! here: what is worth announcing (`announcer`), engines (`voice`).
 
 pub(super) mod delivery;
 pub(super) mod heartbeat;

@@ -1,22 +1,22 @@
-//! In which direction words run, and keeping that to themselves.
+//! The direction in which words run, and keeping it from affecting other text.
 //!
-//! Responsibilities: telling a text from right to left (AAEP 11.1.1, UAX #9), the signs that isolate it.
-//! Not here: where they are written (the faces), and an agent's own signs of direction, which never get
-//! this far (`normalise`), but for marks and balanced isolates.
+//! Responsibilities: recognising right-to-left text (AAEP 11.1.1, UAX #9), the characters that isolate it.
+//! Not here: where these are written (the faces), an agent's own direction characters, of which only
+//! marks and balanced isolates get this far (`normalise`).
 
 use crate::protocol::{TextDirection, is_direction_sign};
 
-/// Begins an isolate from right to left.
+/// Begins a right-to-left isolate.
 pub const ISOLATE: char = '\u{2067}';
-/// Begins an isolate from left to right.
+/// Begins a left-to-right isolate.
 pub const ISOLATE_LEFT: char = '\u{2066}';
 /// Ends an isolate.
 pub const POP: char = '\u{2069}';
 
-/// Returns whether a text is written from right to left: as its agent says, else by its first letter, as
-/// Unicode does where nothing else is known (UAX #9, P2).
+/// Returns whether a text is written from right to left: as its agent declares, or else by its first letter, as
+/// Unicode does if nothing else is known (UAX #9, P2).
 ///
-/// A text without any letter of such a script is left alone whatever the agent says: its full stop would
+/// A text without any letter of such a script is left alone, whatever the agent declares: its full stop would
 /// jump to the front.
 pub fn is_right_to_left(text: &str, direction: Option<TextDirection>) -> bool {
     let mut letters = text.chars().filter(|c| c.is_alphabetic());
@@ -27,18 +27,18 @@ pub fn is_right_to_left(text: &str, direction: Option<TextDirection>) -> bool {
     }
 }
 
-/// Returns whether a text has a letter of a script that is written from right to left.
+/// Returns whether a text contains a letter of a right-to-left script.
 pub fn has_right_to_left(text: &str) -> bool {
     text.chars().any(runs_left)
 }
 
-/// Returns whether a text holds anything that could put what stands beside it into another order.
+/// Returns whether a text contains anything that could change the order of the text next to it.
 pub fn can_reorder(text: &str) -> bool {
     text.chars().any(|c| runs_left(c) || is_direction_sign(c))
 }
 
-/// Returns what an agent's text is begun with to keep its direction to itself, ended by [`POP`]; nothing where it
-/// can't reach beyond itself.
+/// Returns the character that isolates the direction of an agent's text, ended by [`POP`]; `None` if the text
+/// can't affect anything beyond itself.
 pub fn isolate(text: &str, direction: Option<TextDirection>) -> Option<char> {
     if is_right_to_left(text, direction) {
         Some(ISOLATE)
@@ -47,8 +47,8 @@ pub fn isolate(text: &str, direction: Option<TextDirection>) -> Option<char> {
     }
 }
 
-/// Ends the isolates of each row with it and begins them again on the next: a terminal orders each row by itself,
-/// and what is open at a row's end would take along what stands beside it.
+/// Closes the isolates of each row at its end and reopens them on the next: a terminal orders each row separately,
+/// and an isolate left open at a row's end would extend to what is next to it.
 pub fn balanced(rows: Vec<String>) -> Vec<String> {
     let is_isolate = |c: char| matches!(c, ISOLATE_LEFT..=POP);
     if !rows.iter().any(|row| row.contains(is_isolate)) {
@@ -73,7 +73,7 @@ pub fn balanced(rows: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-/// Returns whether a letter is of a script that is written from right to left.
+/// Returns whether a letter belongs to a right-to-left script.
 fn runs_left(c: char) -> bool {
     matches!(c,
         '\u{590}'..='\u{8ff}'

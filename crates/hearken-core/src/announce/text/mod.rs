@@ -1,7 +1,7 @@
 //! An agent's text, from chunks to what is shown and spoken.
 //!
-//! Responsibilities: one reading of Markdown, sentences out of chunks, spoken words out of written ones, lines
-//! of a width. Not here: which text is told (`announcer`), the program's own words (`words`).
+//! Responsibilities: one reading of Markdown, sentences from chunks, spoken words from written ones, lines
+//! of a given width. Not here: which text is announced (`announcer`), the program's own words (`words`).
 
 pub mod coalesce;
 pub mod direction;

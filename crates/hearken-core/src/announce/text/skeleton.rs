@@ -1,18 +1,18 @@
-//! How a text is seen: its skeleton by UTS 39 (section 4, Confusable Detection).
+//! How a text looks: its skeleton by UTS 39 (section 4, Confusable Detection).
 //!
-//! Responsibilities: putting the skeletons of letters together. Not here: which part of a name is looked at (`naming`), how
-//! each letter is seen, which the build asks `unicode-security` (`build.rs`).
+//! Responsibilities: combining the skeletons of letters. Not here: which part of a name is examined (`naming`), what
+//! each letter looks like, which the build takes from `unicode-security` (`build.rs`).
 
 use unicode_normalization::UnicodeNormalization as _;
 
 include!(concat!(env!("OUT_DIR"), "/skeletons.rs"));
 
-/// Returns the skeleton of a text: two texts that have the same one look alike.
+/// Returns the skeleton of a text: texts with the same skeleton look alike.
 pub(in crate::announce) fn skeleton(text: &str) -> impl Iterator<Item = char> {
     text.nfd().flat_map(prototype).nfd()
 }
 
-/// Returns what a letter is seen as: itself, others, or nothing.
+/// Returns what a letter looks like: itself, other letters, or nothing.
 fn prototype(letter: char) -> impl Iterator<Item = char> {
     let behind = SKELETONS.partition_point(|(first, ..)| *first <= letter);
     let row = behind.checked_sub(1).and_then(|at| SKELETONS.get(at));

@@ -1,6 +1,6 @@
-//! The one door through which an agent's text passes before it is shown or spoken.
+//! The one gateway through which an agent's text passes before it is shown or spoken.
 //!
-//! Responsibilities: the two profiles by name, the words and the dictionary that they are read with.
+//! Responsibilities: the profiles by name, the words and the dictionary with which they are read.
 //! Not here: how a text is cleaned and read (`normalise`).
 
 use std::borrow::Cow;
@@ -19,15 +19,15 @@ const LONGEST_INLINE: usize = 160;
 /// How an agent's text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// As running text: structure in words, long things short.
+    /// As running text: structure in words, long things shortened.
     Prose,
-    /// As part of a question: nothing is left out, every sign is said.
+    /// As part of a question: nothing is left out, every sign is spoken.
     Exact,
-    /// As a command: two that differ never have the same words.
+    /// As a command: two different ones never have the same words.
     Command,
 }
 
-/// What written text is turned into speech with: the words of one language for signs and
+/// What turns written text into speech: one language's words for signs and
 /// structure, and the person's own dictionary.
 #[derive(Debug, Clone, Default)]
 pub struct Lexicon {
@@ -36,7 +36,7 @@ pub struct Lexicon {
 }
 
 impl Lexicon {
-    /// Makes one out of words and a dictionary.
+    /// Creates a lexicon from words and a dictionary.
     pub fn new(words: Words, pronunciation: Pronunciation) -> Self {
         Self {
             words,
@@ -44,7 +44,7 @@ impl Lexicon {
         }
     }
 
-    /// Puts another dictionary in the place of the present one.
+    /// Replaces the dictionary.
     pub fn pronouncing(self, pronunciation: Pronunciation) -> Self {
         Self {
             pronunciation,
@@ -57,7 +57,7 @@ impl Lexicon {
         &self.words
     }
 
-    /// Turns a text into the words that are spoken; with `now`, moments in prose are told by their
+    /// Returns the spoken words of a text; with `now`, moments in prose are expressed by their
     /// distance from it.
     pub fn speak(&self, text: &str, profile: Profile, now: Option<Timestamp>) -> String {
         let spoken = match profile {
@@ -68,7 +68,7 @@ impl Lexicon {
         self.pronounced(spoken)
     }
 
-    /// Returns a command as it is shown: to the letter, each of its lines on a row of its own.
+    /// Returns a command as shown: exactly as written, each of its lines on a row of its own.
     pub fn literal(&self, text: &str) -> String {
         normalise::literal(text, &self.words)
     }
@@ -78,8 +78,8 @@ impl Lexicon {
         normalise::asked(text, &self.words)
     }
 
-    /// Returns a path, an address or a name as it is shown within other words: on one row, bounded, and in quotes where it
-    /// holds spaces.
+    /// Returns a path, an address or a name as shown within other words: on one row, bounded, and quoted if it
+    /// contains spaces.
     pub fn inline(&self, text: &str) -> String {
         let shown = normalise::inline(beginning(text, LONGEST_INLINE), &self.words);
         let cut = if text.chars().count() > LONGEST_INLINE {
@@ -93,51 +93,51 @@ impl Lexicon {
         }
     }
 
-    /// Turns the next piece of one output into the words that are shown, lines of code on lines of their
-    /// own; empty where the piece is structure only.
+    /// Returns the shown words of an output's next piece, with lines of code on lines of their
+    /// own; empty if the piece is structure only.
     pub fn show_on(&self, readable: &mut Readable, piece: &Piece) -> String {
         readable.show(passage(piece), &self.words)
     }
 
-    /// Turns the next piece of one output into the words that are spoken; the reader remembers what is
-    /// open, such as a block of code.
+    /// Returns the spoken words of an output's next piece; the reader remembers what is
+    /// open, such as a code block.
     pub fn read_on(&self, reader: &mut Reader, piece: &Piece, now: Option<Timestamp>) -> String {
         self.pronounced(reader.read(passage(piece), &self.words, now))
     }
 
-    /// Turns a passage of a text that is all there into the words that are spoken, and those that are shown.
+    /// Returns the spoken words and the shown words of a passage from a complete text.
     pub fn read_whole(&self, text: &str, now: Option<Timestamp>) -> (String, String) {
         let spoken = Reader::default().read(Passage::new(text), &self.words, now);
         let shown = Readable::default().show(Passage::new(text), &self.words);
         (self.pronounced(spoken), shown)
     }
 
-    /// Returns the name of a programming language by the words behind the marks that open a block of code.
+    /// Returns the name of a programming language, given the words after the marks that open a code block.
     pub fn code_language(&self, info: &str) -> Option<String> {
         normalise::language_name(info, &self.words)
     }
 
-    /// Spells a text sign by sign, by name; with `phonetic`, letters by words that begin with them.
+    /// Returns a text spelled sign by sign; with `phonetic`, letters are replaced by words that begin with them.
     pub fn spell(&self, text: &str, phonetic: bool) -> String {
         normalise::spell(text, &self.words, phonetic)
     }
 
-    /// Names a key by ear.
+    /// Returns the spoken name of a key.
     pub fn key(&self, key: &str) -> String {
         normalise::key(key, &self.words)
     }
 
-    /// Returns the words of a text, one of which a person may choose to have it spelled.
+    /// Returns the words of a text from which a person may choose one to have it spelled.
     pub fn spellable(text: &str) -> impl Iterator<Item = &str> {
         normalise::spellable(text)
     }
 
-    /// Puts the dictionary's words into the program's own.
+    /// Returns the program's own words as the dictionary pronounces them.
     pub fn pronounce<'a>(&self, words: &'a str) -> Cow<'a, str> {
         self.pronunciation.apply(words)
     }
 
-    /// Puts names in the place of the signs of direction in a text: where a command stands, they could put its
+    /// Returns a text with its direction characters replaced by their names: in a command, they could put the
     /// parts into another order.
     pub fn name_directions<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if !text.contains(is_direction_sign) {
@@ -158,7 +158,7 @@ impl Lexicon {
     }
 
     fn pronounced(&self, mut spoken: String) -> String {
-        // Speech has one direction; what is to be said of the signs is said by their names.
+        // Speech has one direction; the direction characters that matter are spoken by name.
         if !spoken.is_ascii() {
             spoken.retain(|c| !is_direction_sign(c));
         }
@@ -176,11 +176,11 @@ fn passage(piece: &Piece) -> Passage<'_> {
     }
 }
 
-/// Cleans a text for the screen, a notification or a log: one line, no control or hidden characters,
+/// Returns a text cleaned for the screen, a notification or a log: one line, no control or hidden characters,
 /// single spaces.
 pub fn one_line(text: &str) -> String {
     let clean = normalise::clean(text);
-    // A sentence mostly comes with the white space behind it.
+    // A sentence usually comes with the white space after it.
     let within = clean.trim();
     if is_one_line(within) {
         return within.to_owned();
@@ -195,16 +195,16 @@ pub fn one_line(text: &str) -> String {
     out
 }
 
-/// Returns whether a text, as nearly all are, is of ASCII's visible signs alone with single spaces between them.
+/// Returns whether a text, as nearly all do, consists of visible ASCII characters with single spaces between them.
 fn is_one_line(text: &str) -> bool {
     let bytes = text.as_bytes();
-    // Folded, and not searched: most texts are what is asked for, and are looked at to their end.
+    // Folds rather than searches: most texts qualify, and are scanned to the end anyway.
     let visible = (bytes.iter()).fold(true, |all, byte| all & (b' '..0x7f).contains(byte));
     let spaced = (bytes.windows(2)).fold(true, |all, pair| all & (pair != b"  "));
     visible && spaced && !text.starts_with(' ') && !text.ends_with(' ')
 }
 
-/// Returns whether two texts have the same letters.
+/// Returns whether two texts have the same letters and digits, ignoring case.
 pub fn same_letters(one: &str, other: &str) -> bool {
     letters(one).eq(letters(other))
 }
@@ -214,7 +214,7 @@ fn letters(text: &str) -> impl Iterator<Item = char> {
     signs.flat_map(char::to_lowercase)
 }
 
-/// Returns whether a text holds characters that are removed because nobody could see or hear them.
+/// Returns whether a text contains characters that are removed because nobody could see or hear them.
 pub fn hides(text: &str) -> bool {
     normalise::hides(text)
 }

@@ -1,16 +1,17 @@
-//! Cutting a line of text into lines of a width, by words and grapheme clusters.
+//! Cutting text into lines of a given width, by words and grapheme clusters.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Cuts a text into lines of at most `width` columns, at spaces, but not between a key and its number
-/// (`y 1`); a word that is wider than a line is cut between grapheme clusters. Width 0 leaves the text as it is. At least one line comes back.
+/// Cuts a text into lines of at most `width` columns, at spaces, but not between a key and its number (`y 1`); a word
+/// that is wider than a line is cut between grapheme clusters. Width 0 leaves the text as it is. Returns at least one
+/// line.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     cut(text, width, "")
 }
 
-/// Cuts a text that is shown to the letter, each line of it by itself; where a word is cut, its row ends with `…`, so that
-/// a space between two words is never missed or made up.
+/// Cuts a text that is shown exactly as written, each of its lines separately; a row that ends inside a word ends
+/// with `…`, so that a space between two words is never missed or imagined.
 pub fn wrap_exact(text: &str, width: usize) -> Vec<String> {
     let mark = if width > NARROWEST_MARKED { CUT } else { "" };
     text.split('\n')
@@ -18,7 +19,7 @@ pub fn wrap_exact(text: &str, width: usize) -> Vec<String> {
         .collect()
 }
 
-/// What stands behind a part of a word that goes on in the next row.
+/// What follows a part of a word that continues on the next row.
 const CUT: &str = "…";
 /// Up to this width, a row has no room for the mark.
 const NARROWEST_MARKED: usize = 3;
@@ -59,7 +60,7 @@ fn cut(text: &str, width: usize, mark: &str) -> Vec<String> {
     lines
 }
 
-/// Cuts a text at its spaces, and leaves a single letter with the number that follows it.
+/// Splits a text at its spaces, but keeps a single letter with the number that follows it.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -88,10 +89,10 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The longest number of a question or a choice, in figures.
+/// The longest number of a question or a choice, in digits.
 const LONGEST_NUMBER: usize = 3;
 
-/// Measures a word as far as it matters: a word that is wider than a line is cut anyway.
+/// Returns the width of a word as far as it matters: a word that is wider than a line is cut anyway.
 fn word_width(word: &str, width: usize) -> usize {
     let mut used = 0;
     for grapheme in word.graphemes(true) {
@@ -103,11 +104,11 @@ fn word_width(word: &str, width: usize) -> usize {
     used
 }
 
-/// The part of a length, as one in so many, that a cut between words may cost.
+/// A cut between words may cost up to `1 / COST` of a length.
 const COST: usize = 4;
 
-/// Returns the beginning of a text that has at most so many characters, cut between words where that costs
-/// little, and between grapheme clusters.
+/// Returns the beginning of a text with at most `most` characters, cut between words if that costs
+/// little, and otherwise between grapheme clusters.
 pub fn beginning(text: &str, most: usize) -> &str {
     let Some((hard, _)) = text.char_indices().nth(most) else {
         return text;
@@ -121,7 +122,7 @@ pub fn beginning(text: &str, most: usize) -> &str {
         .map(|(at, cluster)| at + cluster.len())
         .take_while(|end| *end <= hard)
         .last();
-    // A cluster that is longer than a part is no letter any more.
+    // A cluster that is longer than a part is no longer a letter.
     &text[..whole.unwrap_or(hard)]
 }
 
@@ -176,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Cuts a text into pieces as the parts of a question are.
+    /// Cuts a text into pieces as the parts of a question are cut.
     fn pieces(text: &str, most: usize) -> Vec<&str> {
         let mut pieces = Vec::new();
         let mut rest = text.trim();
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(pieces(&"e\u{301}".repeat(3), 3), ["e\u{301}"; 3]);
         assert_eq!(pieces("one two three", 8), ["one two", "three"]);
         assert_eq!(pieces(&"x".repeat(25), 10).len(), 3);
-        // A cluster that never ends ends with its part.
+        // A cluster that never ends is cut off with its part.
         let zalgo = format!("a{}", "\u{301}".repeat(5000));
         assert_eq!(beginning(&zalgo, 1000).chars().count(), 1000);
     }

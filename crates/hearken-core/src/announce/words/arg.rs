@@ -1,6 +1,6 @@
-//! What is put into a phrase, by whose words it is.
+//! What is inserted into a phrase, by whose words it is.
 //!
-//! Responsibilities: the kinds of arguments. Not here: how each is made fit to be said (`phrase`).
+//! Responsibilities: the kinds of arguments. Not here: how each is made fit to be spoken (`filled`).
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use std::sync::Arc;
 pub enum Arg {
     /// The program's own word or number.
     Own(String),
-    /// The program's own words that sound otherwise than they are written.
+    /// The program's own words that sound different from what is written.
     Sounding {
-        /// As they are written.
+        /// The written form.
         text: String,
-        /// As they are spoken.
+        /// The spoken form.
         spoken: String,
     },
     /// A name from the wire: shortened and stripped to one harmless word group.
@@ -22,21 +22,21 @@ pub enum Arg {
     Tool(String),
     /// An agent's text, normalised as prose.
     Agent(String, Option<Arc<str>>),
-    /// An agent's text in a question: nothing is abbreviated, every sign is said.
+    /// An agent's text in a question: nothing is abbreviated, every sign is spoken.
     Exact(String, Option<Arc<str>>),
-    /// A command, which stands on rows of its own and can be told from every other by its words.
+    /// A command, which is shown on rows of its own and whose words distinguish it from every other.
     Command(String),
-    /// A path, an address or another name of a command within the program's own words, to the letter.
+    /// A path, an address or another name from a command, within the program's own words and exactly as written.
     Inline(String),
 }
 
 impl Arg {
-    /// Makes an argument out of the program's own words.
+    /// Creates an argument from the program's own words.
     pub fn own(text: impl ToString) -> Self {
         Self::Own(text.to_string())
     }
 
-    /// Returns whether nothing would be said in its place.
+    /// Returns whether it would add no words.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Own(text) | Self::Sounding { text, .. } => text.is_empty(),

@@ -1,7 +1,7 @@
-//! Why something of a room without words is so: typed until it is worded, here and nowhere else.
+//! Why something is so, for modules without words of their own: a typed value that is worded here and nowhere else.
 //!
-//! Responsibilities: the key of a reason's words with what stands in them, causes of causes, what the system says of
-//! a file or a socket, and wording it. Not here: which other reasons there are (the rooms that have them).
+//! Responsibilities: the key of a reason's words with their arguments, causes of causes, the system's errors about
+//! a file or a socket, and wording all of these. Not here: which other reasons exist (the modules that have them).
 
 use std::io::{self, ErrorKind};
 
@@ -14,17 +14,17 @@ pub struct Reason {
     details: Vec<(&'static str, Detail)>,
 }
 
-/// What stands in the words of a reason.
+/// An argument of a reason's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
-    /// A name or a number, as it can be said.
+    /// A name or a number, ready to be spoken.
     Own(String),
-    /// Its own cause.
+    /// The cause of the reason.
     Reason(Reason),
 }
 
 impl Reason {
-    /// Names a reason by the key of its words.
+    /// Creates a reason from the key of its words.
     pub fn new(key: &'static str) -> Self {
         Self {
             key,
@@ -32,17 +32,17 @@ impl Reason {
         }
     }
 
-    /// Takes words as they are: a name, or what somebody else says of themselves, in their own language.
+    /// Creates a reason from words as they are: a name, or another program's message in its own language.
     pub fn said(text: impl ToString) -> Self {
         Self::new("cause.said").with("words", text)
     }
 
-    /// Takes what the system says of an attempt.
+    /// Creates a reason from a system error.
     pub fn of_system(error: &io::Error) -> Self {
         Self::of_kind(error.kind()).unwrap_or_else(|| Self::said(error))
     }
 
-    /// Takes what the system says of an attempt to read a file.
+    /// Creates a reason from a system error on reading a file.
     pub fn of_reading(error: &io::Error) -> Self {
         match error.kind() {
             ErrorKind::NotFound => Self::new("system.no_file"),
@@ -51,7 +51,7 @@ impl Reason {
         }
     }
 
-    /// Returns what a kind of the system's errors means, where it has words.
+    /// Returns the reason for a kind of system error, if there are words for it.
     pub fn of_kind(kind: ErrorKind) -> Option<Self> {
         let key = match kind {
             ErrorKind::NotFound => "system.nothing_there",
@@ -68,20 +68,20 @@ impl Reason {
             ErrorKind::FileTooLarge => "system.too_large",
             ErrorKind::ReadOnlyFilesystem => "system.read_only",
             ErrorKind::InvalidData => "system.no_text",
-            // What else a system may say has its own words, in the system's language.
+            // Any other error keeps the system's words, in the system's language.
             _ => return None,
         };
         Some(Self::new(key))
     }
 
-    /// Puts a name or a number into it.
+    /// Adds a name or a number to its words.
     #[must_use]
     pub fn with(mut self, name: &'static str, text: impl ToString) -> Self {
         self.details.push((name, Detail::Own(text.to_string())));
         self
     }
 
-    /// Puts its own cause into it.
+    /// Adds its cause to its words.
     #[must_use]
     pub fn because(mut self, name: &'static str, cause: Self) -> Self {
         self.details.push((name, Detail::Reason(cause)));
@@ -93,12 +93,12 @@ impl Reason {
         self.key
     }
 
-    /// Returns what stands in them.
+    /// Returns the arguments of its words.
     pub fn details(&self) -> &[(&'static str, Detail)] {
         &self.details
     }
 
-    /// Returns whether it, or one of its causes, is the one of this key.
+    /// Returns whether it, or one of its causes, has this key.
     pub fn comes_of(&self, key: &str) -> bool {
         let of_cause = |(_, detail): &(&str, Detail)| match detail {
             Detail::Reason(cause) => cause.comes_of(key),

@@ -1,7 +1,7 @@
-//! What is wrong with a message or with an agent, in words: told aloud and written into a report alike.
+//! What is wrong with a message or with an agent, in words, for speech and for reports alike.
 //!
-//! Responsibilities: the words of findings, of departures from the order, of dangers and of what can't be read.
-//! Not here: what is told of it when (`announcer`), how a report is made of it (`inspect`).
+//! Responsibilities: the words of findings, of violations of the message order, of dangers and of unreadable text.
+//! Not here: what is announced and when (`announcer`), how a report is built (`inspect`).
 
 use crate::protocol::{Datum, DecodeError, Finding, Problem};
 use crate::session::{AnomalyKind, Danger};
@@ -9,12 +9,12 @@ use crate::session::{AnomalyKind, Danger};
 use super::phrase::{Arg, Phrases};
 
 impl Phrases {
-    /// Words what is wrong with a field of a message, without the section that says so.
+    /// Words what is wrong with a field of a message, without the section of the protocol.
     pub fn finding(&self, finding: &Finding) -> String {
         self.problem(&finding.field, &finding.problem)
     }
 
-    /// Words what is wrong with a field; without a name it is the message as a whole.
+    /// Words what is wrong with a field; without a name, it is the message as a whole.
     pub fn problem(&self, field: &str, problem: &Problem) -> String {
         let field = if field.is_empty() {
             self.text("finding.event", &[])
@@ -34,7 +34,7 @@ impl Phrases {
         self.text(&format!("finding.{}", problem.name()), &args)
     }
 
-    /// Words a finding with the section of the protocol that it goes by.
+    /// Words a finding with the section of the protocol on which it is based.
     pub fn finding_in_full(&self, finding: &Finding) -> String {
         let args = [
             ("what", Arg::Own(self.finding(finding))),
@@ -43,7 +43,7 @@ impl Phrases {
         self.text("finding", &args)
     }
 
-    /// Words what goes against the order of an agent's messages.
+    /// Words a violation of the order of an agent's messages.
     pub fn departure(&self, kind: AnomalyKind, detail: String) -> String {
         let key = format!("anomaly.{}", kind.name());
         self.text(&key, &[("detail", Arg::Own(detail))])
@@ -64,7 +64,7 @@ impl Phrases {
         self.text(&format!("unread.{}", error.name()), &args)
     }
 
-    /// Lists words of which one counts.
+    /// Returns words as a list of alternatives.
     pub fn either(&self, words: &[&str]) -> String {
         match words {
             [] => String::new(),
@@ -77,7 +77,7 @@ impl Phrases {
     }
 }
 
-/// Names the words of a danger.
+/// Returns the key of a danger's words.
 pub fn key_of(danger: &Danger) -> &'static str {
     match danger {
         Danger::Unasked { done: false, .. } => "danger.unasked",

@@ -1,40 +1,40 @@
-//! A phrase file as the program reads it: a line a phrase.
+//! A phrase file in the form that the program reads: one line per phrase.
 //!
-//! Responsibilities: turning the TOML that people write into those lines, as the build does (`build.rs`), and refusing what
-//! is not well formed. Not here: reading the lines (`phrase`).
+//! Responsibilities: turning the TOML that people write into those lines, as the build does (`build.rs`), and
+//! rejecting what is malformed. Not here: reading the lines (`phrase`).
 //!
 //! # Mental model
-//! A thousand phrases of TOML are most of what a start takes, and few of them are said in a run. A line is a key and its text,
-//! parted by a tab; behind them stand the texts of other levels, each with the letter of its level before it. None of them
-//! holds a control character.
+//! Parsing a thousand phrases of TOML would take most of the start-up time, and few of them are used in a run. A line
+//! is a key and its text, separated by a tab; the texts of other levels follow, each preceded by the letter of its
+//! level. None of them contains a control character.
 
 use toml::de::{DeTable, DeValue};
 
 use super::places::places;
 use super::template::{Part, first};
 
-/// What stands before the text of a level that is not the normal one.
+/// The letters before the texts of levels other than the normal one.
 const LEVELS: [(&str, char); 2] = [("terse", 't'), ("detailed", 'd')];
 
-/// What an empty place of a table holds: no file is that long.
+/// The content of an empty place in a table: no file is that long.
 const EMPTY: u32 = u32::MAX;
 
-/// A phrase file as it is built in.
+/// A phrase file in its built-in form.
 pub struct Digest {
     /// The language that the file names (BCP 47).
     pub language: String,
-    /// The phrases, a line each.
+    /// The phrases, one per line.
     pub phrases: String,
-    /// Where each line begins, in the places of its key.
+    /// Where each line begins, at the places of its key.
     pub table: Vec<u32>,
-    /// What stands behind them, as it was written: the help and the words for signs.
+    /// What follows them, as it was written: the help and the words for signs.
     pub rest: String,
 }
 
 /// Digests a phrase file.
 ///
 /// # Errors
-/// In words, when it is no TOML of the right shape, or a phrase is not well formed.
+/// Returns a message if it is not TOML of the right shape, or if a phrase is malformed.
 pub fn digest(file: &str) -> Result<Digest, String> {
     let table = DeTable::parse(file).map_err(|error| error.to_string())?;
     let table = table.get_ref();
@@ -107,7 +107,7 @@ fn line(lines: &mut String, key: &str, value: &DeValue<'_>) -> Result<(), &'stat
     }
 }
 
-/// Lays down where each line begins.
+/// Returns the table of where each line begins.
 fn table_of(lines: &str) -> Result<Vec<u32>, String> {
     let mut table = vec![EMPTY; (2 * lines.lines().count()).next_power_of_two()];
     let mut at = 0;
@@ -121,7 +121,7 @@ fn table_of(lines: &str) -> Result<Vec<u32>, String> {
     Ok(table)
 }
 
-/// Returns whether a phrase is well formed.
+/// Checks that a phrase is well formed.
 fn check(text: &str) -> Result<(), &'static str> {
     let mut rest = text;
     while !rest.is_empty() {

@@ -1,11 +1,12 @@
 //! A phrase with its arguments filled in.
 //!
-//! Responsibilities: putting the words of a phrase and its arguments together, and keeping the program's words and an
-//! agent's words apart as [`Segment`]s. Not here: which phrase it is (`phrase`), taking it apart (`template`).
+//! Responsibilities: combining the words of a phrase and its arguments, and keeping the program's words and an
+//! agent's words apart as [`Segment`]s. Not here: which phrase it is (`phrase`), parsing it (`template`).
 //!
-//! Mental model: a phrase is a run of literals, arguments and optional parts. Literals and the program's own arguments
-//! become segments with [`Mark::Own`], an agent's text becomes a segment of its own with [`Mark::Agent`], so that a voice
-//! can mark whose words they are. Arguments are put in once: braces inside an agent's text mean nothing.
+//! Mental model: a phrase is a sequence of literals, arguments and optional parts. Literals and the program's own
+//! arguments become segments with [`Mark::Own`], an agent's text becomes a segment of its own with [`Mark::Agent`],
+//! so that a voice can mark whose words they are. Arguments are inserted once: braces inside an agent's text mean
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,19 +19,19 @@ use super::segment::{Mark, Segment, join};
 use super::template::{Part, parts};
 use crate::announce::text::speakable::{self, Lexicon, Profile};
 
-/// How many segments most phrases become.
+/// How many segments most phrases consist of.
 const USUAL_SEGMENTS: usize = 2;
-/// How many bytes of the program's own words stand together at most in most phrases.
+/// The longest run of the program's own words in most phrases, in bytes.
 const USUAL_WORDS: usize = 64;
 
-/// What is filled in of a phrase.
+/// The filled-in part of a phrase.
 pub(super) struct Filled<'a> {
     lexicon: &'a Lexicon,
     keys: &'a BTreeMap<String, String>,
     now: Option<Timestamp>,
     segments: Vec<Segment>,
     own: String,
-    /// The same as it sounds, from where it sounds otherwise.
+    /// The spoken form of `own`; `None` while both are the same.
     own_spoken: Option<String>,
 }
 
@@ -54,7 +55,7 @@ impl<'a> Filled<'a> {
         &self.lexicon.words().unnamed
     }
 
-    /// Puts in a phrase.
+    /// Adds a phrase.
     pub(super) fn fill(&mut self, phrase: &str, args: &Args<'_>) {
         let find = |name: &str| {
             args.iter()
@@ -114,11 +115,11 @@ impl<'a> Filled<'a> {
         }
     }
 
-    /// Adds words of the phrase; a stop that what they follow has already is not said twice.
+    /// Adds words of the phrase; a stop that the preceding text already has is not repeated.
     fn literal(&mut self, text: &str) {
         let stopped = match (self.own.is_empty(), self.segments.last()) {
             (false, _) => self.own.ends_with(['.', '!', '?', '…', '。', '؟', '।']),
-            // Joining gives a stop to what has none.
+            // Joining adds a stop to a segment without one.
             (true, before) => before.is_some(),
         };
         let rest = text.strip_prefix('.').filter(|_| stopped);
@@ -141,13 +142,13 @@ impl<'a> Filled<'a> {
         self.own.push_str(text);
     }
 
-    /// Adds a key, which has a name of its own by ear.
+    /// Adds a key, which has a spoken name of its own.
     fn key(&mut self, key: &str) {
         self.put_sounding(key, &self.lexicon.key(key));
     }
 
-    /// Returns the program's own words since the last segment; none where only stops between two agents' texts are left over
-    /// from optional parts.
+    /// Returns the program's own words since the last segment; empty if optional parts left only stops between two
+    /// agents' texts.
     fn own_words(&self) -> &str {
         let text = self.own.trim();
         match text.chars().any(char::is_alphanumeric) {
@@ -193,13 +194,13 @@ impl<'a> Filled<'a> {
         }
     }
 
-    /// Returns the words, each speaker's apart.
+    /// Returns the words, separated by speaker.
     pub(super) fn into_segments(mut self) -> Vec<Segment> {
         self.flush_own();
         self.segments
     }
 
-    /// Returns the words as plain text; how they sound is not asked.
+    /// Returns the words as plain text, regardless of how they sound.
     pub(super) fn into_text(self) -> String {
         match self.segments.is_empty() {
             true => self.own_words().to_owned(),

@@ -1,20 +1,20 @@
-//! Which of several languages suits the person (11.1.3, 11.5.1).
+//! Which of several languages suits the person best (11.1.3, 11.5.1).
 //!
 //! Responsibilities: picking a summary's text, picking among the program's own phrase files. Not here: how close
 //! two tags are (`protocol`), which voice speaks a language (`voice`).
 //!
 //! # Mental model
 //! The person's languages are tried one after the other, best first; for each, the closest offer wins
-//! by [`Fit`](crate::protocol::Fit). Then the producer's own fallback chain is tried the same way, and at last the text
-//! comes as it is.
+//! by [`Fit`](crate::protocol::Fit). Then the producer's own fallback chain is tried the same way, and finally the text
+//! is used as it is.
 //!
 //! # Worked example
 //! The person knows `zh-Hant-TW` and `en`. An event in `fr` with variants in `zh` and `en-GB` is heard
-//! in `zh` (script fallback); without that variant in `en-GB`; with neither in `fr`.
+//! in `zh` (script fallback); without that variant, in `en-GB`; with neither, in `fr`.
 
 use crate::protocol::{Level, Summary, fit};
 
-/// Finds the best offer for the person's languages, best first; gives its place and the wanted tag.
+/// Returns the place of the best offer for the person's languages, best first, and the tag that it satisfies.
 pub fn best<'w>(wanted: &'w [String], offered: &[&str]) -> Option<(usize, &'w str)> {
     wanted.iter().find_map(|wanted| {
         let fits = offered
@@ -25,10 +25,10 @@ pub fn best<'w>(wanted: &'w [String], offered: &[&str]) -> Option<(usize, &'w st
     })
 }
 
-/// Picks the text of a summary and its language.
+/// Returns the text of a summary that suits the person best, and its language.
 ///
-/// A variant at another level beats a text in a language that the person does not know, and of equal
-/// fit the wanted level wins.
+/// A variant at another level beats a text in a language that the person does not know, and among equal
+/// fits the wanted level wins.
 pub fn pick<'a>(
     summary: &'a Summary,
     level: Level,

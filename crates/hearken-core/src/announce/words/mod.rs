@@ -1,7 +1,7 @@
 //! The program's own words: phrases, names, languages.
 //!
-//! Responsibilities: every sentence of the phrase files with its arguments, names from the wire made fit to
-//! stand in them, which language suits the person. Not here: which words a change gets (`announcer`), an
+//! Responsibilities: every sentence of the phrase files with its arguments, names from the wire made fit for these
+//! sentences, which language suits the person. Not here: which words a change gets (`announcer`), an
 //! agent's own text (`text`).
 
 pub(super) mod arg;

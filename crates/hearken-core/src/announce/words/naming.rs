@@ -1,4 +1,4 @@
-//! Names from the wire, made fit to stand in the program's own words.
+//! Names from the wire, made fit for the program's own words.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -9,24 +9,24 @@ use foldhash::HashMap;
 use crate::announce::text::skeleton::skeleton;
 use crate::announce::text::speakable;
 
-/// The name under which the program speaks itself.
+/// The program's name for itself.
 const OWN_NAME: &str = "hearken";
 
-/// The longest name of an agent or tool that is put into the program's own words, in characters:
-/// a name is a name, not a speech in our voice.
+/// The longest name of an agent or tool that is inserted into the program's own words, in characters:
+/// a name is a name, not a speech in the program's voice.
 pub const LONGEST_NAME: usize = 48;
 
-/// How many first words tell what was asked for, and how many characters they have at most: half of a name, so that
-/// whose they are stays in sight beside them.
+/// How many first words identify a request, and how many characters they may have: half of a name, so that
+/// the agent's name stays in sight next to them.
 const FIRST_WORDS: usize = 3;
 const LONGEST_FIRST_WORDS: usize = LONGEST_NAME / 2;
 
-/// The longest answer of an agent's own that is put there, in characters: what it covers belongs to it, and is heard
-/// before it is given.
+/// The longest answer in an agent's own words that is inserted, in characters: what it covers is part of it, and is
+/// heard before it is given.
 const LONGEST_ANSWER: usize = 400;
 
-/// Turns a name from the wire into something that can stand in the program's own words; `unnamed` is
-/// said where nothing is left of it.
+/// Returns a name from the wire in a form that is safe within the program's own words, or `unnamed` if
+/// nothing is left of it.
 pub fn name_of<'a>(text: &'a str, unnamed: &str) -> Cow<'a, str> {
     match stands_as_it_is(text) {
         true => Cow::Borrowed(text),
@@ -34,7 +34,7 @@ pub fn name_of<'a>(text: &'a str, unnamed: &str) -> Cow<'a, str> {
     }
 }
 
-/// Does the same with what an agent calls an answer to its question, which may say what it covers: a command, a path.
+/// Does the same for an agent's own name for an answer, which may say what the answer covers: a command, a path.
 pub fn answer_of(text: &str, unnamed: &str) -> String {
     plain(
         text,
@@ -44,12 +44,12 @@ pub fn answer_of(text: &str, unnamed: &str) -> String {
     )
 }
 
-/// Tells at a glance that a name can stand in the program's own words as it is, which most can; what this says no to,
-/// a closer look may leave as it is all the same.
+/// Returns whether a quick check shows that a name is safe within the program's own words as it is, as most are; a
+/// name that fails it may still prove safe on a closer look.
 pub fn stands_as_it_is(name: &str) -> bool {
     let mut before = b' ';
     let goes_on = |b: u8| {
-        // A full stop between letters or digits parts no sentences: it is one of a version or a path.
+        // A full stop between letters or digits separates no sentences: it belongs to a version or a path.
         let (behind_space, behind_stop) = (before == b' ', before == b'.');
         before = b;
         match b {
@@ -62,7 +62,7 @@ pub fn stands_as_it_is(name: &str) -> bool {
         && !matches!(before, b' ' | b'.')
 }
 
-/// Returns whether a text of one line has ASCII letters, digits and spaces, and what joins words.
+/// Returns whether a one-line text consists of ASCII letters, digits, spaces and signs that join words.
 fn is_plain(text: &str, longest: usize) -> bool {
     (1..=longest).contains(&text.len()) && text.bytes().all(is_plain_sign)
 }
@@ -73,7 +73,7 @@ fn is_plain_sign(byte: u8) -> bool {
 
 fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
     let clean = speakable::one_line(text);
-    // What most are called is plain already.
+    // Most names are plain already.
     if is_plain(&clean, longest) {
         return clean;
     }
@@ -83,7 +83,7 @@ fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
         .map(|c| {
             next.next();
             let goes_on = |c: char| c.is_alphanumeric() || "._/-*".contains(c);
-            // A full stop with a sign behind it would end a sentence, too.
+            // A full stop before a sign would end a sentence, too.
             let ends = c == '.' && !next.as_str().starts_with(goes_on);
             if !ends && (c.is_alphanumeric() || c == ' ' || signs.contains(c)) {
                 c
@@ -92,7 +92,7 @@ fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
             }
         })
         .collect();
-    // A full stop inside a name would let it go on with a sentence.
+    // A full stop inside a name would let it continue with a sentence.
     let words: Vec<&str> = plain
         .split_whitespace()
         .map(|word| word.trim_end_matches('.'))
@@ -108,8 +108,8 @@ fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
     }
 }
 
-/// Returns the first words of what somebody asked for, as they can stand beside a name; nothing where no word of it
-/// is short enough.
+/// Returns the first words of a request, in a form that fits next to a name; `None` if the first word is too long or
+/// nothing is left of it.
 pub fn first_words(request: &str) -> Option<String> {
     let plain = plain(request, "", "_-./'", usize::MAX);
     let mut first = String::new();
@@ -126,8 +126,8 @@ pub fn first_words(request: &str) -> Option<String> {
     first.chars().any(char::is_alphanumeric).then_some(first)
 }
 
-/// Returns what a reader sees of a name, to compare it with others: its skeleton by UTS 39, without case,
-/// spaces and signs, as far as a name is shown at all.
+/// Returns the visual form of a name, for comparing it with others: its skeleton by UTS 39, without case,
+/// spaces and signs, up to the length at which a name is shown.
 pub fn look(name: &str) -> String {
     let clean = speakable::one_line(name).to_lowercase();
     let letters = clean.chars().filter(|c| c.is_alphanumeric());
@@ -138,8 +138,8 @@ pub fn look(name: &str) -> String {
     letters.bytes().filter_map(seen).collect()
 }
 
-/// Returns how an ASCII sign is seen; a text of them is seen sign by sign, because nothing in it is put together out of
-/// several.
+/// Returns the visual form of an ASCII character; an ASCII text is converted character by character, because its
+/// characters never combine.
 fn seen(byte: u8) -> Option<&'static str> {
     static ASCII: LazyLock<Vec<String>> = LazyLock::new(|| {
         let sign = |byte: u8| skeleton(char::from(byte).encode_utf8(&mut [0; 4])).collect();
@@ -148,9 +148,9 @@ fn seen(byte: u8) -> Option<&'static str> {
     ASCII.get(usize::from(byte)).map(String::as_str)
 }
 
-/// Returns whether two texts have the same [`look`]; of ASCII signs, up to the first one that is not the same.
+/// Returns whether two texts have the same [`look`]; ASCII texts are compared up to the first difference.
 pub fn looks_like(one: &str, other: &str) -> bool {
-    // Other signs may be taken out with what stands behind them.
+    // Other characters may be removed together with what follows them.
     let is_plain = |text: &str| text.bytes().all(|b| (b' '..0x7f).contains(&b));
     if !is_plain(one) || !is_plain(other) {
         return look(one) == look(other);
@@ -158,25 +158,25 @@ pub fn looks_like(one: &str, other: &str) -> bool {
     of_plain(one).eq(of_plain(other))
 }
 
-/// How much of two texts is compared to see that they begin otherwise.
+/// How many characters of two texts are compared to see that they begin differently.
 const FIRST_SEEN: usize = 8;
 
-/// Returns whether it is seen at their first letters that two texts have not the same [`look`], nor one of them and what
-/// the other begins with.
+/// Returns whether the first letters already show that two texts differ in their [`look`], and that neither looks
+/// like the beginning of the other.
 pub fn begin_otherwise(one: &str, other: &str) -> bool {
     let mut pairs = first_seen(one).zip(first_seen(other));
     pairs.any(|(one, other)| one != other)
 }
 
 fn first_seen(text: &str) -> impl Iterator<Item = u8> {
-    // What is behind a letter may belong to it, or have it taken out, where it is no sign of ASCII.
+    // A following character outside ASCII may combine with a letter, or cause its removal.
     let is_plain = |pair: &&[u8]| pair.iter().all(|b| (b' '..0x7f).contains(b));
     let pairs = text.trim_start().as_bytes().windows(2);
     let letters = pairs.take_while(is_plain).filter_map(|pair| pair.first());
     seen_of(letters).take(FIRST_SEEN)
 }
 
-/// Returns the look of a text of ASCII signs that can be seen, sign by sign.
+/// Returns the look of a text of visible ASCII characters, character by character.
 fn of_plain(text: &str) -> impl Iterator<Item = u8> {
     seen_of(text.as_bytes().iter())
 }
@@ -189,21 +189,21 @@ fn seen_of<'a>(signs: impl Iterator<Item = &'a u8>) -> impl Iterator<Item = u8> 
         .flat_map(|letter| seen(letter).unwrap_or_default().bytes())
 }
 
-/// How many bytes the names take of which it is remembered how they look, and as many the requests: those of ten thousand
-/// agents have room. Beyond that all are found out anew.
+/// How many bytes the remembered names may take, and the requests as well: enough for those of ten thousand
+/// agents. Beyond that, all are forgotten and determined again.
 const MOST_BYTES: usize = 4 << 20;
-/// How many bytes a name takes beside its text, about.
+/// How many bytes a name takes in addition to its text, approximately.
 const BESIDES: usize = 128;
 
-/// Remembers how names look, and the first words of requests: finding it out takes longer than telling an event, and is
-/// wanted of the same few names with each.
+/// Remembers how names look, and the first words of requests: determining these takes longer than announcing an
+/// event, and every event needs them for the same few names.
 #[derive(Debug, Default)]
 pub struct Looks {
     names: RefCell<Remembered<Arc<str>>>,
     requests: RefCell<Remembered<Option<Arc<str>>>>,
 }
 
-/// What was found out of texts.
+/// Results by the text that they belong to.
 #[derive(Debug)]
 struct Remembered<T> {
     known: HashMap<String, T>,
@@ -220,12 +220,12 @@ impl<T> Default for Remembered<T> {
 }
 
 impl Looks {
-    /// Returns what [`look`] does.
+    /// Returns the same as [`look`].
     pub fn of(&self, name: &str) -> Arc<str> {
         remembered(&self.names, name, || look(name).into())
     }
 
-    /// Returns what [`first_words`] does.
+    /// Returns the same as [`first_words`].
     pub fn first_words(&self, request: &str) -> Option<Arc<str>> {
         remembered(&self.requests, request, || {
             first_words(request).map(Arc::from)
@@ -252,7 +252,7 @@ fn remembered<T: Clone>(
     found
 }
 
-/// Returns whether what a reader sees of a name could be taken for the program's own, or begins with it.
+/// Returns whether the look of a name equals that of the program's own name, or begins with it.
 pub fn is_namesake(look: &str) -> bool {
     static OWN: LazyLock<String> = LazyLock::new(|| self::look(OWN_NAME));
     look.starts_with(&**OWN)
@@ -263,7 +263,7 @@ pub fn without_number(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_numeric() || c.is_whitespace() || c.is_ascii_punctuation())
 }
 
-/// Turns a tool's name from the wire into words: `send_email`, `sendEmail` and `mail.send` are read,
+/// Returns a tool's name from the wire as words: `send_email`, `sendEmail` and `mail.send` are read,
 /// not spelled.
 pub fn words_of(name: &str, unnamed: &str) -> String {
     let name = name_of(name, unnamed);
@@ -276,7 +276,7 @@ pub fn words_of(name: &str, unnamed: &str) -> String {
         if (parts || begins) && !words.ends_with(' ') {
             words.push(' ');
         }
-        // A capital that only parts two words is none of its own; one of several is.
+        // A capital that only separates two words becomes lower case; one of several stays.
         if begins && chars.peek().is_some_and(|next| next.is_lowercase()) {
             words.extend(c.to_lowercase());
         } else if !parts {
@@ -385,7 +385,7 @@ mod tests {
                 "{name:?}"
             );
         }
-        // The sign before it makes it go the long way.
+        // The sign before it forces the long way.
         for name in ["Flood Agent 10", "mail-assistant_2", "a -b_ c"] {
             assert_eq!(name_of(&format!("!{name}"), "unnamed"), name);
             assert_eq!(name_of(name, "unnamed"), name);
@@ -404,7 +404,7 @@ mod tests {
                 assert_eq!(words.as_deref(), first_words(request).as_deref());
             }
         }
-        // Of ten thousand agents it is known; of too many, of the last ones.
+        // Ten thousand agents are all remembered; of too many, only the last ones.
         let agents = 3 * MOST_BYTES / (BESIDES + 8);
         for n in 0..agents {
             looks.of(&format!("agent {n}"));

@@ -1,10 +1,10 @@
 //! Every sentence that the program says in its own name, from a phrase file.
 //!
-//! Responsibilities: reading what the build made of the file, and picking a phrase and its level. Not here: putting
-//! arguments into it (`filled`), which phrase is said when (`announcer`).
+//! Responsibilities: reading what the build made of the file, and picking a phrase and its level. Not here: inserting
+//! arguments into it (`filled`), which phrase is used when (`announcer`).
 //!
-//! Mental model: a phrase stays the text that was built in, and is taken apart as it is said: of a thousand, few are said
-//! in a run.
+//! Mental model: a phrase stays the text that was built in, and is parsed only when it is used: of a thousand, few
+//! are used in a run.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ use super::tongue::Tongue;
 use crate::announce::text::normalise::{Pronunciation, Words};
 use crate::announce::text::speakable::Lexicon;
 
-// The phrase files, as the build found them: a file in `assets` is all that a language takes.
+// The phrase files, as found by the build: a new language only needs a file in `assets`.
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
 /// A phrase file as the build digested it (`digest`).
@@ -42,10 +42,10 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// Finds a phrase by its key.
+    /// Returns a phrase by its key.
     fn find(&self, key: &str) -> Option<Leveled> {
         for place in places(key, self.table.len()) {
-            // Nothing stands where an empty place would point to.
+            // An empty place points beyond the text.
             let at = usize::try_from(*self.table.get(place)?).ok()?;
             let line = self.phrases.get(at..)?;
             let texts = line.strip_prefix(key);
@@ -68,7 +68,7 @@ pub struct PhraseError(#[from] toml::de::Error);
 pub struct Phrases {
     tongue: Arc<Tongue>,
     file: &'static BuiltIn,
-    /// How the person's keys are called, by their commands; a command that is not there has its usual one.
+    /// The names of the person's keys, by their commands; a missing command has its usual key.
     keys: BTreeMap<String, String>,
     help: BTreeMap<String, String>,
     lexicon: Lexicon,
@@ -78,12 +78,12 @@ pub struct Phrases {
 #[derive(Debug, Clone, Copy)]
 struct Leveled {
     normal: &'static str,
-    /// The texts of other levels, each behind a tab and its letter.
+    /// The texts of other levels, each preceded by a tab and its letter.
     others: &'static str,
 }
 
 impl Leveled {
-    /// Reads what stands behind the key of a phrase.
+    /// Parses what follows the key of a phrase.
     fn of(texts: &'static str) -> Self {
         let end = memchr(b'\t', texts.as_bytes()).unwrap_or(texts.len());
         let (normal, others) = texts.split_at(end);
@@ -92,7 +92,7 @@ impl Leveled {
 
     /// Returns the text of a level, or else the normal one.
     fn at(self, level: Verbosity) -> &'static str {
-        // Most have one text.
+        // Most phrases have one text.
         if self.others.is_empty() {
             return self.normal;
         }
@@ -107,11 +107,11 @@ impl Leveled {
     }
 }
 
-/// What stands in a phrase file behind the phrases.
+/// What follows the phrases in a phrase file.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rest {
-    /// The help's words by the English ones, which stand in the table of keys.
+    /// The help's words, by the English ones in the table of keys.
     #[serde(default)]
     help: BTreeMap<String, String>,
     /// The normaliser's words; a file without them has the English ones.
@@ -120,19 +120,19 @@ struct Rest {
 }
 
 impl Phrases {
-    /// Reads the built-in English phrases.
+    /// Returns the built-in English phrases.
     ///
     /// # Errors
-    /// Never for the file that is built in; a test holds that.
+    /// Never for the built-in file; a test ensures that.
     pub fn english() -> Result<Self, PhraseError> {
         Self::built_in(&BUILT_IN[0])
     }
 
-    /// Reads the built-in phrases that suit the person's languages best (11.1.3); English when none
+    /// Returns the built-in phrases that suit the person's languages best (11.1.3); English if none
     /// does.
     ///
     /// # Errors
-    /// Never for the files that are built in; a test holds that.
+    /// Never for the built-in files; a test ensures that.
     pub fn for_languages(wanted: &[String]) -> Result<Self, PhraseError> {
         let offered = BUILT_IN.each_ref().map(|file| file.tag);
         let Some((at, tag)) = language::best(wanted, &offered) else {
@@ -141,7 +141,7 @@ impl Phrases {
         let file = BUILT_IN.get(at).unwrap_or(&BUILT_IN[0]);
         let phrases = Self::built_in(file)?;
         // English is left to the engine's own default voice, which the person may have chosen with
-        // care; any other language has to be asked for, or it is read with English sounds.
+        // care; any other language must be requested, or it is read with English sounds.
         Ok(if file.tag == "en" {
             phrases
         } else {
@@ -149,7 +149,7 @@ impl Phrases {
         })
     }
 
-    /// Puts the person's dictionary in, which all spoken words pass.
+    /// Sets the person's dictionary, which is applied to all spoken words.
     pub fn pronouncing(self, pronunciation: Pronunciation) -> Self {
         Self {
             lexicon: self.lexicon.pronouncing(pronunciation),
@@ -157,8 +157,8 @@ impl Phrases {
         }
     }
 
-    /// Names other keys than the usual ones, by the commands' names; an empty name is a command that
-    /// has no key.
+    /// Sets names of keys that replace the usual ones, by the commands' names; an empty name means that the
+    /// command has no key.
     pub fn keyed(self, keys: &BTreeMap<String, String>) -> Self {
         let none = self.text("key.none", &[]);
         let none = none.trim_end_matches('.');
@@ -172,12 +172,12 @@ impl Phrases {
         }
     }
 
-    /// Reads a phrase file that is built in.
+    /// Reads a built-in phrase file.
     ///
     /// # Errors
-    /// Never; a test holds that.
+    /// Never; a test ensures that.
     pub fn built_in(file: &'static BuiltIn) -> Result<Self, PhraseError> {
-        // English has nothing there: its other words are in the code.
+        // English has nothing here: its other words are in the code.
         let rest = match file.rest {
             "" => Rest::default(),
             rest => toml::from_str(rest)?,
@@ -199,7 +199,7 @@ impl Phrases {
         &self.tongue.language
     }
 
-    /// Returns the tag for a voice that speaks the program's own words; absent leaves it to the
+    /// Returns the tag for a voice that speaks the program's own words; `None` leaves it to the
     /// engine's default.
     pub fn voice_language(&self) -> Option<&str> {
         self.tongue.voice.as_deref()
@@ -210,7 +210,7 @@ impl Phrases {
         &self.tongue
     }
 
-    /// Lets a voice of this language speak the phrases.
+    /// Sets the language of the voice that speaks the phrases.
     pub fn voiced(self, tag: &str) -> Self {
         let tongue = Tongue {
             language: self.tongue.language.clone(),
@@ -222,38 +222,38 @@ impl Phrases {
         }
     }
 
-    /// Returns what a key does in the language of the phrases; English words are their own.
+    /// Returns the help for a key in the language of the phrases; English help is returned unchanged.
     pub fn help<'a>(&'a self, does: &'a str) -> &'a str {
         self.help.get(does).map_or(does, String::as_str)
     }
 
-    /// Returns a name from the wire as it can stand in the program's own words.
+    /// Returns a name from the wire in a form that is safe within the program's own words.
     pub fn name_of<'a>(&self, text: &'a str) -> Cow<'a, str> {
         name_of(text, &self.lexicon.words().unnamed)
     }
 
-    /// Turns what an agent calls an answer into something that can stand in a phrase.
+    /// Returns an agent's name for an answer in a form that is safe within a phrase.
     pub fn answer_of(&self, text: &str) -> String {
         answer_of(text, &self.lexicon.words().unnamed)
     }
 
-    /// Returns what an agent's text is turned into speech with.
+    /// Returns the lexicon that turns an agent's text into speech.
     pub fn lexicon(&self) -> &Lexicon {
         &self.lexicon
     }
 
-    /// Returns whether there is a phrase under a key.
+    /// Returns whether a key has a phrase.
     pub fn has(&self, key: &str) -> bool {
         self.file.find(key).is_some()
     }
 
-    /// Fills in a phrase. A key that is not in the file gives the key itself, so that nothing is
+    /// Returns a filled-in phrase. A key that is not in the file yields the key itself, so that nothing is
     /// lost silently.
     pub fn say(&self, key: &str, level: Verbosity, args: &Args<'_>) -> Vec<Segment> {
         self.say_at(key, level, args, None)
     }
 
-    /// Fills in a phrase like [`Phrases::say`]; with `now`, moments in an agent's prose are told by
+    /// Returns a phrase as [`Phrases::say`] does; with `now`, moments in an agent's prose are expressed by
     /// their distance from it.
     pub fn say_at(
         &self,
@@ -274,7 +274,7 @@ impl Phrases {
         filled
     }
 
-    /// Fills in a phrase that consists of the program's own words only, as plain text.
+    /// Returns a filled-in phrase that contains only the program's own words, as plain text.
     pub fn text(&self, key: &str, args: &Args<'_>) -> String {
         let Some(leveled) = self.file.find(key) else {
             return key.to_owned();
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(BUILT_IN[0].rest, "", "English has its words in the code");
     }
 
-    /// Puts a phrase together again from its parts.
+    /// Reassembles a phrase from its parts.
     fn again(text: &str) -> String {
         let part = |part| match part {
             Part::Literal(text) => text.to_owned(),
@@ -342,7 +342,7 @@ mod tests {
                 let levels = [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed];
                 for text in levels.map(|level| leveled.at(level)) {
                     assert_eq!(again(text), text, "{} {key}", file.tag);
-                    // What is not well formed would stand as it is.
+                    // Malformed text would stay as it is.
                     let has_sign = |part| matches!(part, Part::Literal(text) if text.contains(['[', ']', '{', '}']));
                     assert!(!parts(text).any(has_sign), "{} {key}", file.tag);
                 }

@@ -1,4 +1,4 @@
-//! The pieces of an announcement, each with one speaker and one language, and how they make a line.
+//! The pieces of an announcement, each with one speaker and one language, and how they form a line.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::protocol::are_same;
 
-/// Whose words an utterance carries, so that an agent can never speak in the program's name.
+/// Whose words an utterance contains, so that an agent can never speak in the program's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// The program's own words; an engine gives them a pitch that agents' text never has.
+    /// The program's own words; an engine gives them a pitch that an agent's text never has.
     Own,
     /// Text that an agent wrote.
     Agent,
@@ -18,17 +18,17 @@ pub enum Mark {
 
 /// A piece of an announcement that has one speaker and one language.
 ///
-/// Thousands are kept for hours, and most are spoken and shown as they were written: what differs stands behind the text,
-/// in one piece of memory with it.
+/// Thousands are kept for hours, and most are spoken and shown as they were written: any differing form is stored
+/// after the text, in the same allocation.
 #[derive(Debug, Clone)]
 pub struct Segment {
-    /// Whose words.
+    /// Whose words they are.
     pub mark: Mark,
-    /// Whether they only say how a question is answered: it is heard once all before them was said.
+    /// Whether they only say how to answer a question, which counts as heard once everything before them was spoken.
     pub ways: bool,
-    /// The language, when it is known and not the program's own.
+    /// The language, if it is known and not the program's own.
     pub language: Option<Arc<str>>,
-    /// Whether it stands on rows of its own, where no sign is put behind it.
+    /// Whether it is shown on rows of its own, with no stop added after it.
     on_rows: bool,
     words: Box<str>,
     text: Part,
@@ -36,7 +36,7 @@ pub struct Segment {
     spoken: Part,
 }
 
-/// Which bytes of a segment's words are meant.
+/// A range of bytes in a segment's words.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     from: u32,
@@ -44,7 +44,7 @@ struct Part {
 }
 
 impl Part {
-    /// Says that what is between two places is meant. An event is bounded to a few megabytes, so both fit.
+    /// Creates the part between two places. An event is limited to a few megabytes, so both fit.
     fn between(from: usize, to: usize) -> Self {
         let place = |place| u32::try_from(place).unwrap_or(u32::MAX);
         Self {
@@ -53,7 +53,7 @@ impl Part {
         }
     }
 
-    /// Finds words where a text begins with them, or else puts them behind all.
+    /// Returns where words are: at the beginning of `text` if it starts with them, or else appended at the end.
     fn of(wanted: &str, text: Self, words: &mut String) -> Self {
         let begin = text.of_words(words).get(..wanted.len());
         match begin.is_some_and(|begin| are_same(begin, wanted)) {
@@ -74,7 +74,7 @@ impl Part {
 
 impl PartialEq for Segment {
     fn eq(&self, other: &Self) -> bool {
-        // Where the words stand says nothing.
+        // Where the words are stored does not matter.
         (self.mark, self.ways) == (other.mark, other.ways)
             && self.language == other.language
             && self.text() == other.text()
@@ -86,8 +86,8 @@ impl PartialEq for Segment {
 impl Eq for Segment {}
 
 impl Segment {
-    /// Makes one of the words of the source, cleaned of hostile characters, and of how they are spoken: empty when there is
-    /// nothing to say. They are shown as they are written, in the program's own language.
+    /// Creates a segment from the words of the source, cleaned of hostile characters, and from their spoken form,
+    /// which is empty if there is nothing to say. The words are shown as written, in the program's own language.
     pub fn new(mark: Mark, text: impl Into<String>, spoken: &str) -> Self {
         let mut words = text.into();
         let text = Part::between(0, words.len());
@@ -104,7 +104,7 @@ impl Segment {
         }
     }
 
-    /// Makes one of the program's own words, which are spoken as they are written.
+    /// Creates a segment of the program's own words, which are spoken as written.
     pub fn own(text: impl Into<String>) -> Self {
         let text = text.into();
         let part = Part::between(0, text.len());
@@ -120,7 +120,7 @@ impl Segment {
         }
     }
 
-    /// Makes one of the program's own words that is heard and not seen.
+    /// Creates a segment of the program's own words that are heard but not seen.
     pub fn heard(spoken: impl Into<String>) -> Self {
         let none = Part::between(0, 0);
         let heard = Self::own(spoken);
@@ -131,7 +131,7 @@ impl Segment {
         }
     }
 
-    /// Has it shown in other words than the source wrote: without Markdown's marks.
+    /// Sets the shown form, which differs from the source: it has no Markdown marks.
     #[must_use]
     pub fn shown_as(self, shown: &str) -> Self {
         if are_same(shown, self.shown()) {
@@ -146,7 +146,7 @@ impl Segment {
         }
     }
 
-    /// Has it stand on rows of its own: it is shown to the letter.
+    /// Puts it on rows of its own: it is shown exactly as written.
     #[must_use]
     pub fn on_rows(self) -> Self {
         Self {
@@ -155,12 +155,12 @@ impl Segment {
         }
     }
 
-    /// Returns whether it stands on rows of its own.
+    /// Returns whether it is shown on rows of its own.
     pub fn is_on_rows(&self) -> bool {
         self.on_rows
     }
 
-    /// Says in which language it is.
+    /// Sets its language.
     #[must_use]
     pub fn language(self, language: Option<Arc<str>>) -> Self {
         Self { language, ..self }
@@ -171,29 +171,29 @@ impl Segment {
         self.text.of_words(&self.words)
     }
 
-    /// Returns the words as they are shown.
+    /// Returns the words as shown.
     pub fn shown(&self) -> &str {
         self.shown.of_words(&self.words)
     }
 
-    /// Returns the words as they are spoken; empty when there is nothing to say.
+    /// Returns the words as spoken; empty if there is nothing to say.
     pub fn spoken(&self) -> &str {
         self.spoken.of_words(&self.words)
     }
 
-    /// Estimates the memory that its words take, in bytes.
+    /// Estimates the memory use, in bytes.
     pub(in crate::announce) fn size(&self) -> usize {
         std::mem::size_of::<Self>() + self.words.len()
     }
 }
 
-/// Joins segments into one line of text; a segment that does not end in a stop gets one, and one that stands on rows of
-/// its own has them.
+/// Joins segments into one line of text; a segment that does not end in a stop gets one, and one that is shown on
+/// rows of its own keeps them.
 pub fn join(segments: &[Segment]) -> String {
     join_by(segments, Segment::text, true)
 }
 
-/// Joins what is shown of segments in the same way.
+/// Joins the shown words of segments in the same way.
 pub fn join_shown(segments: &[Segment]) -> String {
     join_by(segments, Segment::shown, true)
 }
@@ -213,7 +213,7 @@ fn join_by(segments: &[Segment], words: fn(&Segment) -> &str, rows: bool) -> Str
         }
         let on_rows = rows && segment.on_rows;
         if line.is_empty() {
-            // It begins with this.
+            // The line begins with this segment.
         } else if on_rows || before_on_rows {
             line.push('\n');
         } else {

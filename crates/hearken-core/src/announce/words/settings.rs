@@ -1,7 +1,7 @@
 //! What is wrong with the settings, in words.
 //!
-//! Responsibilities: one sentence a fault, which names the setting and what it takes. Not here: finding the
-//! fault (`config`), the file that it is in (`runtime`).
+//! Responsibilities: one sentence per fault, which names the setting and the values it takes. Not here: finding the
+//! fault (`config`), the file that contains it (`runtime`).
 
 use crate::config::{
     AnswerFault, AnswersFault, ConfigError, Misfit, PolicyFault, SourceFault, Takes,
@@ -36,7 +36,7 @@ impl Phrases {
         }
     }
 
-    /// Words what a setting takes.
+    /// Words which values a setting takes.
     fn takes(&self, takes: &Takes) -> String {
         match takes {
             Takes::Between { least, most } => {
@@ -82,7 +82,7 @@ impl Phrases {
     fn answers_fault(&self, fault: &AnswersFault) -> String {
         match fault {
             AnswersFault::Nothing => {
-                // As it is written in the file; brackets of a phrase would mean something else.
+                // As written in the file; in a phrase, brackets would mean something else.
                 self.text(
                     "settings.answers.none",
                     &[("table", Arg::own("[[answer]]"))],
@@ -105,7 +105,7 @@ impl Phrases {
     }
 
     fn source_fault(&self, fault: &SourceFault) -> String {
-        // As it is written in the file.
+        // As written in the file.
         let named = |name: &String| ("name", Arg::Own(format!("{name:?}")));
         match fault {
             SourceFault::TooMany(most) => {

@@ -1,29 +1,29 @@
 //! The shape of a phrase: words, arguments, optional parts.
 //!
-//! Responsibilities: taking a phrase's text apart as it is said. Not here: filling it in (`phrase`).
+//! Responsibilities: parsing a phrase's text when it is used. Not here: filling it in (`filled`).
 
 /// One part of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     /// Words as they are.
     Literal(&'a str),
-    /// The key of a command by its name, and how it is called.
+    /// The key of a command, by the command's name, with its usual name.
     Key { command: &'a str, key: &'a str },
-    /// What is typed in a line.
+    /// Text to type on a line.
     Typed(&'a str),
     /// An argument by its name.
     Arg(&'a str),
-    /// One of two words, by a number.
+    /// One of two words, chosen by a number.
     Plural {
         arg: &'a str,
         one: &'a str,
         many: &'a str,
     },
-    /// A phrase that is left out when an argument in it is empty.
+    /// A phrase that is left out if an argument in it is empty.
     Optional(&'a str),
 }
 
-/// Returns a phrase's parts. What is not well formed, which no phrase is that was built in, stands as it is written.
+/// Returns a phrase's parts. Malformed text, which no built-in phrase has, stays as it is.
 pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -36,10 +36,10 @@ pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// Parts the first part of a phrase, which is not empty, from the rest.
+/// Splits the first part of a non-empty phrase from the rest.
 ///
 /// # Errors
-/// In words, where it is not well formed.
+/// Returns a message if it is malformed.
 pub(super) fn first(text: &str) -> Result<(Part<'_>, &str), &'static str> {
     let bytes = text.as_bytes();
     match bytes.first() {
@@ -49,7 +49,7 @@ pub(super) fn first(text: &str) -> Result<(Part<'_>, &str), &'static str> {
             Ok((Part::Optional(&inner[..end]), &inner[end + 1..]))
         }
         Some(b'{') => {
-            // A few letters behind it, nearly always.
+            // Nearly always just a few letters.
             let inner = &text[1..];
             let end = inner
                 .bytes()
@@ -67,7 +67,7 @@ pub(super) fn first(text: &str) -> Result<(Part<'_>, &str), &'static str> {
     }
 }
 
-/// Finds the bracket that closes what an optional part holds; what stands in braces closes nothing.
+/// Returns the bracket that closes an optional part; brackets inside braces do not count.
 fn closing(inner: &str) -> Option<usize> {
     let (mut depth, mut in_braces) = (0_usize, false);
     inner.bytes().position(|byte| {
@@ -83,7 +83,7 @@ fn closing(inner: &str) -> Option<usize> {
     })
 }
 
-/// Reads what stands in braces.
+/// Parses the text in braces.
 fn place(inner: &str) -> Result<Part<'_>, &'static str> {
     if let Some(named) = inner.strip_prefix("key:") {
         let key = named.split_once('=');
@@ -93,7 +93,7 @@ fn place(inner: &str) -> Result<Part<'_>, &'static str> {
     if let Some(typed) = inner.strip_prefix("type:") {
         return Ok(Part::Typed(typed));
     }
-    // Most are a name and nothing else.
+    // Most are just a name.
     if !inner.is_empty() && !inner.bytes().any(|byte| byte == b'#') {
         return Ok(Part::Arg(inner));
     }

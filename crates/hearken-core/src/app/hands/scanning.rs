@@ -1,9 +1,10 @@
 //! Everything that can be done at the moment, item by item, for one or two switches.
 //!
-//! # Mental model A step goes to the next item and announces it; a selection does what the item's key would do, with
-//! all rules of arming. The focus belongs to the mode and the question that were current at the step: if either
-//! changes, nothing is in focus, and a selection only reports that. A selection also clears the focus, so that one
-//! switch pressed twice never does two things.
+//! # Mental model
+//! A step goes to the next item and announces it; a selection does what the item's key would do, with all rules of
+//! arming. The focus belongs to the mode and the question that were current at the step: if either changes, nothing is
+//! in focus, and a selection only reports that. A selection also clears the focus, so that one switch pressed twice
+//! never does two things.
 //!
 //! # Worked example
 //! Step ("accept the question"), select ("this needs a second step"), step ("confirm accepting"),

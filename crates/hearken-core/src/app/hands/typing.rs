@@ -3,9 +3,10 @@
 //! Responsibilities: changing the line, echo, review by character, word and line. Not here: sending the text
 //! (`answering`), where keys come from (`keys`).
 //!
-//! # Mental model People who can't see the line hear it: each finished word (or each character, by the setting), the
-//! text that a deletion removed, and the character or word that the cursor moves to. None of that is news: it is spoken
-//! but not kept, and the next key cuts it short.
+//! # Mental model
+//! People who can't see the line hear it: each finished word (or each character, by the setting), the text that a
+//! deletion removed, and the character or word that the cursor moves to. None of that is news: it is spoken but not
+//! kept, and the next key cuts it short.
 
 use tui_input::InputRequest as Request;
 use unicode_segmentation::UnicodeSegmentation;

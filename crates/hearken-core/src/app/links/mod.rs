@@ -127,7 +127,8 @@ impl Links {
             .unwrap_or_default()
     }
 
-    /// Returns when the next returned source has stayed up long enough to count as back, or as the one that asked.
+    /// Returns when the next source that came back has stayed up long enough to count as back, or as the one that
+    /// asked.
     pub(super) fn steady_due(&self) -> Option<Duration> {
         self.all.iter().filter_map(LinkView::steady_due).min()
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::{Connection, Out, Wish};
 use crate::link::{Fault, LinkEvent, LinkId};
-use crate::protocol::{AgentId, Decoded, Now, Unobserved};
+use crate::protocol::{AgentId, Now, Unobserved};
 use crate::session::{AnomalyKind, Change, PromptId, Standing, What};
 
 use super::LinkView;
@@ -17,14 +17,8 @@ use super::start::Waiting;
 use crate::app::App;
 
 impl App {
-    /// Handles what happened on a link; `read` is the decoded event of a frame, if it was read ahead.
-    pub(in crate::app) fn link(
-        &mut self,
-        id: LinkId,
-        event: LinkEvent,
-        read: Option<Box<Decoded>>,
-        now: Now,
-    ) {
+    /// Handles what happened on a link.
+    pub(in crate::app) fn link(&mut self, id: LinkId, event: LinkEvent, now: Now) {
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
@@ -42,7 +36,7 @@ impl App {
         let event = match event {
             LinkEvent::Frame(frame) if view.dialect_mut().passes(&frame.text) => {
                 self.link_back(id, now);
-                self.frame(id, frame.text, read, Asks::ToBeAnswered, now);
+                self.frame(id, frame.text, Asks::ToBeAnswered, now);
                 return self.settle_over(id, now);
             }
             event => event,

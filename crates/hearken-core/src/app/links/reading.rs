@@ -36,20 +36,13 @@ impl App {
         self.links.is_reading()
     }
 
-    /// Handles the text of one event, or of several; `read` is the decoded event, if it was read ahead.
-    pub(super) fn frame(
-        &mut self,
-        id: LinkId,
-        text: String,
-        read: Option<Box<Decoded>>,
-        asks: Asks,
-        now: Now,
-    ) {
+    /// Handles the text of one event, or of several.
+    pub(super) fn frame(&mut self, id: LinkId, text: String, asks: Asks, now: Now) {
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
         view.received();
-        let error = match read.map_or_else(|| view.read(&text), Ok) {
+        let error = match view.read(&text) {
             Ok(decoded) => {
                 let is_over = view.is_over();
                 self.keep_event(id, text);
@@ -174,7 +167,7 @@ impl App {
     }
 
     /// Counts an unreadable text, and announces the first, the tenth, the hundredth …: a stream of nothing else is
-    /// announced a handful of times, and never ignored.
+    /// announced a handful of times, but never ignored.
     fn unreadable(&mut self, id: LinkId, error: &DecodeError, now: Now) {
         let Some(view) = self.links.get_mut(id) else {
             return;

@@ -131,14 +131,6 @@ impl LinkView {
         dialect::read_after(text, &mut self.recent)
     }
 
-    /// Decodes one of its texts ahead of its turn, if it is an event that decodes the same whatever comes before it.
-    pub(in crate::app) fn read_ahead(&mut self, text: &str) -> Option<Box<Decoded>> {
-        match self.dialect.may_pass() {
-            true => self.recent.decode_at_once(text),
-            false => None,
-        }
-    }
-
     /// Returns whether it should be up but is not.
     pub fn is_down(&self) -> bool {
         match self.phase {

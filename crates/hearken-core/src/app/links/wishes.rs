@@ -25,8 +25,8 @@ impl App {
 
     pub(super) fn carry_out_one(&mut self, id: LinkId, wish: Out, now: Now) {
         match wish {
-            Out::Event(text) => self.frame(id, text, None, Asks::ToBeAnswered, now),
-            Out::ViewOnly(text) => self.frame(id, text, None, Asks::ToBeSeen, now),
+            Out::Event(text) => self.frame(id, text, Asks::ToBeAnswered, now),
+            Out::ViewOnly(text) => self.frame(id, text, Asks::ToBeSeen, now),
             Out::Unread(why, times) => {
                 for _ in 0..times {
                     self.unread(id, &why, now);

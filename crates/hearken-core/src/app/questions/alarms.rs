@@ -4,9 +4,10 @@
 //! Responsibilities: when each is sent, again and more urgently the longer a question waits, and when it is taken back.
 //! Not here: the sequences of a terminal (`runtime`).
 //!
-//! # Mental model The bell rings whether or not the person looks at the terminal: without a voice it may be all that
-//! they notice. A notification is for a person who looks elsewhere. It never carries an agent's words, not even its
-//! name: it appears outside of everything that tells our words from an agent's, and perhaps on a locked screen.
+//! # Mental model
+//! The bell rings whether or not the person looks at the terminal: without a voice it may be all that they notice. A
+//! notification is for a person who looks elsewhere. It never carries an agent's words, not even its name: it appears
+//! outside of everything that tells our words from an agent's, and perhaps on a locked screen.
 
 use crate::announce::Arg;
 use crate::protocol::{Now, RiskLevel};

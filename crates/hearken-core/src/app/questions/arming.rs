@@ -1,15 +1,18 @@
 //! When the shown question may be answered: what of it the person could see or hear, and when.
 //!
-//! # Mental model A person can't answer a question that they can't know of. A question is in sight once the write that
-//! brought it has returned: what still waits to be written, in a terminal that is stopped or slow, was not shown. In
-//! the full face it goes out of sight when the terminal changes its size, loses it, or changes its owner. A question
-//! that is nowhere in sight can be answered by ear alone, once all of it was spoken.
+//! # Mental model
+//! A person can't answer a question that they can't know of. A question is in sight once the write that brought it has
+//! returned: what still waits to be written, in a terminal that is stopped or slow, was not shown. In the full face it
+//! goes out of sight when the terminal changes its size, reports none, or changes its owner. A question that is nowhere
+//! in sight can be answered by ear alone, once all of it was spoken.
 //!
-//! # Worked example The terminal is stopped, a question comes, the person presses `y`, the terminal goes on: the write
-//! returns after the key was read, so the key was for something else.
+//! # Worked example
+//! The terminal is stopped, a question comes, the person presses `y`, the terminal goes on: the write returns after the
+//! key was read, so the key was for something else.
 //!
-//! # Tuning by symptom Questions can't be answered in a terminal that reports no size: give it one (`stty cols 80 rows
-//! 24`), or use `--face linear`.
+//! # Tuning by symptom
+//! Questions can't be answered in a terminal that reports no size: give it one (`stty cols 80 rows 24`), or use
+//! `--face linear`.
 
 use std::time::Duration;
 
@@ -167,7 +170,8 @@ impl Questions {
         })
     }
 
-    /// With a voice, a question can be answered only once it was spoken, skipped, or waited for until `until`.
+    /// With a voice, a question can be answered only once it was spoken or skipped, or has waited long enough by
+    /// `until`.
     fn unsaid(&self, prompt: &Prompt, until: Duration, senses: Senses) -> Option<NotYet> {
         let waited = until >= self.since(prompt) + senses.say_first;
         let heard = self.known.heard(prompt.id).is_some();

@@ -1,8 +1,9 @@
 //! Which question is shown, and asking it.
 //!
-//! # Mental model One question is shown at a time. It is armed when a key can only be meant for it: the hands have
-//! rested for a while since it became the shown one and was written (`sight`), and, with a voice, its action was spoken
-//! or the person chose not to hear it. When another question is shown, this starts again.
+//! # Mental model
+//! One question is shown at a time. It is armed when a key can only be meant for it: the hands have rested for a while
+//! since it became the shown one and was written (`sight`), and, with a voice, its action was spoken or the person
+//! chose not to hear it. When another question is shown, this starts again.
 
 use std::time::Duration;
 

@@ -3,9 +3,10 @@
 //! Responsibilities: which choice is in focus, which are picked if several may be, and which answer results. Not here:
 //! the person's place (`choices`), whether the question may be answered (`answering`), drawing (`pane`).
 //!
-//! # Mental model Opening the choices is armed like any answer. From then on a digit answers immediately, letters and
-//! arrows only move the focus and announce it, and Enter answers with the choice in focus. Nothing is in focus before
-//! the person moves it, so that Enter alone never answers.
+//! # Mental model
+//! Opening the choices is armed like any answer. From then on a digit answers immediately, letters and arrows only move
+//! the focus and announce it, and Enter answers with the choice in focus. Nothing is in focus before the person moves
+//! it, so that Enter alone never answers.
 
 use crate::announce::{Arg, Class, Kind};
 use crate::keys::ChoiceMove;

@@ -51,7 +51,7 @@ impl App {
         }
         let level = self.announcer.verbosity();
         let mut words = self.announcer.phrases().say(key, level, &args);
-        // A program gets the line to write in a separate field; it need not be spoken there.
+        // What a program writes for it is announced with the question; it need not be spoken here.
         if accepts
             && self.face.manner() == Manner::Program
             && let Some(how) = words.first_mut()

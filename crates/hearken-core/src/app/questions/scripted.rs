@@ -1,17 +1,20 @@
 //! Questions that a file of the call answers by rule, for scripts (`--answers`).
 //!
-//! # Mental model The file stands for an absent person who wrote down in advance what they would say. It goes through
-//! the gate of the settings' rules (`policy`), which take precedence: no rule answers a question that may be decided
-//! already, is reused or can't be answered. A rule of the file accepts what a rule of the settings may accept, and
-//! beyond that only a risk that it names, of an action that it names; it never accepts an action that hides something,
-//! is too long to be spoken, is not named, or would be allowed by silence.
+//! # Mental model
+//! The file stands for an absent person who wrote down in advance what they would say. It goes through the gate of the
+//! settings' rules (`policy`), which take precedence: no rule answers a question that may be decided already, is reused
+//! or can't be answered. A rule of the file accepts what a rule of the settings may accept, and beyond that only a risk
+//! that it names, of an action that it names; it never accepts an action that hides something, is too long to be
+//! spoken, is not named, or would be allowed by silence.
 //!
-//! # Worked example `tidy` accepts `Move 3 notes` of low risk. An agent asks for it: "Your rule tidy accepts question
-//! 1: …", and `decided_by: auto:tidy` is sent. The next one asks to delete them, which no rule is about: this is
-//! announced, and the question stays open.
+//! # Worked example
+//! `tidy` accepts `Move 3 notes` of low risk. An agent asks for it: "Your rule tidy accepts question 1: …", and
+//! `decided_by: auto:tidy` is sent. The next one asks to delete them, which no rule is about: this is announced, and
+//! the question stays open.
 //!
-//! # Tuning by symptom A rule is announced as unable to answer: the risk is not named (`risks`, `irreversible`), or the
-//! answer is none of those that the question takes.
+//! # Tuning by symptom
+//! A rule is announced as unable to answer: the risk is not named (`risks`, `irreversible`), or the answer is none of
+//! those that the question takes.
 
 use crate::announce::{About, Aloud, Arg, Class, Trust, hides_something};
 use crate::config::{AnswerKind, AnswerRule, AnswerWish, PolicyDecision, PolicyRisk, PolicyRule};

@@ -88,7 +88,7 @@ impl App {
         self.answer_aside(vec![segment], now);
     }
 
-    /// Chooses a word. Its announcement is under review from now on, so that incoming news don't replace it.
+    /// Chooses a word. Its announcement is under review from now on, so that incoming news doesn't replace it.
     fn choose_word(&mut self, told: &Announcement, at: usize) {
         self.review.look_at(told.id);
         self.review.spelling_mut().choose(Some((told.id, at)));

@@ -50,7 +50,7 @@ impl App {
         let sent = self.questions.is_all_sent();
         if let Some(exit) = self.run.parted(sent, now.monotonic) {
             if exit != Exit::Terminated {
-                // A program that is asked to end immediately has announced it by then.
+                // On termination, `terminate` has already announced this.
                 self.leave_defaults();
             }
             self.quit(exit, now);

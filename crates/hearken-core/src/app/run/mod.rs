@@ -49,7 +49,7 @@ enum Stage {
 /// The state that decides whether a run ends by itself.
 #[derive(Debug, Clone, Copy)]
 struct Scene {
-    /// Whether every source is over, and below it whether one of them failed.
+    /// Whether every source is over; `failed` is whether one of them failed.
     over: bool,
     failed: bool,
     /// Whether every session that was seen has ended, and none is held back.

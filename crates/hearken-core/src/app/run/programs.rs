@@ -1,7 +1,7 @@
-//! Sources that are programs started by hearken: what they write for people, and leaving them.
+//! Sources that are programs started by hearken: their remarks for people, and leaving them.
 //!
-//! Responsibilities: the last lines of a program's standard error, read on request. Not here: starting
-//! and ending programs (`transport`).
+//! Responsibilities: the last lines of a program's standard error, read on request. Not here: starting and ending
+//! programs (`transport`).
 
 use crate::announce::Arg;
 use crate::link::LinkId;
@@ -10,18 +10,18 @@ use crate::protocol::Now;
 use super::remarks::Remarks;
 use crate::app::App;
 
-/// How many of them are read at once.
+/// How many of these lines are read in one go.
 const READ: usize = 10;
 
 impl App {
-    /// Keeps a line that a program wrote to its standard error; it is not said by itself.
+    /// Keeps a line that a program wrote to its standard error; it is not announced by itself.
     pub(in crate::app) fn remark(&mut self, id: LinkId, line: String) {
         if let Some(view) = self.links.get_mut(id) {
             view.remarks_mut().note(line);
         }
     }
 
-    /// Reads what the started programs wrote to their standard error last.
+    /// Reads the last lines that the started programs wrote to their standard error.
     pub(in crate::app) fn read_remarks(&mut self, now: Now) {
         let programs: Vec<(String, Remarks)> = self
             .links
@@ -40,14 +40,14 @@ impl App {
             }
             let count = ("count", Arg::own(remarks.count()));
             let last: Vec<&str> = remarks.last(READ).collect();
-            // The program's own words, inside a sentence of ours: a line of theirs starts no line.
+            // The program's own words, inside a sentence of ours: none of its lines begins an output line.
             let lines = ("lines", Arg::Agent(last.join("\n"), None));
             let args = [source, count, lines];
             self.respond("remarks.some", &args, now);
         }
     }
 
-    /// Returns the sentence that leaving a source ends a program, or nothing.
+    /// Returns the sentence that leaving a source ends its program, or an empty text.
     pub(in crate::app) fn ends_program(&self, link: LinkId) -> String {
         match self.links.get(link) {
             Some(view) if view.program => {
@@ -58,7 +58,7 @@ impl App {
         }
     }
 
-    /// Returns the sentence that a program which failed has said something, or nothing.
+    /// Returns the sentence that a failed program has left remarks, or an empty text.
     pub(in crate::app) fn has_remarked(&self, link: LinkId) -> String {
         match self.links.get(link) {
             Some(view) if view.remarks().count() > 0 => {

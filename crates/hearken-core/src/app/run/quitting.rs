@@ -1,4 +1,4 @@
-//! Leaving the program: what is asked before, what becomes of open questions, and the last answers.
+//! Leaving the program: what is asked first, the fate of open questions, and the last answers.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::app::{App, Effect, Exit};
 
 /// How long leaving waits for an answer that is under way.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
-/// How long it waits when the system wants us gone.
+/// How long it waits when the system ends the program.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
 
 impl App {
-    /// Names what each open question's agent does without an answer.
+    /// Returns, for each open question, what its agent does without an answer.
     pub(in crate::app) fn defaults(&self, open: &[Prompt]) -> String {
         let words: Vec<String> = open
             .iter()
@@ -43,7 +43,7 @@ impl App {
                             Some(Decision::Reject) => "quit.default.reject",
                             Some(Decision::Accept) => "quit.default.accept",
                             Some(Decision::Other(_)) => "quit.default.other",
-                            // Only what was translated may leave it out (`protocol::translated`).
+                            // Only a translated question may leave it out (`protocol::translated`).
                             None => "quit.default.not_stated",
                         };
                         self.announcer.phrases().text(key, &[n])
@@ -65,20 +65,20 @@ impl App {
         words.join(" ")
     }
 
-    /// Returns what becomes of a question by the person's leaving.
+    /// Returns what happens to a question when the person leaves.
     fn when_left(&self, prompt: &Prompt) -> WhenLeft {
         let view = self.links.get(prompt.key.link);
         view.map_or(WhenLeft::Default, |view| view.connection().when_left)
     }
 
-    /// Returns the open questions that nobody answered here, whether they can be answered or not.
+    /// Returns the open questions without an answer from here.
     fn undecided(&self) -> Vec<Prompt> {
         self.sessions
             .open_prompts()
             .filter(|prompt| {
                 prompt.answer().is_none() && prompt.standing != Standing::NotAnswerable
             })
-            // Nobody waits where no answer can go any more; what becomes of these was told.
+            // Where no answer can go any more, no agent waits; the fate of these questions was announced.
             .filter(|prompt| {
                 self.links
                     .get(prompt.key.link)
@@ -92,7 +92,8 @@ impl App {
         let open = self.undecided();
         let asked = matches!(self.doing, Doing::Quitting) || self.run.is_parting();
         let decided = asked || open.is_empty();
-        // An answer that was given must arrive; leaving waits for it, but not for ever, and not for who asks again.
+        // An answer that was given must arrive; leaving waits for it, but not for ever, and not if the person asks
+        // again.
         if decided && !self.questions.is_all_sent() && !self.run.is_parting() {
             if matches!(self.doing, Doing::Quitting) {
                 self.doing = Doing::Watching;
@@ -113,7 +114,7 @@ impl App {
         }
     }
 
-    /// Leaves word of what becomes of the questions that nobody answered.
+    /// Leaves a message about the fate of the unanswered questions.
     pub(in crate::app) fn leave_defaults(&mut self) {
         let open = self.undecided();
         if !open.is_empty() {
@@ -122,8 +123,8 @@ impl App {
         }
     }
 
-    /// The terminal is gone or we are told to end: there is nobody to ask, but it is said, and an
-    /// answer under way gets a moment.
+    /// Ends the run because the terminal is gone or a signal asks for it: the person can't be asked, but the fate of
+    /// open questions is announced, and an answer under way gets a moment.
     pub(in crate::app) fn terminate(&mut self, now: Now) {
         self.tell_left_open(now);
         if self.questions.is_all_sent() || self.run.is_parting() {
@@ -133,7 +134,7 @@ impl App {
         }
     }
 
-    /// Names what becomes of each question that is left without an answer.
+    /// Announces the fate of each question that is left without an answer.
     pub(in crate::app) fn tell_left_open(&mut self, now: Now) {
         let open = self.undecided();
         if !open.is_empty() {
@@ -143,7 +144,7 @@ impl App {
         }
     }
 
-    /// Lets words be read after the full face; lines stay where they are.
+    /// Leaves words to be read after the full face; in line faces the lines stay anyway.
     pub(in crate::app) fn leave_word(&mut self, words: String) {
         match self.face.manner() {
             Manner::Keys => self.effects.push(Effect::Farewell(words)),

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-/// How many lines of a program's standard error are kept: what a person looks at after a failure. Older
-/// ones are counted.
+/// How many lines of a program's standard error are kept: enough to look at after a failure. Older lines are only
+/// counted.
 const KEPT: usize = 40;
 
-/// Holds the last lines that a program wrote for people.
+/// The last lines that a program wrote for people, and the count of all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::app) struct Remarks {
     lines: VecDeque<String>,
@@ -19,7 +19,7 @@ impl Remarks {
         self.lines.len()
     }
 
-    /// Takes a line.
+    /// Adds a line.
     pub(in crate::app) fn note(&mut self, line: String) {
         self.count = self.count.saturating_add(1);
         self.lines.push_back(line);
@@ -33,12 +33,12 @@ impl Remarks {
         self.lines.is_empty()
     }
 
-    /// Counts the lines that were written, whether they are kept or not.
+    /// Returns the number of lines that were written, whether they are kept or not.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the last lines, at most so many.
+    /// Returns the last lines, at most this many.
     pub(super) fn last(&self, most: usize) -> impl Iterator<Item = &str> {
         let older = self.lines.len().saturating_sub(most);
         self.lines.iter().skip(older).map(String::as_str)

@@ -1,4 +1,4 @@
-//! Bell, notification and title around an unanswered question.
+//! Bell, notification and title for an unanswered question.
 
 use super::*;
 
@@ -150,7 +150,7 @@ fn whoever_looks_elsewhere_is_called_when_the_agent_that_they_prompted_is_done()
     assert!(stage.withdrawn.is_empty());
     stage.strike(Struck::Focus(true));
     assert_eq!(stage.withdrawn, [about]);
-    // Whoever looks at it needs no other call.
+    // A person who looks at the terminal needs no other call.
     stage.type_prompt("more");
     stage.says("Again.");
     stage.turn_ends();

@@ -1,4 +1,4 @@
-//! When a question takes an answer, and from which key or line.
+//! When a question can be answered, and by which key or line.
 
 use super::*;
 
@@ -209,7 +209,7 @@ fn a_line_that_must_name_its_question_is_shown_how_with_its_own_decision() {
         assert!(stage.heard(&told), "{line}: {:?}", stage.lines);
     }
     assert!(stage.sent.is_empty());
-    // The same just after the question changed.
+    // The same, just after the question changed.
     stage.type_line("n 1");
     stage.wait(100);
     stage.type_line("n");
@@ -318,12 +318,12 @@ fn nobody_accepts_what_the_screen_has_not_shown_to_its_end() {
     stage.press('y');
     assert_eq!(stage.sent.len(), 1);
 
-    // Rejecting needs no more than knowing that there is a question.
+    // Rejecting takes no more than knowing that there is a question.
     let mut stage = paged();
     stage.press('n');
     assert_eq!(stage.sent.len(), 1);
 
-    // Another size has other pages; what was seen whole stays seen.
+    // Another size has other pages; what was seen in full stays seen.
     let mut stage = paged();
     stage.see(1, 2);
     stage.press('y');
@@ -359,7 +359,7 @@ fn a_question_is_answered_only_after_the_write_of_it_returned() {
         stage.lines
     );
     stage.wait(1000);
-    // It goes on, and the key that was read before is judged after.
+    // It goes on, and the key that was read earlier is judged later.
     let read = stage.now.monotonic;
     stage.wait(2000);
     stage.see(0, 1);
@@ -462,7 +462,7 @@ fn what_slow_and_trembling_hands_do_ends_no_second_step() {
     };
     let mut stage = Stage::new(KEYS);
     high(&mut stage, "rpl_1");
-    // Held until the keyboard repeats it, and let go.
+    // Held down until the keyboard repeats it, and released.
     stage.press('y');
     for wait in [600, 33, 33] {
         stage.wait(wait);
@@ -474,7 +474,7 @@ fn what_slow_and_trembling_hands_do_ends_no_second_step() {
     stage.press('c');
     assert_eq!(stage.decision(), Some("accept"));
 
-    // With slow keys a touch of another key counts for nothing.
+    // With slow keys, touching another key counts for nothing.
     let mut config = Config::default();
     config.questions.slow_ms = 600;
     let mut stage = Stage::with(KEYS, config);
@@ -514,7 +514,7 @@ fn a_second_step_lapses_by_either_clock_before_a_late_key() {
         let mut stage = Stage::new(KEYS);
         high(&mut stage, "rpl_1");
         stage.press('y');
-        // Nobody was called in between: the program was stopped, or the machine slept.
+        // The app was not called in between: the program was stopped, or the machine slept.
         let since = stage.now;
         stage.now = since.after(Duration::from_millis(wall));
         stage.now.monotonic = since.monotonic + Duration::from_millis(mono);
@@ -529,9 +529,9 @@ fn a_second_step_lapses_by_either_clock_before_a_late_key() {
     assert_eq!(confirm(patience, patience, 0), None);
     // The machine slept, and one clock with it.
     assert_eq!(confirm(1000, patience, 0), None);
-    // The calendar was put back.
+    // The wall clock was set back.
     assert_eq!(confirm(patience, 0, 0), None);
-    // Read in time, and judged too late.
+    // Read in time, but judged too late.
     assert_eq!(confirm(patience + 500, patience + 500, 1000), accepted);
 }
 

@@ -1,9 +1,9 @@
-//! What belongs to a call stays within its bounds, however much an agent sends, and is told as cut where it is.
+//! What belongs to a call stays within its limits, however much an agent sends, and cuts are announced.
 
 use super::*;
 
-/// The most that the history may weigh after one call, in bytes: what is attached has 32 KiB, in the news of the call
-/// and in those of its question.
+/// The most that the history may weigh after one call, in bytes: attachments have 32 KiB, in the news of the call and
+/// in those of its question.
 const MOST: usize = 160 * 1024;
 
 impl Stage {
@@ -21,7 +21,7 @@ impl Stage {
         self.app.history().iter().map(|told| told.size()).sum()
     }
 
-    /// Goes a part on, by a key or by a line.
+    /// Goes one part forward, by a key or by a line.
     fn read_on(&mut self, lines: bool) {
         match lines {
             true => self.type_line("."),

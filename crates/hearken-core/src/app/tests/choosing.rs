@@ -1,10 +1,10 @@
-//! Choosing by number, by letter, by going from one to the next, and several at once.
+//! Choosing by number, by letter, by going from one to the next, and choosing several.
 
 use super::*;
 
 const DAYS: [&str; 4] = ["Monday", "Tuesday", "Thursday", "Ärzte"];
 
-/// Asks for a day, opens the choices, and forgets what was told so far.
+/// Asks for a day, opens the choices, and clears what was announced so far.
 fn choosing(more: Value) -> Stage {
     let mut stage = Stage::new(KEYS);
     let choices: Vec<Value> = DAYS
@@ -81,7 +81,7 @@ fn a_letter_goes_round_among_those_that_begin_with_it_in_either_case() {
         stage.press(letter);
         assert_eq!(focus(&stage), Some(day), "{letter}");
     }
-    // Neither is an answer here, and a letter that none begins with leaves the focus where it was.
+    // Neither is an answer here, and a letter that no choice begins with leaves the focus unchanged.
     for letter in ['n', 'y'] {
         stage.press(letter);
         assert_eq!(focus(&stage), Some("Ärzte"));

@@ -214,7 +214,7 @@ fn an_agent_with_too_many_questions_keeps_nobody_else_from_being_heard() {
         .filter(|line| line.contains("asked when there is room"))
         .collect();
     assert_eq!(waiting.len(), 2, "at 1 and at 10: {waiting:?}");
-    // Another agent's question is asked, its irreversible tool is heard, its end comes through.
+    // Another agent's question is asked, its irreversible tool is announced, its end comes through.
     let other = json!({"agent_id": "b", "agent_name": "Builder"});
     stage.ask_with(
         "rpl_b",
@@ -232,7 +232,7 @@ fn an_agent_with_too_many_questions_keeps_nobody_else_from_being_heard() {
         json!({"producer": other, "session_id": "sess_b", "summary_normal": "Built."}),
     );
     assert!(stage.heard("Built."));
-    // With room, the next one is asked, in its order.
+    // Once there is room, the next one is asked, in order.
     assert!(!stage.heard("Send rpl_64"));
     stage.wait(3000);
     stage.type_line("n 5");
@@ -271,7 +271,7 @@ fn a_question_over_a_link_that_flaps_is_told_and_rung_for_within_a_second() {
         },
     );
     let asked = stage.now;
-    // The server replays its question over each connection, which holds for 0.2 s.
+    // The server replays its question over each connection, which stays up for 0.2 s.
     let question = json!({
         "action": "Pay 500 euros", "reply_token": "rpl_1", "timeout_seconds": 60, "event_id": "evt_q",
         "default_decision": "accept", "risk_level": "low", "irreversible": false, "urgency": "critical",
@@ -369,8 +369,8 @@ fn what_a_bound_makes_us_forget_is_told_and_counted() {
     assert_eq!(words, counted);
 }
 
-/// Loses the connection with a question open, and gets it back from a server that goes on behind its last
-/// event and says nothing.
+/// Loses the connection with a question open, and gets it back from a server that silently resumes after its last
+/// event.
 fn resumed_with_a_question(config: Config) -> Stage {
     let mut stage = Stage::with(KEYS, config);
     stage.link(0, LinkEvent::Connected);
@@ -434,7 +434,7 @@ fn a_server_that_resumes_in_silence_can_be_answered_and_the_doubt_is_told_twice(
 #[test]
 fn no_rule_answers_what_is_perhaps_decided() {
     let mut stage = resumed_with_a_question(Config::default());
-    // A rule that is there from now on would decide the question when it is raised again.
+    // A rule that exists from now on would decide the question when it is raised again.
     let rule = "[[policy]]\nname = \"mine\"\ndecision = \"reject\"\n";
     stage.app.config.policy = Config::from_toml(rule).unwrap().policy;
     stage.link(
@@ -449,7 +449,7 @@ fn no_rule_answers_what_is_perhaps_decided() {
     stage.link(0, LinkEvent::Resumed);
     stage.wait(5000);
     assert!(stage.sent.is_empty(), "{:?}", stage.sent);
-    // Where the session is heard again there is no doubt, and the rule decides.
+    // Once the session is heard again there is no doubt, and the rule decides.
     stage.link(
         0,
         LinkEvent::Lost {

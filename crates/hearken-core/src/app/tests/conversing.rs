@@ -1,4 +1,4 @@
-//! Several agents that are told what to do: a list, going to one, and what is meant for it.
+//! Several agents that take prompts: the list, going to one, and what is meant for it.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn each_conversation_has_a_number_a_state_and_what_is_meant_for_it() {
     stage.type_line("> #1 other work");
     assert_eq!(stage.prompts(0)[0].1, "other work");
     assert_eq!(stage.prompts(1)[0].1, "do it");
-    // Whoever speaks last is not whom the person went to.
+    // The last agent to speak is not the one that the person chose.
     stage.says_on(0, "Here I am.");
     stage.type_line("> and then");
     assert!(stage.heard("To Fox 1."), "{:?}", stage.lines);
@@ -77,7 +77,7 @@ fn going_to_a_conversation_shows_its_question_and_answers_nothing() {
     stage.code(KeyCode::F(6));
     let (_, prompt) = stage.app.shown().unwrap();
     assert_eq!(prompt.question.subject(), "touch two");
-    // It is armed anew, and a key of before is not taken for it.
+    // It is armed again, and an earlier key does not count for it.
     stage.press('y');
     assert!(stage.answers_to(9).is_empty());
     stage.wait(800);

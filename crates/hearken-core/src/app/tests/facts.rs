@@ -1,4 +1,4 @@
-//! What events tell beside their words: in detail, when asked for, and copied.
+//! What events contain besides their words: in detail, on request, and copied.
 
 use super::*;
 use crate::config::Verbosity;

@@ -1,5 +1,5 @@
-//! What became of an answer, as far as that is known: nothing untrue is said of one that perhaps
-//! arrived, and none goes out against it by a single key.
+//! The fate of an answer, as far as it is known: nothing untrue is announced of one that may have arrived, and no
+//! single key sends another against it.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn status(status: u16) -> Fault {
 }
 
 impl Stage {
-    /// Gives the outcome of the last attempt to send.
+    /// Supplies the outcome of the last attempt to send.
     fn outcome(&mut self, outcome: Result<Receipt, Undelivered>) {
         let request = self.sent.last().unwrap().0;
         self.link(0, LinkEvent::Replied { request, outcome });
@@ -28,7 +28,7 @@ impl Stage {
         );
     }
 
-    /// Clears what was told and gives what an input brings.
+    /// Clears what was announced and returns what an input leads to.
     fn hears(&mut self, run: impl FnOnce(&mut Self)) -> String {
         self.lines.clear();
         run(self);
@@ -36,7 +36,7 @@ impl Stage {
     }
 }
 
-/// A question that was accepted in a line; the answer is on its way.
+/// Returns a stage with a question that was accepted in a line; the answer is on its way.
 fn accepted() -> Stage {
     let mut stage = Stage::new(PIPE);
     stage.ask("rpl_1");
@@ -109,7 +109,7 @@ fn a_refused_retry_after_an_unconfirmed_answer_never_means_still_open() {
         assert!(told.contains("perhaps arrived"), "{code}: {told}");
         assert!(!told.contains("still open"), "{code}: {told}");
         assert_eq!(stage.sent.len(), 2);
-        // Nothing against it goes out by one line, and it is told why.
+        // A single line sends nothing against it, and the reason is announced.
         let told = stage.hears(|stage| stage.type_line("n 1"));
         assert!(
             told.contains("Your answer accept perhaps arrived already. Type c 1 to send reject"),
@@ -172,7 +172,7 @@ fn what_never_left_can_be_taken_back_and_nothing_is_sent_by_that() {
         told.contains("The answer to question 1 is not delivered: nobody answers at that address. It is tried again; n 1 takes it back."),
         "{told}"
     );
-    // The same once more is no wish to take it back.
+    // Repeating the same answer is no wish to take it back.
     let told = stage.hears(|stage| stage.type_line("y 1"));
     assert!(told.contains("already answered: accept"), "{told}");
     let told = stage.hears(|stage| stage.type_line("n 1"));

@@ -72,7 +72,7 @@ fn aaep_beside_something_else_is_followed() {
             .count(),
         1
     );
-    // An unknown type of AAEP is no stranger (3.2.2).
+    // An unknown type of AAEP is not foreign (3.2.2).
     stage.event(
         "purple.flamingo",
         json!({"summary_normal": "A flamingo passes."}),

@@ -74,7 +74,7 @@ fn held_lines_let_the_answers_to_lines_through_and_no_unread_question_be_answere
     assert!(stage.heard("Question 1 is not written yet"));
     stage.type_line("t");
     assert!(stage.heard("1 question"), "{:?}", stage.lines);
-    // Reading it in full is reading it.
+    // Reading its details counts as reading it.
     stage.type_line("d 1");
     assert!(stage.heard("Send rpl_1"));
     stage.wait(500);

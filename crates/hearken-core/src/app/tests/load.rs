@@ -44,7 +44,7 @@ fn low_load_speaks_what_is_critical_endings_and_whole_outputs_and_shows_the_rest
     for shown in ["Off we go", "look up"] {
         assert!(stage.heard(shown), "{shown} in {:?}", stage.lines);
     }
-    // An output is said when it is whole, and loses nothing by that.
+    // An output is announced once it is complete, and loses nothing by that.
     stage.chunk("First part. Second part. ");
     stage.speak_all();
     assert!(stage.spoken.is_empty(), "{:?}", stage.said());
@@ -58,7 +58,7 @@ fn low_load_speaks_what_is_critical_endings_and_whole_outputs_and_shows_the_rest
         said.contains("First part. Second part. The end."),
         "{said:?}"
     );
-    // A critical chunk does not wait for the end of its output, nor does the end of its sentence.
+    // A critical chunk does not wait for the end of its output, nor for the end of its sentence.
     stage.event(
         "output.streaming",
         json!({"chunk": "Looking at the disk. ", "output_id": "out_2"}),
@@ -89,7 +89,7 @@ fn low_load_speaks_what_is_critical_endings_and_whole_outputs_and_shows_the_rest
         "{:?}",
         stage.said()
     );
-    // What is critical is said at once and in full.
+    // Critical announcements are spoken immediately and in full.
     stage.ask("rpl_1");
     stage.speak_all();
     let said = stage.said().join(" ");

@@ -1,9 +1,9 @@
-//! Questions that are too long to be said in one go.
+//! Questions that are too long to be spoken in one go.
 
 use super::*;
 use crate::protocol::is_direction_sign;
 
-/// More than two parts of words, with an end that changes everything.
+/// Returns more than two parts of words, with an end that changes everything.
 fn long(end: &str) -> String {
     format!("{}{end}", "copy the folder and ".repeat(120))
 }
@@ -188,10 +188,10 @@ fn signs_of_direction_in_a_command_are_named_and_take_two_steps() {
     stage.wait(500);
     stage.type_line("c 1");
     assert_eq!(stage.decision(), Some("accept"));
-    // What is no pair is hidden, goes, and is told.
+    // A mark without its pair counts as hidden, is removed, and is announced.
     stage.ask_with("rpl_2", json!({"action": "Run rm \u{2067}a b"}));
     assert!(stage.heard("Run rm a b") && stage.heard("Hidden characters were removed"));
-    // In prose both stay, and are not said.
+    // In prose both stay, and are not announced.
     stage.event(
         "output.streaming",
         json!({"chunk": "Der \u{2067}שלום\u{2069} Ordner\u{200f}. ", "output_id": "o", "complete": true}),

@@ -1,4 +1,4 @@
-//! Whose words they are, where several agents speak.
+//! Which agent's words they are, if several agents speak.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn the_agent_is_named_when_there_are_several() {
         json!({"summary_normal": "Second", "producer": {"agent_id": "b", "agent_name": "Banker"}}),
     );
     stage.speak_all();
-    // Who is named in the words is not named once more.
+    // An agent that the words name is not named again.
     assert!(!stage.spoken.iter().any(|(_, text)| text == "Banker:"));
     stage.event("progress.updated", json!({"summary_normal": "Third"}));
     stage.speak_all();

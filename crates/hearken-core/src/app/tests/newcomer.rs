@@ -1,4 +1,4 @@
-//! What somebody stumbles over who meets the program for the first time.
+//! What a person may stumble over when they first use the program.
 
 use super::*;
 
@@ -97,7 +97,7 @@ fn a_bare_yes_right_after_a_change_is_told_how_to_be_meant() {
     );
 }
 
-/// What was left is gone from everywhere that a person looks.
+/// A source that was left is gone from every place where the person looks.
 #[test]
 fn a_source_that_was_left_takes_its_sessions_and_questions_along() {
     let mut stage = Stage::new(KEYS);

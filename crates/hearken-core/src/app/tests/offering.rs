@@ -65,7 +65,7 @@ fn a_command_is_completed_in_a_prompt_and_said_with_what_it_does() {
     stage.code(KeyCode::Enter);
     assert_eq!(stage.prompts(0)[0].1, "/research x");
     assert!(!stage.heard("offers no command"));
-    // In a search or an answer Tab does nothing of the kind.
+    // In a search or an answer, Tab completes nothing.
     stage.press('/');
     typed(&mut stage, "/re");
     stage.code(KeyCode::Tab);
@@ -169,7 +169,7 @@ fn what_is_written_in_the_persons_own_editor_comes_back_into_the_line_and_is_not
     stage.input(Input::Edited(Ok("do it\r\nwell\u{1b}\n".to_owned())));
     assert_eq!(stage.app.editor().0, "do it\nwell");
     assert_eq!(stage.sent, []);
-    // Without one, everything is as it was.
+    // Without an editor, everything stays as it was.
     stage.key(open);
     stage.input(Input::Edited(Err(crate::announce::Reason::new(
         "prompt.editor.none",
@@ -177,7 +177,7 @@ fn what_is_written_in_the_persons_own_editor_comes_back_into_the_line_and_is_not
     assert_eq!(stage.app.editor().0, "do it\nwell");
     let words = "Nothing came from your editor: no editor is named; the variable VISUAL or EDITOR names one. What you typed is still here.";
     assert!(stage.heard(words), "{:?}", stage.lines);
-    // What comes when nothing is typed any more stands among the earlier prompts.
+    // Text that arrives when no prompt is being typed any more is kept among the earlier prompts.
     stage.key(KeyEvent::from(KeyCode::Esc));
     stage.input(Input::Edited(Ok("late".to_owned())));
     stage.press('>');

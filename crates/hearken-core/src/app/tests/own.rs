@@ -1,4 +1,4 @@
-//! Sources that are announced in ways of their own, and what a key changes of that.
+//! Sources with announcement settings of their own, and what a key changes of that.
 
 use super::*;
 use crate::config::{Load, SourceAnnounce, Verbosity};
@@ -10,7 +10,7 @@ const SPOKEN: Options = Options {
     until: Until::NoSource,
 };
 
-/// Two connected sources with a voice: "plain" as for all, and "own".
+/// Returns a stage with two connected sources and a voice: "plain" with the general settings, and "own".
 fn stage(own: SourceAnnounce) -> Stage {
     let source = |name: &str, announce: SourceAnnounce| SourceSetup {
         name: name.into(),
@@ -35,7 +35,7 @@ fn stage(own: SourceAnnounce) -> Stage {
     stage
 }
 
-/// Both sources tell the same; the agent's name is left out by giving each another.
+/// Has both sources send the same event, each under an agent name of its own.
 fn both(stage: &mut Stage, kind: &str, fields: &Value) {
     for link in 0..2 {
         let mut fields = fields.clone();
@@ -67,7 +67,7 @@ fn the_verbosity_of_a_source_is_its_own_and_stays_so() {
     both(&mut stage, "tool.invoked", &tool);
     assert!(stage.lines[0].starts_with("Long."), "{:?}", stage.lines);
     assert_eq!(stage.lines[1], "Short.");
-    // A source that is left keeps nothing any more.
+    // A source that is left no longer keeps anything.
     stage.link(1, LinkEvent::Ended);
     stage.lines.clear();
     stage.type_line("v");

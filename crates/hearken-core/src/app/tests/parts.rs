@@ -1,4 +1,4 @@
-//! What belongs to a question, a call or a plan is read part by part, and only when somebody wants it.
+//! What belongs to a question, a call or a plan is read part by part, and only on request.
 
 use super::*;
 
@@ -164,7 +164,7 @@ fn a_plan_is_told_on_demand_and_never_unasked() {
                 {"step": "run the tests", "stage": "now"}, {"step": "rest", "stage": "open"}]}}}),
     );
     stage.wait(3000);
-    // Programs are told that it moved on; people are not.
+    // Programs get an announcement that it moved on; people do not.
     let told = stage.app.history().iter().last().unwrap();
     assert_eq!(told.aloud, crate::announce::Aloud::Echo);
     stage.type_line("plan");

@@ -1,4 +1,4 @@
-//! What a person plainly means is done, and what waits for the person says so.
+//! What a person obviously means is done, and whatever waits for the person announces it.
 
 use super::holding::EDITOR;
 use super::*;
@@ -34,7 +34,7 @@ fn an_agent_is_muted_by_its_name() {
         "{:?}",
         stage.lines
     );
-    // One of two is meant by all of what it is called.
+    // One of two is addressed by its full name.
     stage.event_on(1, "session.started", json!({"summary_normal": "Off we go"}));
     stage.type_line("m Mailer");
     assert!(
@@ -131,7 +131,7 @@ fn two_runs_of_one_agent_at_a_time_are_told_apart_by_what_was_asked_for() {
         names.contains(&"Mailer on 'Sort the post'".to_owned()),
         "{names:?}"
     );
-    // All of its runs are muted, whichever is named.
+    // All of its runs are muted, whichever one is named.
     stage.type_line("m mailer on 'sort the post'");
     assert!(stage.heard("Mailer is muted."), "{:?}", stage.lines);
 }
@@ -146,7 +146,7 @@ fn runs_without_a_request_of_their_own_have_a_number() {
     for name in ["Mailer run 1: ", "Mailer run 2: ", "Mailer run 3: "] {
         assert!(stage.heard(name), "{:?}", stage.lines);
     }
-    // One after the other, nobody takes the second for the first.
+    // If they run one after the other, the second can't be mistaken for the first.
     let mut stage = Stage::new(EDITOR);
     begin(&mut stage, "sess_1", None);
     stage.event("session.completed", json!({"session_id": "sess_1"}));
@@ -166,7 +166,7 @@ fn a_mark_stays_in_sight_behind_the_longest_name() {
     for mark in ["AAA of source 1: ", "AAA of source 2: "] {
         assert!(stage.heard(mark), "{:?}", stage.lines);
     }
-    // What is cut off may end with what is cut off again.
+    // The part that is cut off may end with something that is cut off again.
     for name in [
         "Security review assistant for the payments team of ACME",
         "Security review assistant for the bank (EUR) .net desk",

@@ -1,4 +1,4 @@
-//! Rules of the person's own decide what they are about and nothing else.
+//! The person's own rules decide what they are about, and nothing else.
 
 use super::*;
 use crate::session::Prompt;
@@ -162,7 +162,7 @@ fn what_is_left_alone_stays_open_and_can_be_answered() {
     assert_eq!(stage.bells, 0);
     assert!(stage.heard("Your rule mine leaves question 1 unanswered: Send rpl_1"));
     assert!(stage.heard("rejects in 5 minutes. Type y 1 to accept"));
-    // A question that is asked is the one that a bare answer means.
+    // A question that was asked is the one that a bare answer is meant for.
     stage.ask_with("rpl_2", json!({"risk_level": "medium"}));
     assert_eq!(stage.bells, 1);
     stage.wait(3000);

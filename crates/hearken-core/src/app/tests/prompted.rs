@@ -1,21 +1,21 @@
-//! An agent that is told what to do from here, over its own protocol.
+//! An agent that takes prompts from here, over its own protocol.
 
 use super::*;
 
 impl Stage {
-    /// An agent whose conversation is open and that was prompted.
+    /// Returns a stage with an agent whose conversation is open and that was prompted.
     pub(super) fn prompted(options: Options) -> Self {
         let mut stage = Self::agent(options, Config::default());
         stage.type_prompt("do it");
         stage
     }
 
-    /// An agent whose conversation is open.
+    /// Returns a stage with an agent whose conversation is open.
     pub(super) fn agent(options: Options, config: Config) -> Self {
         Self::agents(1, options, config)
     }
 
-    /// So many of them.
+    /// Returns a stage with `count` such agents.
     pub(super) fn agents(count: usize, options: Options, config: Config) -> Self {
         let source = |at: usize| SourceSetup {
             name: format!("agent {at}"),
@@ -66,14 +66,14 @@ impl Stage {
         );
     }
 
-    /// Ends the turn whose prompt went out last.
+    /// Ends the turn of the last prompt that was sent.
     pub(super) fn turn_ends(&mut self) {
         let id = self.prompts(0).last().map(|(id, _)| *id).unwrap();
         let text = json!({"jsonrpc": "2.0", "id": id, "result": {"stopReason": "end_turn"}});
         self.link(0, LinkEvent::Frame(Frame::of(text.to_string())));
     }
 
-    /// Returns the prompts that went out to a source, with their ids.
+    /// Returns the prompts that were sent to a source, with their ids.
     pub(super) fn prompts(&self, link: usize) -> Vec<(u64, String)> {
         let to = self.frames.iter().filter(|(to, _)| *to == LinkId(link));
         let to = to.map(|(_, body)| body);
@@ -89,7 +89,7 @@ impl Stage {
             .collect()
     }
 
-    /// Has the agent ask for a permission: once, always, or not.
+    /// Makes the agent ask for a permission: once, always, or not.
     pub(super) fn asks(&mut self, id: u64, call: Value) {
         self.asks_on(0, id, call);
     }
@@ -104,7 +104,7 @@ impl Stage {
         self.link(link, LinkEvent::Frame(Frame::of(text.to_string())));
     }
 
-    /// Returns the answers that went out to a request of the agent's.
+    /// Returns the answers that were sent to a request of the agent.
     pub(super) fn answers_to(&self, id: u64) -> Vec<&Value> {
         let bodies = self.frames.iter().map(|(_, body)| body);
         bodies
@@ -113,7 +113,7 @@ impl Stage {
     }
 }
 
-/// Asks for a call and presses `y` once; gives whether that allowed it, and what was said.
+/// Asks for a call and presses `y` once; returns whether that allowed it, and what was announced.
 fn allowed_by_one_key(one_step: bool, call: Value) -> (bool, String) {
     let mut config = Config::default();
     config.run.one_step = one_step;
@@ -167,7 +167,7 @@ fn one_step_allows_what_was_read_and_nothing_that_hearken_finds_dangerous() {
         assert!(said.contains(words), "{call}: {said}");
         let (allowed, said) = allowed_by_one_key(false, call.clone());
         assert!(!allowed, "{call}");
-        // Not being able to read is not worth a word where two steps are usual.
+        // That a call can't be read needs no announcement if two steps are usual.
         let told = !words.is_empty() && !words.contains("Not known") && !words.contains("project");
         assert_eq!(
             told,
@@ -222,7 +222,7 @@ fn a_prompt_has_several_lines_and_earlier_ones_are_taken_up_again() {
     stage.code(KeyCode::Enter);
     assert_eq!(stage.prompts(0).last().unwrap().1, "fix it\nthen\ntest");
     stage.turn_ends();
-    // What was left comes back, and the sent one behind it.
+    // The abandoned text comes back, and the sent one comes before it.
     stage.press('>');
     stage.press('x');
     stage.code(KeyCode::Esc);
@@ -262,14 +262,14 @@ fn an_agent_that_starts_slowly_is_not_called_idle() {
         stage.lines,
         ["Fox has started and says nothing yet. It may still be getting ready."]
     );
-    // One that is ready waits for a prompt, and that was said.
+    // An agent that is ready waits for a prompt, which was announced.
     let mut stage = Stage::agent(KEYS, Config::default());
     stage.lines.clear();
     stage.wait(120_000);
     assert_eq!(stage.lines, [""; 0]);
 }
 
-/// A source of AAEP whose server takes prompts, and which says something.
+/// Returns a stage with an AAEP source whose server takes prompts, and that says something.
 fn served(options: Options) -> Stage {
     let source = SourceSetup {
         name: "served".into(),
@@ -315,7 +315,7 @@ fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is
         answers(&mut stage, status);
         assert!(stage.heard(told), "{told}: {:?}", stage.lines);
         assert!(!stage.heard("secret"));
-        // It runs on, and nothing stops it from here: that is said, and no first step is taken.
+        // It goes on running and can't be stopped from here: that is announced, and no first step is made.
         stage.event("session.started", json!({"summary_normal": "Off we go"}));
         stage.type_line("stop");
         assert!(

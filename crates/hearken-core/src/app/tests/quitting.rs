@@ -1,8 +1,8 @@
-//! Leaving while answers are under way: none is left behind without a word.
+//! Leaving while answers are under way: none is left behind without an announcement.
 
 use super::*;
 
-/// Two questions, of which the first was rejected.
+/// Returns a stage with two questions, of which the first was rejected.
 fn answered() -> Stage {
     let mut stage = Stage::new(PIPE);
     stage.ask("rpl_1");
@@ -35,7 +35,7 @@ fn leaving_open_questions_waits_for_the_answers_to_others() {
     comes_back(&mut stage, Ok(Receipt::Taken));
     assert_eq!(stage.quit, Some(Exit::Clean));
 
-    // It is not waited for for ever, and what became of it is told.
+    // The wait for it has an end, and its fate is announced.
     let mut stage = answered();
     comes_back(&mut stage, Err(Undelivered::Kept(Fault::Refused)));
     stage.type_line("q");
@@ -127,7 +127,7 @@ fn an_answer_that_was_meant_for_a_source_that_is_left_is_given_to_no_other() {
     stage.type_line("x");
     stage.type_line("x");
     assert_eq!(stage.app.waiting(), 1, "{:?}", stage.lines);
-    // One is left, so that a bare answer could be meant for it; but that was not so a moment ago.
+    // One is left, so a bare answer could be meant for it; but that was not so a moment ago.
     stage.wait(500);
     stage.type_line("y");
     assert!(stage.sent.is_empty(), "{:?}", stage.lines.last());

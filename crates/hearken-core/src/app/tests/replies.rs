@@ -1,4 +1,4 @@
-//! What becomes of an answer on its way out.
+//! The fate of an answer that is being sent.
 
 use super::*;
 

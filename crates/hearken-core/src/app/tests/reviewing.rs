@@ -1,4 +1,4 @@
-//! Reading back what was said or missed.
+//! Reading back what was announced or missed.
 
 use super::*;
 
@@ -67,7 +67,7 @@ fn the_history_is_searched_from_the_newest_back() {
     }
     stage.code(KeyCode::Enter);
     assert_eq!(stage.lines.last().unwrap(), "Match 1 of 2: The RED ant.");
-    // The same again goes on.
+    // Repeating the search goes on.
     stage.press('/');
     stage.code(KeyCode::Enter);
     assert_eq!(stage.lines.last().unwrap(), "Match 2 of 2: The red fox.");
@@ -116,12 +116,12 @@ fn a_word_is_chosen_by_steps_and_spelled() {
     stage.code(KeyCode::Right);
     stage.code(KeyCode::Right);
     assert_eq!(stage.lines.last().unwrap(), "origin,");
-    // News don't take the place of what is looked at.
+    // News doesn't replace the announcement under review.
     stage.chunk("Other words. ");
     stage.press('l');
     assert_eq!(stage.lines.last().unwrap(), "o, r, i, g, i, n, comma");
     assert_eq!(answer(&stage), ["o, r, i, g, i, n, comma"]);
-    // It keeps its place in the pane while the agent goes on.
+    // It stays in the pane while the agent goes on.
     stage.chunk("More words. ");
     assert!(!stage.app.answers().is_empty());
     stage.press('l');
@@ -132,16 +132,16 @@ fn a_word_is_chosen_by_steps_and_spelled() {
     stage.code(KeyCode::Right);
     stage.code(KeyCode::Right);
     assert_eq!(stage.lines.last().unwrap(), "That is the last word.");
-    // Another announcement has its own words; its last one comes first on the way back.
+    // Another announcement has its own words; going back begins with its last one.
     stage.code(KeyCode::End);
     assert_eq!(answer(&stage), ["More words."]);
     stage.code(KeyCode::Left);
     assert_eq!(stage.lines.last().unwrap(), "words.");
-    // Saying all of it once more means all of it.
+    // Repeating the whole announcement means all of it again.
     stage.press('r');
     stage.press('l');
     assert!(stage.lines.last().unwrap().starts_with("capital M, o, r"));
-    // A question needs the room.
+    // A question needs the space.
     assert!(!stage.app.answers().is_empty());
     stage.ask("rpl_1");
     assert!(stage.app.answers().is_empty());
@@ -195,7 +195,7 @@ fn three_sentences_tell_what_happened_while_the_person_was_away() {
     );
 }
 
-/// Returns what stands in the place of answers.
+/// Returns the content of the area for answers.
 fn answer(stage: &Stage) -> Vec<String> {
     let answers = stage.app.answers().iter();
     answers.map(|told| told.shown()).collect()
@@ -222,7 +222,7 @@ fn a_search_counts_its_hits_and_escape_leaves_it() {
     stage.code(KeyCode::Esc);
     assert!(!stage.app.is_looking_back());
     assert_eq!(answer(&stage), ["Back at the newest."]);
-    // The next search for the same begins at the end again.
+    // The next search for the same text starts at the end again.
     stage.press('/');
     for c in "red".chars() {
         stage.press(c);

@@ -1,5 +1,5 @@
-//! Keys and pastes around the arrival of a question: whatever is pressed, the question ends with the
-//! answer that the rules of `docs/questions.md` give it, and with no other.
+//! Keys and pastes around the arrival of a question: whatever is pressed, the question ends with the answer that the
+//! rules of `docs/questions.md` prescribe, and with no other.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use super::*;
 /// How many runs each of the two random tests makes.
 static RUNS: LazyLock<u64> = LazyLock::new(|| u64::from(runs(10_000)));
 
-/// Gives small numbers that look random and are the same in every run (splitmix64).
+/// A source of small numbers that look random and are the same in every run (splitmix64).
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
@@ -25,7 +25,7 @@ impl Dice {
     }
 }
 
-/// Every key that a terminal tells apart, as far as the keyboard of a test goes.
+/// Returns every key that a terminal can distinguish, as far as a test keyboard goes.
 fn every_code() -> Vec<KeyCode> {
     let mut codes: Vec<KeyCode> = (' '..='~').map(KeyCode::Char).collect();
     codes.extend(['é', 'ß', 'я', '中', '😀'].map(KeyCode::Char));
@@ -51,7 +51,7 @@ fn every_code() -> Vec<KeyCode> {
     codes
 }
 
-/// What is asked; each kind has its own documented way to an answer.
+/// The kind of question; each has its own documented way to an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     /// Low risk, reversible: one step.
@@ -99,7 +99,7 @@ fn ask(stage: &mut Stage, asked: Asked, token: &str) {
     }
 }
 
-/// Answers by the documented keys, from whatever mode the keys before have led into.
+/// Answers by the documented keys, whatever mode the previous keys have led into.
 fn answer(stage: &mut Stage, asked: Asked) {
     stage.code(KeyCode::Esc);
     stage.wait(400);
@@ -124,7 +124,7 @@ fn answer(stage: &mut Stage, asked: Asked) {
     }
 }
 
-/// Holds that exactly one answer went out, the documented one with the question's own token.
+/// Asserts that exactly one answer was sent: the documented one, with the question's own token.
 fn holds(stage: &Stage, asked: Asked, token: &str, run: u64) {
     assert_eq!(
         stage.sent.len(),
@@ -162,10 +162,10 @@ fn every_single_key_at_every_moment_does_what_is_documented_and_nothing_else() {
             for modifiers in modifiers {
                 for kind in kinds {
                     if kind != KeyEventKind::Press && modifiers != KeyModifiers::NONE {
-                        // No press is no press, with whatever is held beside it.
+                        // A repeat or a release is no press, whatever modifier is held with it.
                         continue;
                     }
-                    // Before the question, as it comes, and when it is armed.
+                    // Before the question, on its arrival, and once it is armed.
                     for (moment, armed) in [(0, false), (1, false), (2, true)] {
                         let key = KeyEvent {
                             kind,
@@ -178,7 +178,7 @@ fn every_single_key_at_every_moment_does_what_is_documented_and_nothing_else() {
                             _ => false,
                         };
                         if moment == 0 && leaves {
-                            // Nothing is open: that ends the run, and nothing can be answered.
+                            // Nothing is open: this key ends the run, and nothing can be answered.
                             continue;
                         }
                         let mut stage = Stage::new(KEYS);
@@ -215,8 +215,8 @@ fn every_single_key_at_every_moment_does_what_is_documented_and_nothing_else() {
     }
 }
 
-/// Bursts of keys and pastes that go on while a question comes: none of them is an answer,
-/// because no key comes after 400 ms without one; then the documented keys answer, once.
+/// Bursts of keys and pastes that go on while a question comes: none of them is an answer, because no key follows 400
+/// ms without one; then the documented keys answer, once.
 #[test]
 fn bursts_answer_nothing_and_the_documented_keys_answer_once() {
     let codes = every_code();
@@ -241,10 +241,10 @@ fn bursts_answer_nothing_and_the_documented_keys_answer_once() {
             let leaving = matches!(stage.app.mode(), Mode::Quitting | Mode::Leaving(_));
             let leaves = matches!(code, KeyCode::Char('q' | 'Q' | 'x' | 'X'));
             let code = if leaves && (leaving || at <= arrival) {
-                // Asked for twice, or with nothing open, these leave, as documented.
+                // Pressed twice, or with nothing open, these leave, as documented.
                 KeyCode::Char('z')
             } else if dice.roll(2) == 0 && !leaving {
-                // Half of the keys are the ones that decide something.
+                // Half of the keys are ones that decide something.
                 KeyCode::Char(dice.pick(&['y', 'c', 'n', 'a', 'o', 'e', '1', '2']))
             } else {
                 code
@@ -262,14 +262,14 @@ fn bursts_answer_nothing_and_the_documented_keys_answer_once() {
     }
 }
 
-/// The rules of docs/questions.md for one confirmation, written a second time and as simply as they are
-/// told: what each key means where, and when it counts.
+/// The rules of docs/questions.md for one confirmation, implemented a second time and as simply as they are stated:
+/// what each key means in which mode, and when it counts.
 struct Rules {
     two_steps: bool,
     mode: Where,
     shown: u64,
     last_key: u64,
-    /// The last key and when it came: the same again within 700 ms may only be held.
+    /// The last key and its time: the same key again within 700 ms may just be held down.
     held: Option<(KeyCode, u64)>,
     answer: Option<&'static str>,
 }
@@ -277,13 +277,13 @@ struct Rules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Where {
     Watching,
-    /// The second step is waited for since then.
+    /// The second step has been open since this time.
     Confirming(u64),
-    /// A reason is typed, of so many characters.
+    /// A reason of this many characters is typed.
     Reason(usize),
     Searching,
     Help,
-    /// Leaving was asked for.
+    /// Leaving was requested.
     Leaving,
 }
 
@@ -319,7 +319,7 @@ impl Rules {
                 Some('q' | 'x') => Where::Leaving,
                 _ => {
                     if code == KeyCode::Tab {
-                        // The only question is shown anew.
+                        // The only question is shown afresh.
                         self.shown = now;
                     }
                     Where::Watching
@@ -342,7 +342,7 @@ impl Rules {
                 _ => Where::Searching,
             },
             Where::Help => match code {
-                // These go through the help, or say something beside it.
+                // These scroll the help, or announce something beside it.
                 KeyCode::Up | KeyCode::Down | KeyCode::Char('t') => Where::Help,
                 _ => Where::Watching,
             },
@@ -366,8 +366,8 @@ impl Rules {
     }
 }
 
-/// Slower sequences, in which keys do count: each ends as the rules say, and where they say
-/// that the question is still open, the documented keys answer it, once.
+/// Slower sequences, in which keys do count: each ends as the rules prescribe, and if they leave the question open, the
+/// documented keys answer it, once.
 #[test]
 fn slower_sequences_end_as_the_rules_say() {
     let codes = [
@@ -425,7 +425,7 @@ fn slower_sequences_end_as_the_rules_say() {
             answer: None,
         };
         for _ in 0..3 + dice.roll(8) {
-            // Shorter than the time of arming, longer, and everything around the steps of a decision.
+            // Shorter than the time of arming, longer, and around every step of a decision.
             stage.wait(dice.pick(&[0, 20, 149, 150, 399, 400, 401, 700, 1200]));
             let now = at(&stage);
             if dice.roll(10) == 0 {

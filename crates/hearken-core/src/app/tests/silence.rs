@@ -1,4 +1,4 @@
-//! What is said while nothing happens, and what is not said while quiet is wanted.
+//! What is announced while nothing happens, and what is not while quiet is wanted.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn a_silent_agent_that_works_is_heard_to_be_working() {
     stage.speak_all();
     stage.wait(4_900);
     assert_eq!(stage.said(), ["Working."]);
-    // What is said starts the count again, and what ended does not beat.
+    // An announcement restarts the count, and an ended agent does not beat.
     stage.event("session.completed", json!({"summary_normal": "Done"}));
     stage.speak_all();
     stage.wait(60_000);

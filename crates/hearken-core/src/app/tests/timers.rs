@@ -1,4 +1,4 @@
-//! One table says when something is due and fires it; every timer of it fires by [`Input::Deadline`] alone.
+//! One table decides when a timer is due and fires it; every timer in it fires by [`Input::Deadline`] alone.
 
 use super::*;
 use crate::app::timers::Timer;
@@ -6,24 +6,24 @@ use crate::dialect::{self, Dialect, Out};
 use crate::link::Phrase;
 use crate::protocol::Reply;
 
-/// Returns what is due in a moment, in the order of the table.
+/// Returns the timers that are due at the moment, in the order of the table.
 pub(super) fn due(stage: &Stage) -> Vec<Timer> {
     let now = stage.now.monotonic;
     let is_due = |timer: &&Timer| stage.app.due(**timer).is_some_and(|at| at <= now);
     Timer::ALL.iter().filter(is_due).copied().collect()
 }
 
-/// Holds that what was due is not due any more: a timer that is never fired would be due without end.
+/// Asserts that what was due no longer is: a timer that is never fired would stay due for ever.
 pub(super) fn all_fired(stage: &Stage, due: &[Timer]) {
     let left = self::due(stage);
     for timer in due {
-        // A frame goes on until it is read to its end.
+        // The frame timer stays due until the frame is read to its end.
         let fired = *timer == Timer::Frame || !left.contains(timer);
         assert!(fired, "{timer:?} is due and was not fired");
     }
 }
 
-/// Waits deadline by deadline, and counts what was due at each.
+/// Waits deadline by deadline, and counts the timers that were due at each.
 fn watch(stage: &mut Stage, ms: u64, seen: &mut BTreeMap<String, usize>) {
     let end = stage.now.monotonic + Duration::from_millis(ms);
     while let Some(deadline) = stage.app.deadline().filter(|at| *at <= end) {
@@ -54,7 +54,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
         until,
     };
 
-    // A question that nobody answers, its second step, and an answer that does not arrive.
+    // An unanswered question, its second step, and an answer that does not arrive.
     let mut stage = Stage::new(KEYS);
     stage.ask_with("rpl_1", json!({"irreversible": true}));
     watch(&mut stage, 1000, &mut seen);
@@ -85,7 +85,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     stage.link(1, LinkEvent::Connecting { attempt: 1 });
     watch(&mut stage, 10_000, &mut seen);
 
-    // Lines that are being typed, and what was typed ahead.
+    // Lines that are being typed, and input that was typed ahead.
     let mut stage = Stage::new(speaks(
         Manner::Lines,
         Some(LineSource::Terminal),
@@ -95,7 +95,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     stage.ask("rpl_1");
     watch(&mut stage, 5000, &mut seen);
 
-    // Scanning by itself.
+    // Automatic scanning.
     let mut stage = super::scanning::stage("", 1000);
     stage.code(KeyCode::F(8));
     watch(&mut stage, 3000, &mut seen);
@@ -131,7 +131,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     watch(&mut stage, 5000, &mut seen);
     assert!(stage.heard("has shaken hands"), "{:?}", stage.lines);
 
-    // A run that ends when nothing happens any more.
+    // A run that ends once nothing happens any more.
     let mut stage = Stage::new(Options {
         until: Until::Idle(Duration::from_secs(60)),
         ..PIPE
@@ -145,7 +145,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     }
 }
 
-/// A dialect that waits, once.
+/// A dialect that waits once.
 #[derive(Debug)]
 struct Waits {
     until: Option<Duration>,
@@ -172,7 +172,7 @@ impl Dialect for Waits {
     }
 }
 
-/// Lets everything be said to its end.
+/// Lets all speech finish.
 fn say_all(stage: &mut Stage) {
     let mut said = 0;
     while let Some((id, _)) = stage.spoken.get(said).cloned() {

@@ -117,9 +117,9 @@ fn an_action_that_is_empty_or_hides_something_takes_two_steps() {
     }
 }
 
-/// Two agents in two sessions ask under four tokens, links break, answers fail in every way, and somebody
-/// answers whatever can be answered: under one token nothing contradicts an answer that went out, unless
-/// that was told and confirmed.
+/// Two agents in two sessions ask under four tokens, links break, answers fail in every way, and every question that
+/// can be answered is answered: under one token nothing contradicts an answer that was sent, unless that was announced
+/// and confirmed.
 #[test]
 fn random_sequences_answer_a_token_once_unless_told() {
     let mut second_answers = 0;
@@ -127,7 +127,7 @@ fn random_sequences_answer_a_token_once_unless_told() {
     for run in 0..count {
         let mut dice = Dice(run);
         let mut stage = Stage::new(PIPE);
-        // What went out under each token, and for which question.
+        // The answer sent under each token, and the question that it was for.
         let mut given: BTreeMap<String, (u64, Value)> = BTreeMap::new();
         for _ in 0..60 {
             let session = format!("sess_{}", dice.roll(2));

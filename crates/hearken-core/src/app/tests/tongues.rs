@@ -1,4 +1,4 @@
-//! Load and language, changed while a run lasts.
+//! Load and language, changed during a run.
 
 use super::*;
 use crate::announce::VoiceEvent;
@@ -11,7 +11,7 @@ const SPOKEN: Options = Options {
     until: Until::NoSource,
 };
 
-/// One connected source with a voice, under certain languages.
+/// Returns a stage with one connected source and a voice, for these languages.
 fn stage(languages: &[&str], own: SourceAnnounce) -> Stage {
     let mut config = Config::default();
     config.announce.languages = languages.iter().map(|tag| (*tag).to_owned()).collect();
@@ -36,7 +36,7 @@ fn usual(languages: &[&str]) -> Stage {
     stage(languages, SourceAnnounce::default())
 }
 
-/// Takes a line, and gives what it has the voice say, with the language of each.
+/// Types a line, and returns what it makes the voice say, with the language of each utterance.
 fn voiced(stage: &mut Stage, line: &str) -> Vec<(String, Option<String>)> {
     let read = stage.now.monotonic;
     let mut spoken = Vec::new();
@@ -141,7 +141,7 @@ fn the_language_goes_round_and_takes_words_texts_and_voice_with_it() {
     assert!(stage.heard("beginnt: Hallo."), "{:?}", stage.lines);
     stage.speak_all();
     let told = voiced(&mut stage, "language");
-    // English began the run, so the engine's own voice speaks it.
+    // The run began in English, so the engine's own voice speaks it.
     assert_eq!(
         told[0],
         ("Language: English US. Then German.".to_owned(), None)
@@ -224,7 +224,7 @@ fn what_is_no_language_changes_nothing_and_one_alone_does_not_go_round() {
     assert!(stage.app.announcer().languages_of(LinkId(0)).len() <= 16);
 }
 
-/// Asks somebody who knows these languages, in English with variants.
+/// Asks a person who knows these languages a question in English with translations.
 fn asked_in(languages: &[&str], kind: &str, mut fields: Value) -> Stage {
     let mut config = Config::default();
     config.announce.languages = languages.iter().map(|tag| (*tag).to_owned()).collect();
@@ -284,7 +284,7 @@ fn a_confirmation_is_asked_in_the_persons_language_where_it_was_sent() {
             in_language("It is gone", "en-US")
         ]
     );
-    // What is not to be had in that language says in which it is.
+    // Text that does not exist in that language is marked with its own language.
     let stage = asked_in(&["fr"], kind, fields.clone());
     assert_eq!(
         languages_of(&stage),

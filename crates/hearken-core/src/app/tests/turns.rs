@@ -1,11 +1,11 @@
-//! What an agent wrote in a turn: heard whole or in parts, code line by line, copied, and heard only at its end.
+//! An agent's text in a turn: heard whole or in parts, code line by line, copied, and heard only at its end.
 
 use super::*;
 use crate::config::AnswersChoice;
 
 const ANSWER: &str = "# Plan\n\nRun `npm test && npm run build` first. It takes a minute.\n\n```rust\nfn main() {\n    if ready {\n        go();\n    }\n\n}\n```\n\nThat is all.\n";
 
-/// A stage on which an answer was written, in chunks that cut it anywhere.
+/// Returns a stage with a written answer, in chunks that split it anywhere.
 fn answered(options: Options) -> Stage {
     let mut stage = Stage::new(options);
     stage.event("session.started", json!({"summary_normal": "Planning"}));
@@ -65,7 +65,8 @@ fn an_answer_is_gone_through_by_parts_and_its_code_line_by_line_with_the_indenta
         }
         step(&mut stage, on);
         assert_eq!(last(&stage), "That was the last part.");
-        // Back, the indentation is told where it differs from what was read before, not from what stands above.
+        // On the way back, the indentation is announced if it differs from the line read before, not from the line
+        // above.
         for words in [
             "No indent. }",
             "empty line",
@@ -75,7 +76,7 @@ fn an_answer_is_gone_through_by_parts_and_its_code_line_by_line_with_the_indenta
         ] {
             step(&mut stage, back);
             if words == "No indent. }" {
-                // The line was the last one that was read of the code.
+                // That line was the last line of code that was read.
                 assert_eq!(last(&stage), "}");
             } else {
                 assert_eq!(last(&stage), words);
@@ -101,7 +102,7 @@ fn headings_and_code_are_leaped_to_by_key_and_by_line() {
     stage.press('.');
     stage.code(KeyCode::PageUp);
     assert_eq!(last(&stage), "Code, Rust, 6 lines.");
-    // What was left is left: the keys mean the history again.
+    // After leaving, the keys mean the history again.
     stage.code(KeyCode::Esc);
     stage.code(KeyCode::PageUp);
     assert!(stage.app.is_looking_back(), "{:?}", stage.lines);
@@ -255,7 +256,7 @@ fn answers_are_heard_at_the_end_of_their_turn_alone_and_read_before_all_the_same
             stage.speak_all();
             assert!(!heard(&stage, "First words"), "{:?}", stage.lines);
         }
-        // A question is asked at once, and what was written is there for whoever wants it before it ends.
+        // A question is asked immediately, and the text can be read on request before it ends.
         stage.ask("rpl_1");
         stage.speak_all();
         assert!(heard(&stage, "If accepted"), "{:?}", stage.spoken);
@@ -281,7 +282,7 @@ fn answers_are_heard_at_the_end_of_their_turn_alone_and_read_before_all_the_same
             stage.spoken
         );
         assert!(heard(&stage, "Second words."));
-        // Once: the next turn does not bring it again.
+        // Only once: the next turn does not repeat it.
         stage.lines.clear();
         stage.read.clear();
         stage.spoken.clear();
@@ -313,7 +314,7 @@ fn at_the_end_nothing_is_said_of_an_agent_that_is_muted_or_while_quiet() {
         "{:?}",
         stage.read
     );
-    // Whoever hears it again before the end hears it at the end.
+    // An agent that is unmuted before the end is heard at the end.
     stage.event("session.started", json!({"session_id": "sess_2"}));
     stage.event(
         "output.streaming",

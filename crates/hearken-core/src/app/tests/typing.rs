@@ -1,8 +1,8 @@
-//! Typing an answer: what the line is after each key, and what is said of it.
+//! Typing an answer: the state of the line after each key, and the echo.
 
 use super::*;
 
-/// Asks for words, opens the line, and forgets what was told so far.
+/// Asks for words, opens the line, and clears what was announced so far.
 fn typing(config: Config) -> Stage {
     let mut stage = Stage::with(KEYS, config);
     stage.event("awaiting.clarification", json!({

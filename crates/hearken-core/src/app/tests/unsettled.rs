@@ -1,10 +1,10 @@
-//! Answers whose fate only their dialect knows, when the link is over before it says so.
+//! Answers whose fate only their dialect knows, on a link that is over before the dialect reports it.
 
 use super::*;
 use crate::dialect::{self, Dialect, Out};
 use crate::protocol::Reply;
 
-/// A dialect in which the other side says for itself what it took, and waits long for that.
+/// A dialect whose other side reports itself what it accepted, and takes long to do so.
 #[derive(Debug, Default)]
 struct Ponders {
     written: Option<(u64, Duration)>,
@@ -44,7 +44,7 @@ impl Dialect for Ponders {
     }
 }
 
-/// A source whose question was rejected; the answer is on its way.
+/// Returns a stage whose question was rejected; the answer is on its way.
 fn rejected() -> Stage {
     let source = SourceSetup {
         name: "one".into(),
@@ -89,7 +89,7 @@ fn a_run_ends_although_the_link_was_over_before_the_word_for_an_answer() {
         ("left", leaves),
     ];
     for (way, over) in ways {
-        // The transport had said that it was written.
+        // The transport had reported that it was written.
         let mut stage = rejected();
         written(&mut stage);
         over(&mut stage);
@@ -101,7 +101,7 @@ fn a_run_ends_although_the_link_was_over_before_the_word_for_an_answer() {
             stage.lines
         );
         assert!(stage.quit.is_some(), "{way}: {:?}", stage.lines);
-        // It says so only now.
+        // The transport reports only now.
         let mut stage = rejected();
         over(&mut stage);
         stage.wait(10_000);

@@ -1,4 +1,4 @@
-//! Changing how the voice sounds: by key and by line, said back, bounded, remembered only when asked.
+//! Changing how the voice sounds: by key and by line, announced, limited, and remembered only on request.
 
 use super::*;
 use crate::announce::Cue;
@@ -211,7 +211,7 @@ fn a_question_can_t_be_answered_by_changing_the_voice() {
     );
 }
 
-/// Returns the cue of the utterance that holds some words.
+/// Returns the cue of the utterance that contains these words.
 fn cue_of(stage: &Stage, words: &str) -> Option<Cue> {
     let at = stage
         .spoken
@@ -249,7 +249,7 @@ fn questions_errors_ends_and_sources_have_their_cues_and_agents_text_has_none() 
     let cues: Vec<Cue> = stage.sounds.iter().filter_map(|sound| sound.cue).collect();
     assert_eq!(cues, [Cue::Question, Cue::Done, Cue::Lost]);
     assert_eq!(cue_of(&stage, "Question 1"), Some(Cue::Question));
-    // What is read once more is no news.
+    // A repeated announcement is no news.
     let before = stage.sounds.len();
     stage.press('r');
     stage.speak_all();

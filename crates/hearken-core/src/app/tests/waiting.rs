@@ -7,7 +7,7 @@ const LATE: &str = "It may be well: some servers answer only when something happ
 const SILENT: &str =
     "S is connected, and no agent there has sent anything yet. Perhaps none is working.";
 
-/// Begins with one source, whose first attempt to connect begins now.
+/// Starts with one source whose first attempt to connect begins now.
 fn begun(source: SourceSetup) -> Stage {
     let name = "S".to_owned();
     let mut stage = Stage::of(KEYS, vec![SourceSetup { name, ..source }]);
@@ -38,7 +38,7 @@ fn a_source_that_still_connects_is_told_once_after_four_seconds() {
     stage.wait(3_999);
     assert_eq!(stage.lines, [""; 0]);
     stage.wait(1);
-    // Of such a server nobody knows whether it is there before its first event.
+    // Whether such a server is there is unknown before its first event.
     assert_eq!(stage.lines, [format!("Still connecting to S. {LATE}")]);
     stage.wait(600_000);
     assert_eq!(stage.lines.len(), 1, "{:?}", stage.lines);
@@ -50,7 +50,7 @@ fn a_source_that_still_connects_is_told_once_after_four_seconds() {
 
 #[test]
 fn an_answer_that_cannot_wait_for_an_event_is_not_excused_with_one() {
-    // A WebSocket is opened at once or not at all, and so is a manifest given.
+    // A WebSocket opens immediately or not at all, and so does a manifest request.
     for carrier in [Carrier::WebSocket, Carrier::Socket, Carrier::EventStream] {
         let mut stage = begun(SourceSetup {
             carrier,
@@ -94,7 +94,7 @@ fn a_source_that_begins_in_time_adds_nothing() {
     stage.wait(60_000);
     assert!(!stage.heard("Still connecting"));
     assert!(!stage.heard("no agent there"));
-    // What can't be read was sent too.
+    // An unreadable message was sent, too.
     let mut stage = begun(plain());
     stage.link(0, LinkEvent::Connected);
     let text = "{".to_owned();

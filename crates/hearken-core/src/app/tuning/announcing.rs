@@ -1,19 +1,17 @@
-//! Changing how agents are announced while a run lasts: verbosity, load, language.
+//! Changing how agents are announced during a run: verbosity, load, language.
 //!
-//! Responsibilities: what a change does at once, what is said back, and that every producer with a
-//! handshake is asked for it (5.7). Not here: what a verbosity does to an announcement (`announce`), how
-//! a producer is asked (`agreement`).
+//! Responsibilities: the immediate effect of a change, the answer to it, and asking every producer with a handshake for
+//! it (5.7). Not here: what a verbosity does to an announcement (`announce`), how a producer is asked (`agreement`).
 //!
 //! # Mental model
-//! A key changes what holds for all sources. A source whose settings name a value of its own keeps that,
-//! and is named in what is said back, so that nobody waits for a change that never comes. The language is
-//! a list, best first: a change turns it round, so that what was first is still understood, as the last.
-//! hearken's own words come from the phrase file that suits the new list best, and what is said back is
-//! the first thing in it.
+//! A key changes the value for all sources. A source whose settings contain a value of its own keeps that, and is named
+//! in the answer, so that the person does not wait for a change that never comes. The language is a list, best first: a
+//! change rotates it, so that the previous first language is still understood, as the last. Hearken's own words come
+//! from the phrase file that suits the new list best, and the answer is the first text from it.
 //!
 //! # Worked example
-//! `v` with a source that is terse by its settings: "Verbosity: detailed. planner keeps terse." `F2` with
-//! the languages German and English: "Language: English. Then German."
+//! `v` with a source that is terse by its settings: "Verbosity: detailed. planner keeps terse." `F2` with the languages
+//! German and English: "Language: English. Then German."
 
 use std::sync::Arc;
 
@@ -24,13 +22,13 @@ use crate::protocol::{Now, fit};
 
 use crate::app::App;
 
-/// How many languages the person's list may grow to by what is typed: more than anybody hears.
+/// How many languages the person's list may grow to by typed additions: more than anyone listens to.
 const MOST_LANGUAGES: usize = 16;
-/// The longest language tag that is taken (RFC 5646, 4.4.1).
+/// The longest language tag that is accepted (RFC 5646, 4.4.1).
 const LONGEST_TAG: usize = 35;
 
 impl App {
-    /// Goes to the next verbosity.
+    /// Changes to the next verbosity.
     pub(in crate::app) fn change_verbosity(&mut self, now: Now) {
         let next = match self.announcer.verbosity() {
             Verbosity::Terse => Verbosity::Normal,
@@ -55,7 +53,7 @@ impl App {
         self.respond("verbosity", &args, now);
     }
 
-    /// Goes to a load, or to the next one. Streamed text that waited because of the old one is told.
+    /// Changes to a load, or to the next one. Streamed text that the old load held back is announced.
     pub(in crate::app) fn change_load(&mut self, to: Option<Load>, now: Now) {
         let next = to.unwrap_or(match self.announcer.settings().load {
             Load::Low => Load::Medium,
@@ -84,7 +82,7 @@ impl App {
         }
     }
 
-    /// Goes to a language, or to the person's next one.
+    /// Changes to a language, or to the person's next one.
     pub(in crate::app) fn change_language(&mut self, to: Option<&str>, now: Now) {
         let mut languages = self.announcer.settings().languages.clone();
         match to.map(tag) {
@@ -105,7 +103,7 @@ impl App {
             }
             None => languages.rotate_left(1),
         }
-        // The files are built in, and tests hold that they can be read.
+        // The files are built in, and tests ensure that they can be read.
         let phrases = match self.phrases_for(&languages) {
             Some(phrases) => Arc::new(phrases),
             None => Arc::clone(self.announcer.phrases()),
@@ -113,7 +111,7 @@ impl App {
         self.queue.set_phrases(Arc::clone(&phrases));
         self.announcer
             .set_languages(languages.clone(), Arc::clone(&phrases));
-        // The title counts in words.
+        // The title contains words.
         self.questions.retitle();
         self.change_terms(now);
         let (first, rest) = languages.split_at(1);
@@ -135,13 +133,13 @@ impl App {
         self.respond("language.to", &args, now);
     }
 
-    /// Reads hearken's own words anew, with the person's dictionary and keys.
+    /// Reads hearken's own words again, with the person's dictionary and keys.
     fn phrases_for(&self, languages: &[String]) -> Option<Phrases> {
         let phrases = Phrases::for_languages(languages).ok()?;
         let phrases = phrases
             .pronouncing(Pronunciation::new(&self.config.pronunciation))
             .keyed(&self.hands.keymap().names());
-        // Where the run began in another language, the engine's own default may speak that one.
+        // If the run began in another language, the engine's default may speak that one.
         let foreign = self.tuning.tongue().voice.is_some() && phrases.voice_language().is_none();
         let tag = languages
             .iter()
@@ -152,7 +150,7 @@ impl App {
         })
     }
 
-    /// Names the sources that keep a value of their own, each with it; empty where none does.
+    /// Returns the sources that keep a value of their own, each with the value; empty if there are none.
     fn kept(&self, own: impl Fn(&Announcer, &SourceAnnounce) -> Option<String>) -> String {
         let kept = self.links.iter().filter(|view| !view.phase.is_over());
         let words: Vec<String> = kept
@@ -169,8 +167,7 @@ impl App {
     }
 }
 
-/// Reads a language tag (RFC 5646): a language of two or three letters, then parts of up to eight letters
-/// or digits.
+/// Parses a language tag (RFC 5646): a language of two or three letters, then parts of up to eight letters or digits.
 fn tag(text: &str) -> Option<String> {
     let text = text.replace('_', "-");
     let mut parts = text.split('-');
@@ -185,7 +182,7 @@ fn tag(text: &str) -> Option<String> {
     fits.then_some(text)
 }
 
-/// Returns languages by name, where they have one, with what their tag says beyond that.
+/// Returns languages by name, as far as they have one, with the rest of their tags.
 fn names(phrases: &Phrases, tags: &[String]) -> String {
     let name = |tag: &String| {
         let (language, rest) = tag.split_once(['-', '_']).unwrap_or((tag, ""));

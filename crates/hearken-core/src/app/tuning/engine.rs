@@ -1,4 +1,4 @@
-//! News of the voice, and what is heard in its place: the bell for a fault, the beat of an agent at work.
+//! News of the voice, and the sounds that replace it: the bell for a fault, the beat of an agent at work.
 
 use crate::announce::VoiceEvent;
 use crate::announce::{Aloud, Announcement, Class, Cue, HEARTBEAT_STALE, Kind, Reason};
@@ -10,7 +10,7 @@ use super::voice::VoiceState;
 use crate::app::{App, Effect};
 
 impl App {
-    /// Takes news of the voice.
+    /// Handles news of the voice.
     pub(in crate::app) fn voice(&mut self, event: VoiceEvent, now: Now) {
         match event {
             VoiceEvent::Ready { engine } => self.voice_is_there(engine, "voice.ready", now),
@@ -36,7 +36,7 @@ impl App {
                 );
             }
             VoiceEvent::Lost { reason } => {
-                // Speech is still handed over: a trial is what brings some voices back.
+                // Speech is still sent to it: some voices come back only when they are tried.
                 self.tuning.set_voice(VoiceState::Lost);
                 self.say(
                     Class::Outcome,
@@ -70,8 +70,8 @@ impl App {
         self.ask_again_after_voice(now);
     }
 
-    /// Rings the bell for a cue that tells of a fault, where a voice is wanted and there is none; a
-    /// question rings by itself.
+    /// Rings the bell for a cue that signals a fault, if a voice is wanted but there is none; a question rings by
+    /// itself.
     pub(in crate::app) fn ring_for(&mut self, announcement: &Announcement, now: Now) {
         let fault = match announcement.cue {
             Some(cue @ (Cue::Error | Cue::Lost)) => cue.is_on(&self.config.voice.cues),
@@ -83,7 +83,7 @@ impl App {
         }
     }
 
-    /// Lets a silent agent that works be heard to be working.
+    /// Lets the person hear that a silent agent is working.
     pub(in crate::app) fn beat(&mut self, now: Now) {
         let settings = self.announcer.settings();
         let wanted = settings.heartbeat && !settings.quiet;
@@ -102,10 +102,10 @@ impl App {
         };
         let silent = match self.queue.is_enabled() {
             true => self.queue.is_idle() || self.tuning.is_beating(),
-            // Who reads lines as they come is told in a line; what only a pipe takes has no need of it.
+            // A person who reads lines as they come gets a line; output into a pipe needs none.
             false => self.face.is_read_live(),
         };
-        // Last: all of them may have to be looked at.
+        // Checked last: it may have to look at all sessions.
         let wanted = wanted && silent && works();
         if self
             .tuning

@@ -1,10 +1,10 @@
 //! Changing how the voice sounds while it is in use.
 //!
-//! Responsibilities: which setting keys are about, its steps and bounds, and what is said back. Not
-//! here: how an engine is told (`voice`), where settings are kept (`runtime`).
+//! Responsibilities: which setting keys change, its steps and limits, and the answer. Not here: how an engine receives
+//! it (`voice`), where settings are kept (`runtime`).
 //!
-//! What is said back is the first thing that sounds so. Nothing is kept over the end of the run unless
-//! the person asks for it, and the engine's own settings are never touched.
+//! The answer is the first text with the new sound. Nothing is kept after the end of the run unless the person asks for
+//! it, and the engine's own settings are never touched.
 
 use crate::announce::{Arg, Reason};
 use crate::config::{Delivery, Knob, Punctuation, SCALE, is_voice_name};
@@ -14,10 +14,10 @@ use crate::protocol::Now;
 use super::voice::VoiceState;
 use crate::app::{App, Effect};
 
-/// How far one key moves a number.
+/// How far one key changes a number.
 const STEP: i32 = 10;
 
-/// The kinds of voices that keys go through. Engines have thousands of voices; a line can name any.
+/// The kinds of voices that keys go through. Engines have thousands of voices; a line can name any of them.
 const VOICES: [&str; 8] = [
     "male1",
     "male2",
@@ -29,23 +29,23 @@ const VOICES: [&str; 8] = [
     "child_female",
 ];
 
-/// What became of a wish.
+/// The outcome of a change.
 enum Turned {
     To(Delivery),
-    /// It is at its end already.
+    /// The value is already at its limit.
     End,
-    /// It is no value of this setting.
+    /// The text is no value of this setting.
     Unknown,
 }
 
 impl App {
-    /// Goes to the next setting, from the last to the first, and says it.
+    /// Goes to the next setting, after the last one to the first, and announces it.
     pub(in crate::app) fn next_knob(&mut self, now: Now) {
         self.tuning.next_knob();
         self.tune(None, Turn::Say, now);
     }
 
-    /// Changes a setting, or the one that keys are about, and says it back.
+    /// Changes a setting, or the current one, and announces the result.
     pub(in crate::app) fn tune(&mut self, knob: Option<Knob>, turn: Turn, now: Now) {
         let knob = knob.unwrap_or_else(|| self.tuning.knob());
         self.tuning.go_to(knob);
@@ -63,7 +63,7 @@ impl App {
         match self.turned(knob, turn) {
             Turned::To(delivery) => {
                 self.queue.deliveries_mut().set_usual(delivery);
-                // Producers fit their text to the pace, unless the person fixed that.
+                // Producers fit their text to the pace, unless the person fixed it.
                 if knob == Knob::Rate {
                     self.change_terms(now);
                 }
@@ -78,7 +78,7 @@ impl App {
         self.respond("tune.said", &args, now);
     }
 
-    /// Has the present settings remembered for later runs.
+    /// Saves the present settings for later runs.
     pub(in crate::app) fn remember(&mut self, now: Now) {
         let usual = self.queue.deliveries().usual().clone();
         if usual == *self.tuning.kept() {
@@ -88,7 +88,7 @@ impl App {
         self.effects.push(Effect::Remember(usual));
     }
 
-    /// Tells whether they are, and where.
+    /// Announces whether they were saved, and where.
     pub(in crate::app) fn remembered(&mut self, outcome: Result<String, Reason>, now: Now) {
         match outcome {
             Ok(place) => {
@@ -109,7 +109,7 @@ impl App {
         match knob {
             Knob::Rate => number(&mut new.rate, start.rate, own.rate.unwrap_or(0), turn),
             Knob::Pitch => number(&mut new.pitch, start.pitch, own.pitch.unwrap_or(0), turn),
-            // Without the engine's word the usual loudness is the highest, as SSIP has it.
+            // Without a value from the engine the usual loudness is the highest, as in SSIP.
             Knob::Volume => number(
                 &mut new.volume,
                 start.volume,
@@ -122,7 +122,7 @@ impl App {
         .map_or_else(|outcome| outcome, |()| Turned::To(new))
     }
 
-    /// Returns a setting in words.
+    /// Returns the value of a setting in words.
     fn value(&self, knob: Knob) -> Arg {
         let delivery = self.queue.deliveries().usual();
         let own = self.tuning.own();
@@ -157,7 +157,7 @@ impl App {
         }
     }
 
-    /// Returns a number as it is to be heard: a dash would be silent in many a voice.
+    /// Returns a number as it should be spoken: many voices do not speak a minus sign.
     fn number_words(&self, n: i32) -> String {
         if n < 0 {
             let args = [("n", Arg::own(-i64::from(n)))];

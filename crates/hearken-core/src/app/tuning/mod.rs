@@ -1,8 +1,8 @@
-//! How everything sounds, and how much of it is said, while a run lasts.
+//! How everything sounds, and how much of it is spoken, during a run.
 //!
-//! The folder: this struct and `voice` hold what is known of the voice; `knobs` (its settings), `announcing`
-//! (verbosity, load, language), `quiet` (what is not said), `engine` (news of the voice, the bell and the beat
-//! in its place) change it and say it back. Not here: how an engine is told (`crate::voice`), words (`announce`).
+//! The folder: this struct and `voice` hold the state of the voice; `knobs` (its settings), `announcing` (verbosity,
+//! load, language), `quiet` (what is not spoken), `engine` (news of the voice, and the bell and the beat that replace
+//! it) change it and announce the result. Not here: how an engine receives it (`crate::voice`), words (`announce`).
 
 mod announcing;
 mod engine;
@@ -18,37 +18,36 @@ use crate::config::{CueConfig, Delivery, Knob};
 
 use voice::VoiceState;
 
-/// The bell rings for a fault at most this often: an agent that fails without an end must not ring
-/// without one.
+/// The bell rings for a fault at most this often: an agent that fails endlessly must not ring endlessly.
 const BELL: Duration = Duration::from_secs(2);
 
-/// Remembers what changing the voice needs.
+/// The state that changes of the voice need.
 #[derive(Debug, Clone)]
 pub(super) struct Tuning {
     voice: VoiceState,
-    /// What keys are about.
+    /// The setting that keys change.
     at: usize,
-    /// How everything was to sound when the run began.
+    /// The settings of the voice when the run began.
     start: Delivery,
-    /// How everything is to sound in later runs.
+    /// The settings of the voice for later runs.
     kept: Delivery,
-    /// What the engine can change; absent until it is known.
+    /// The settings that the engine can change; `None` until they are known.
     knobs: Option<Vec<Knob>>,
-    /// The engine's own settings, as far as it told them.
+    /// The engine's own settings, as far as it reported them.
     own: Delivery,
-    /// Whether short sounds are known to be heard.
+    /// Whether short sounds are known to be audible.
     cues_heard: bool,
     /// How the program's own words were spoken when the run began.
     tongue: Arc<Tongue>,
-    /// When the bell last rang in the place of a cue.
+    /// When the bell last replaced a cue.
     bell: Option<Duration>,
     heartbeat: Heartbeat,
-    /// Whether the last thing that was put into the queue is a beat: saying it is no end of silence.
+    /// Whether the last announcement in the queue is a beat: speaking it does not end the silence.
     beating: bool,
 }
 
 impl Tuning {
-    /// Begins with a voice that is wanted or not, and with how everything is to sound.
+    /// Creates it with the state and the settings of the voice.
     pub(super) fn new(voice: VoiceState, start: Delivery, tongue: Arc<Tongue>) -> Self {
         Self {
             voice,
@@ -65,7 +64,7 @@ impl Tuning {
         }
     }
 
-    /// Returns what is known of the voice.
+    /// Returns the state of the voice.
     pub(super) fn voice(&self) -> &VoiceState {
         &self.voice
     }
@@ -116,7 +115,7 @@ impl Tuning {
         self.knobs.as_ref().is_some_and(fixed)
     }
 
-    /// Rings in the place of a voice, if one is missed and the bell did not ring just before.
+    /// Returns whether the bell rings instead of a voice: if a voice is missing and the bell has not rung just before.
     fn rings(&mut self, now: Duration) -> bool {
         let again = self.bell.is_none_or(|at| now >= at + BELL);
         let rings = self.voice.is_missed() && again;
@@ -126,7 +125,7 @@ impl Tuning {
         rings
     }
 
-    /// Takes the news that something other than a beat is told: the silence begins anew.
+    /// Notes an announcement other than a beat: the silence starts again.
     pub(super) fn rest(&mut self) {
         self.beating = false;
         self.heartbeat.rest();
@@ -141,7 +140,7 @@ impl Tuning {
         self.beating
     }
 
-    /// Steps the beat of an agent that works in silence; `true` where one is to be heard.
+    /// Steps the beat of an agent that works in silence; returns whether a beat is due.
     fn step_beat(&mut self, wanted: bool, cues: &CueConfig, now: Duration) -> bool {
         let beat = self.beat(cues);
         let beats = self.heartbeat.step(wanted, beat, now);
@@ -149,18 +148,18 @@ impl Tuning {
         beats
     }
 
-    /// Takes what an engine told of itself.
+    /// Stores what an engine reported about itself.
     fn adjustable(&mut self, knobs: Vec<Knob>, own: Delivery) {
         self.knobs = Some(knobs);
         self.own = own;
     }
 
-    /// Takes whether short sounds are heard.
+    /// Stores whether short sounds are audible.
     pub(super) fn cues_heard(&mut self, heard: bool) {
         self.cues_heard = heard;
     }
 
-    /// Returns what the beat of a working agent is heard as.
+    /// Returns the form of the beat of a working agent.
     pub(super) fn beat(&self, cues: &CueConfig) -> Beat {
         if self.cues_heard && Cue::Tick.is_on(cues) {
             Beat::Sound
@@ -169,7 +168,7 @@ impl Tuning {
         }
     }
 
-    /// Returns the setting that keys are about.
+    /// Returns the setting that keys change.
     fn knob(&self) -> Knob {
         Knob::ALL[self.at % Knob::ALL.len()]
     }

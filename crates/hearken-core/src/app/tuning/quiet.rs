@@ -1,4 +1,4 @@
-//! How much is spoken: one agent muted, only what is urgent, everything to its end.
+//! How much is spoken: muting an agent, only urgent speech, everything to its end.
 
 use crate::announce::Arg;
 use crate::protocol::Now;
@@ -7,7 +7,8 @@ use crate::session::{Session, SessionKey};
 use crate::app::App;
 
 impl App {
-    /// Mutes the agent that is looked at or told something last, or hears it again.
+    /// Mutes the named agent, or else the one under review, the chosen one, or the last one that said something;
+    /// unmutes it if it was muted.
     pub(in crate::app) fn mute(&mut self, name: Option<&str>, now: Now) {
         if let Some(name) = name {
             match self.agents_called(name).as_slice() {
@@ -39,7 +40,8 @@ impl App {
         self.mute_agent(key, now);
     }
 
-    /// Finds the agents that a person may mean by a name: by all of what they are called, else by the name alone.
+    /// Returns the agents that a person may mean by a name: those with this full name, or else those with this name
+    /// alone.
     fn agents_called(&self, name: &str) -> Vec<SessionKey> {
         let is = |called: &str| called.to_lowercase() == name.to_lowercase();
         let one_each = |wanted: &dyn Fn(&Session) -> bool| {
@@ -88,7 +90,7 @@ impl App {
         }
     }
 
-    /// Returns how much was left out while the person wanted less; nothing where it was nothing.
+    /// Returns how much was left out while the person wanted less, as an argument; empty for nothing.
     pub(in crate::app) fn left_out(&mut self) -> (&'static str, Arg) {
         match self.announcer.take_left_out() {
             0 => ("n", Arg::own("")),
@@ -105,7 +107,7 @@ impl App {
         self.announcer.phrases().name_of(&name).into_owned()
     }
 
-    /// Says only what is urgent and what answers keys from now on, or everything again.
+    /// Speaks only urgent announcements and answers to keys from now on, or everything again.
     pub(in crate::app) fn keep_quiet(&mut self, now: Now) {
         let quiet = !self.announcer.settings().quiet;
         self.announcer.set_quiet(quiet);
@@ -121,7 +123,7 @@ impl App {
         }
     }
 
-    /// Lets everything be said to its end from now on, or be interrupted again.
+    /// Lets all speech finish from now on, or be interrupted again.
     pub(in crate::app) fn do_not_interrupt(&mut self, now: Now) {
         let polite = !self.queue.is_polite();
         self.queue.set_polite(polite);

@@ -1,8 +1,8 @@
-//! What is known of the voice.
+//! The state of the voice.
 
 use crate::announce::Reason;
 
-/// What is known of the voice.
+/// The state of the voice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VoiceState {
     /// None is wanted.
@@ -11,19 +11,19 @@ pub enum VoiceState {
     LeftToReader,
     /// One is being looked for.
     Checking,
-    /// It is there.
+    /// It is ready.
     Ready {
         /// The engine's name.
         engine: Reason,
     },
-    /// It failed and is tried again.
+    /// It failed and is being retried.
     Lost,
     /// There is none.
     None,
 }
 
 impl VoiceState {
-    /// Returns whether there is a voice, or one is still looked for.
+    /// Returns whether there is a voice, or one is still being looked for.
     pub(in crate::app) fn is_hoped_for(&self) -> bool {
         match self {
             Self::Checking | Self::Ready { .. } => true,
@@ -31,7 +31,7 @@ impl VoiceState {
         }
     }
 
-    /// Returns whether a voice is wanted and there is none.
+    /// Returns whether a voice is wanted but there is none.
     pub(super) fn is_missed(&self) -> bool {
         match self {
             Self::Lost | Self::None => true,

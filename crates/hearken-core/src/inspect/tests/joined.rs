@@ -62,7 +62,7 @@ fn a_legal_capture_has_no_error_wherever_it_begins() {
             .collect();
         let wanted: &[&str] = match joined {
             0 => &[],
-            // The question is before the first line.
+            // The question lies before the first line.
             4 | 5 => &["start_missing", "perhaps_unasked_done"],
             _ => &["start_missing"],
         };

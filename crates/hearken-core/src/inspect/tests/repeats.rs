@@ -1,4 +1,4 @@
-//! A finding that comes many times.
+//! A finding that occurs many times.
 
 use super::*;
 

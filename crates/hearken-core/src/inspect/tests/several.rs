@@ -1,4 +1,4 @@
-//! Lines that hold several events, or JSON that is none to the letter.
+//! Lines with several events, or with JSON that is not strictly valid.
 
 use super::*;
 

@@ -7,7 +7,7 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Reads parts at their times, lets all that is unfinished end, and gives what came when.
+/// Feeds parts at their times, lets everything unfinished time out, and returns what came when.
 fn read(parts: &[(u64, &[u8])]) -> Vec<(u64, Struck)> {
     let mut reader = Reader::new(LineFeed::ControlJ);
     let mut strokes = Vec::new();
@@ -27,7 +27,7 @@ fn read(parts: &[(u64, &[u8])]) -> Vec<(u64, Struck)> {
         .collect()
 }
 
-/// Reads bytes that come together, and gives what they are.
+/// Feeds bytes in one read, and returns what they are.
 fn whole(bytes: &[u8]) -> Vec<Struck> {
     read(&[(0, bytes)])
         .into_iter()
@@ -128,7 +128,7 @@ fn what_is_no_key_is_noise_and_never_silence() {
     }
 }
 
-/// The terminal's reply is no hand at work, not even in pieces; the shape that a key has, too, is the key.
+/// The terminal's reply is not a hand at work, not even in pieces; a reply in the form of a key counts as the key.
 #[test]
 fn a_reply_of_the_terminal_is_no_key_and_no_hand() {
     assert_eq!(whole(b"\x1b[24;80R"), [Struck::Place(24, 80)]);
@@ -150,7 +150,7 @@ fn a_sequence_ends_by_time_and_what_comes_after_it_are_keys() {
         read(&[(0, b"\x1b[1;"), (100, b"5A")]),
         [(0, Struck::Noise), (100, letter('5')), (100, letter('A'))]
     );
-    // Somebody who feeds it for ever keeps it no longer.
+    // Feeding it for ever keeps it open no longer.
     let slow: Vec<(u64, &[u8])> = [&b"\x1b["[..], b"1", b"1", b"1", b"1", b"1", b"y"]
         .into_iter()
         .enumerate()
@@ -232,7 +232,7 @@ fn a_paste_that_stalls_is_told_and_swallowed_until_its_end_or_escape() {
             (3000, letter('n'))
         ]
     );
-    // Its end mark may come in two reads, and a key of several bytes is no Escape.
+    // Its end mark may come in two reads, and a key of several bytes is not Escape.
     assert_eq!(
         stalled(&[(2000, b"\x1b[A\x1b"), (2010, b"[201~n")]),
         [
@@ -272,8 +272,8 @@ fn nothing_grows_without_bound() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
-    /// Each read is told of by a stroke that was read then, whatever was read; times never go back, and
-    /// nothing is unfinished for longer than a paste may pause.
+    /// Each read is reported by a stroke with its time, whatever was read; times never go back, and nothing is
+    /// unfinished for longer than a paste may pause.
     #[test]
     fn every_read_is_told_and_nothing_waits_for_ever(
         reads in proptest::collection::vec((0u64..300, proptest::collection::vec(prop_oneof![
@@ -298,9 +298,9 @@ proptest! {
             strokes.extend(reader.expire(at));
         }
         prop_assert!(strokes.windows(2).all(|two| two[0].read <= two[1].read), "{strokes:?}");
-        // A paste tells of the last read of it and of the one before, and is no answer.
+        // A paste reports its last read and the one before, and is not an answer.
         let pastes = strokes.iter().any(|stroke| matches!(stroke.what, Struck::Paste(_)));
-        // A sequence in more than two reads tells of the last two of them: all lie within its time.
+        // A sequence in more than two reads reports the last two of them: all lie within its time.
         for time in times {
             let near = |stroke: &Stroke| {
                 let apart = stroke.read.max(time) - stroke.read.min(time);

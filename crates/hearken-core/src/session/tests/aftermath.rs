@@ -1,9 +1,9 @@
-//! With what the agent's words after a decision are introduced, and that consent introduces nothing.
+//! How the agent's words after a decision are introduced, and that consent needs no introduction.
 
 use super::*;
 
 impl Stage {
-    /// Lets the agent say something, and gives what introduces it.
+    /// Makes the agent say something, and returns its introduction.
     fn says(&mut self) -> Option<(String, Fate)> {
         let what = self.on(
             "output.streaming",
@@ -59,7 +59,7 @@ fn what_is_claimed_after_a_timeout_is_introduced_by_our_count_and_by_the_produce
     live.goes_to("thinking");
     assert_eq!(live.says(), None, "once a question");
 
-    // Nobody counts in a recording: its own times tell.
+    // A recording has no count of ours: its own timestamps decide.
     let mut recorded = Stage::asks_unanswered("rpl_1", false);
     recorded.wait(300_000);
     recorded.done("send_email", "call_1", "error");

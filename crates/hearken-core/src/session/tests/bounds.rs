@@ -1,4 +1,4 @@
-//! What a stranger can grow, and what stays when it does.
+//! What a stranger can make grow, and what survives that.
 
 use super::*;
 
@@ -210,7 +210,7 @@ fn the_questions_of_a_session_are_found_among_those_of_many() {
         let own = asked.iter().filter(|(of, _)| *of == session);
         let own: Vec<_> = own.map(|(_, id)| *id).collect();
         assert_eq!((of(&stage, &session), own.len()), (own, 3));
-        // The next that time brings is the first of those that are left.
+        // The next due time is the earliest of those that are left.
         let next = stage.sessions.deadline();
         stage.on("session.completed", json!({"session_id": session}));
         assert!(of(&stage, &session).is_empty());
@@ -232,7 +232,7 @@ fn texts_that_are_only_shown_are_cut() {
         "state.changed",
         json!({"from_state": long, "to_state": "idle"}),
     );
-    // The schema allows 64 characters; the chain holds all the same.
+    // The schema allows 64 characters; the chain works all the same.
     assert_eq!(
         anomalies(&chained),
         [AnomalyKind::Invalid],
@@ -283,13 +283,13 @@ fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_d
     };
     let id = PromptId(1);
     let standing = |stage: &Stage| stage.sessions.prompt(id).unwrap().standing;
-    // No connection comes: it is raised all the same, and can't be answered.
+    // No connection is made: it is raised all the same, and can't be answered.
     let mut stage = Stage::new();
     assert_eq!(asked_before(&mut stage), [], "nobody knows of it yet");
     assert_eq!(stage.wait(799), []);
     assert_eq!(stage.wait(1), [What::PromptOpened(id)]);
     assert_eq!(standing(&stage), Standing::LinkLost);
-    // A connection comes and goes on and off: it is raised within the second, as perhaps answered.
+    // A connection fails again and again: it is raised within the second, as perhaps answered.
     let mut stage = Stage::new();
     asked_before(&mut stage);
     let mut raised = Vec::new();
@@ -303,7 +303,7 @@ fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_d
     }
     assert_eq!(raised, [What::PromptOpened(id)]);
     assert_ne!(standing(&stage), Standing::Live);
-    // Where no other connection comes, its fate is told to be unknown.
+    // If no other connection is made, its fate is reported as unknown.
     let mut stage = Stage::new();
     asked_before(&mut stage);
     assert_eq!(stage.sessions.link_over(LINK, stage.now), [id]);
@@ -480,7 +480,7 @@ fn hundreds_of_questions_are_counted_as_a_walk_finds_them_and_asked_in_their_ord
             }
             91..97 => stage.wait(roll(400)),
             97 => {
-                // It comes back and replays some of what it had asked.
+                // It comes back and replays some of its questions.
                 stage.sessions.link_lost(link, stage.now);
                 stage.wait(3000);
                 stage.sessions.link_connected(link, stage.now);

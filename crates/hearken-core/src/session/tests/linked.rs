@@ -116,7 +116,7 @@ fn a_parent_of_another_source_or_of_itself_is_none() {
     );
 }
 
-/// Writes down what an observer hears.
+/// An observer that records its notifications.
 #[derive(Default)]
 struct Diary {
     lines: Vec<String>,

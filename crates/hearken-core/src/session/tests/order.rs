@@ -1,4 +1,4 @@
-//! Sequence numbers: what is put right, what is told, and whom nobody waits for.
+//! Sequence numbers: what is repaired, what is announced, and which sessions are not waited for.
 
 use super::*;
 
@@ -11,7 +11,7 @@ impl Stage {
     }
 }
 
-/// Returns the percentages in the order in which they were taken.
+/// Returns the percentages in the order in which they were applied.
 fn order(what: &[What]) -> Vec<u64> {
     what.iter()
         .filter_map(|what| match what {
@@ -21,7 +21,7 @@ fn order(what: &[What]) -> Vec<u64> {
         .collect()
 }
 
-/// Returns how many messages each gap is told to have.
+/// Returns how many messages are reported missing for each gap.
 fn gaps(what: &[What]) -> Vec<&str> {
     what.iter()
         .filter_map(|what| match what {
@@ -186,7 +186,7 @@ fn a_replayed_burst_and_a_reconnect_raise_no_alarm() {
     assert_eq!(anomalies(&stage.numbered(6)), []);
 }
 
-/// The ninth event behind a missing one overtook the eight that waited.
+/// The ninth event after a missing one once overtook the eight that waited.
 #[test]
 fn nothing_overtakes_what_waits() {
     let mut stage = begun();
@@ -245,7 +245,7 @@ fn joining_late_holds_nothing() {
         let mut stage = Stage::new();
         assert_eq!(order(&stage.numbered(number)), [number]);
         assert_eq!(order(&stage.numbered(number + 1)), [number + 1]);
-        // What was on its way when we joined is late, and nobody's fault.
+        // An event that was on its way when we joined is late without a fault.
         let late = stage.numbered(number - 1);
         assert_eq!(order(&late), [number - 1]);
         assert_eq!(anomalies(&late), []);
@@ -256,7 +256,8 @@ fn joining_late_holds_nothing() {
     assert_eq!(anomalies(&start), [], "it was overtaken while we joined");
 }
 
-/// What may have been asked unheard is told as that, and what can't have been is told as sure.
+/// A question that may have been missed is reported as such, and one that can't have been as
+/// certain.
 #[test]
 fn a_gap_neither_invents_nor_hides_a_danger() {
     let call = |number: u64| {
@@ -273,7 +274,7 @@ fn a_gap_neither_invents_nor_hides_a_danger() {
         done: true,
     };
     let mut stage = begun();
-    // Number 1 is missing: one question fits in there.
+    // Number 1 is missing: there is room for one question.
     stage.on("tool.invoked", call(2));
     stage.on("tool.completed", done(3));
     stage.on("tool.invoked", call(4));
@@ -283,12 +284,12 @@ fn a_gap_neither_invents_nor_hides_a_danger() {
         done: true,
     };
     assert_eq!(dangers(&stage.wait(250)), [perhaps(2), surely]);
-    // The question may have come after the call, too.
+    // The question may have come after the call as well.
     let mut stage = begun();
     stage.on("tool.invoked", call(1));
     stage.on("tool.completed", json!({"tool": "wipe_1", "tool_call_id": "call_1", "status": "success", "sequence_number": 3}));
     assert_eq!(dangers(&stage.wait(250)), [perhaps(1)]);
-    // Before we joined, any number of them.
+    // Before we joined, there may have been any number of them.
     let mut stage = Stage::new();
     stage.numbered(5);
     let mut found = Vec::new();
@@ -300,7 +301,7 @@ fn a_gap_neither_invents_nor_hides_a_danger() {
 }
 
 proptest! {
-    /// Whatever the order within the window, everything is taken once, in its order.
+    /// Whatever the order within the window, everything is applied once, in its order.
     #[test]
     fn any_order_within_the_window_is_put_right(seed in prop::collection::vec(0usize..100, 8)) {
         let mut numbers: Vec<u64> = (1..=8).collect();

@@ -1,4 +1,4 @@
-//! What holds in any order, with any duplication: nothing is lost, and nothing that ended lives.
+//! What holds in any order, with any duplicates: nothing is lost, and nothing that ended goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,7 +76,7 @@ fn fields(kind: usize, n: u64, session: u8) -> (&'static str, Value) {
     }
 }
 
-/// Follows what the changes say, and holds the state to it.
+/// A witness that follows the changes and checks the state against them.
 #[derive(Default)]
 struct Witness {
     asked: BTreeSet<PromptId>,
@@ -202,7 +202,7 @@ proptest! {
         }
     }
 
-    /// What table a step came from is the table that the data follow.
+    /// The data follows the table that a step comes from.
     #[test]
     fn a_question_is_only_ever_where_its_table_allows(steps in prop::collection::vec(0usize..8, 1..20)) {
         let mut stage = Stage::new();

@@ -1,4 +1,4 @@
-//! How a question lives: its time, its link, its end, and what may be taken for it.
+//! The life of a question: its time, its link, its end, and what counts as its answer.
 
 use super::*;
 
@@ -91,7 +91,7 @@ fn a_lost_link_makes_fates_unknown_until_the_session_speaks_again() {
     let new = stage.ask_with("rpl_2", json!({"session_id": "sess_2"}));
     assert!(stage.sessions.prompt(new).unwrap().is_answerable());
     assert!(!stage.sessions.prompt(id).unwrap().is_answerable());
-    // The old server after all: its session speaks.
+    // The old server after all: its session is active.
     let what = stage.on("progress.updated", json!({"progress": {"percent": 3}}));
     assert!(what.contains(&What::PromptAnswerable(id)));
     assert!(stage.sessions.prompt(id).unwrap().is_answerable());
@@ -318,7 +318,7 @@ fn one_wrong_stamp_does_not_end_a_question() {
     );
 }
 
-/// Under the id of the call that was accepted, another tool or other arguments are another call.
+/// Under the id of the accepted call, another tool or other arguments make another call.
 #[test]
 fn a_call_that_is_not_the_accepted_one_is_a_danger() {
     for (before, tool, args, is_danger) in [

@@ -1,4 +1,4 @@
-//! Questions of a link that is back: how sure it is that they are still open.
+//! Questions of a link that is back: how certain it is that they are still open.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_server_that_resumes_is_believed_with_a_doubt_until_its_session_speaks() {
     assert_eq!(what(changes), [What::PromptAnswerable(id)]);
     assert_eq!(standing(&stage), Standing::Resumed);
     assert!(stage.sessions.prompt(id).unwrap().is_answerable());
-    // Its own session takes the doubt away, and that is no news any more.
+    // Its own session removes the doubt, which is not news any more.
     let progress = stage.event("progress.updated", json!({"progress": {"percent": 1}}));
     let told = stage.put(LINK, &progress);
     assert!(!told.contains(&What::PromptAnswerable(id)), "{told:?}");
@@ -56,7 +56,7 @@ impl Stage {
     }
 }
 
-/// Who sends a list of what was may be another one than who waits.
+/// The sender of a list of old events may not be the agent that waits.
 #[test]
 fn a_replayed_duplicate_makes_no_question_surely_answerable() {
     let mut stage = Stage::new();
@@ -81,7 +81,7 @@ fn a_replayed_duplicate_makes_no_question_surely_answerable() {
     let prompt = stage.sessions.prompt(id).unwrap();
     assert_eq!(prompt.standing, Standing::Resumed, "it is perhaps open");
     assert!(prompt.is_answerable() && prompt.wants_second_step());
-    // A new event of the session is by who runs it.
+    // A new event of the session comes from the program that runs it.
     stage.on("progress.updated", json!({"progress": {"percent": 2}}));
     let prompt = stage.sessions.prompt(id).unwrap();
     assert_eq!(prompt.standing, Standing::Live);
@@ -185,7 +185,7 @@ fn a_call_whose_connection_is_lost_is_neither_said_to_run_nor_to_be_unasked_for_
     let told = stage.wait(3_000);
     let tool = "send_email".to_owned();
     assert_eq!(dangers(&told), [Danger::PerhapsUnaskedLost { tool }]);
-    // The same server after all, and the numbers say that nothing is missing.
+    // The same server after all, and the numbers show that nothing is missing.
     stage.sessions.link_connected(LINK, stage.now);
     assert!(unheard(&stage), "a connection says nothing of the session");
     stage.now = stage.now.after(Duration::from_secs(2));
@@ -223,7 +223,7 @@ fn two_calls_of_one_tool_are_asked_about_in_two_questions() {
         let told = stage.done("send_email", "call_2", "error");
         assert_eq!(closed(&told).map(|(id, _)| id), Some(second));
         assert!(stage.sessions.prompt(first).unwrap().is_answerable());
-        // The one call asked about once more is one question.
+        // A question about the same call, asked once more, is one question.
         let again = stage.ask_with("rpl_3", action);
         assert!(!stage.sessions.prompt(first).unwrap().is_open());
         stage.answer(again, Decision::Accept);

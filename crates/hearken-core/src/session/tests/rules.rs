@@ -1,4 +1,5 @@
-//! Every departure that appendix A, chapters 3, 4 and 6 name, each by a script that breaks just it.
+//! Every departure that appendix A and chapters 3, 4 and 6 name, each with a script that breaks
+//! only that rule.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +10,8 @@ mod scripts;
 
 use scripts::scripts;
 
-/// Plays a script: an event and its fields a row; `accept`, `reject` and `wait` are the person's and
-/// the clock's.
+/// Plays a script, one event and its fields per row; `accept`, `reject` and `wait` stand for the
+/// person and the clock.
 fn play(rows: &[(&str, Value)]) -> (Stage, Vec<AnomalyKind>, Vec<Danger>) {
     let mut stage = Stage::new();
     let (mut kinds, mut risks) = (Vec::new(), Vec::new());
@@ -181,7 +182,7 @@ fn the_session_of_section_4_6_breaks_no_rule_of_order() {
         .filter(|kind| kind.severity() == Severity::Error)
         .collect();
     assert_eq!(errors, [&AnomalyKind::Invalid; 0]);
-    // What appendix A asks for beyond the chapter is named all the same.
+    // What appendix A requires beyond the chapter is reported all the same.
     assert!(found.contains(&AnomalyKind::AwaitingInputMissing));
     assert_eq!(risks, []);
     assert!(stage.sessions.iter().all(Session::is_ended));
@@ -219,7 +220,7 @@ fn a_session_that_keeps_every_rule_is_never_blamed() {
         numbered(chunk("out_2", 3, true), 18),
         numbered(ended(), 19),
     ]);
-    // The clarification came before any state said so: `at or before` is what A.4 asks of both.
+    // The clarification came before any state change: A.4 requires one "at or before" both.
     assert_eq!(found, [AnomalyKind::AwaitingInputMissing]);
     assert_eq!(risks, []);
 }
@@ -238,8 +239,8 @@ fn a_producer_that_was_joined_late_is_not_blamed_for_what_came_before() {
     assert_eq!(risks, []);
 }
 
-/// Each danger, with the question before the call as the chapters have it, and after it as real
-/// producers do.
+/// Each danger, with the question before the call as in the chapters, and after it as by real
+/// producers.
 #[test]
 fn every_danger_is_found_in_both_orders() {
     let done = |tool: &str| Danger::Unasked {
@@ -248,12 +249,12 @@ fn every_danger_is_found_in_both_orders() {
     };
     let before = || vec![started(), state("idle", "thinking")];
     let with = |rows: Vec<(&'static str, Value)>| play(&[before(), rows].concat()).2;
-    // Nobody was asked.
+    // There was no question.
     assert_eq!(
         with(vec![danger("send", "call_1"), completed("send", "call_1")]),
         [done("send")]
     );
-    // Asked about one call, and another one is done.
+    // A question about one call, and another one is done.
     assert_eq!(
         with(vec![
             asked("rpl_1"),
@@ -312,7 +313,7 @@ fn every_danger_is_found_in_both_orders() {
     }];
     assert_eq!(with(vec![silent(), danger("transfer", "call_1")]), silence);
     assert_eq!(with(vec![danger("transfer", "call_1"), silent()]), silence);
-    // A call runs for two seconds and nobody is asked; then somebody is.
+    // A call runs for two seconds without a question; then one comes.
     assert_eq!(
         with(vec![
             danger("send", "call_1"),

@@ -44,7 +44,7 @@ fn a_token_of_another_question_waits_for_it_and_takes_two_steps() {
         assert!(answerable(&stage, first), "{other}: it stays answerable");
         assert!(!answerable(&stage, second), "{other}");
         assert_eq!(token_use(&stage, second), TokenUse::Shared { with: first });
-        // Its own answer does not free the token yet; its end does.
+        // The answer to it does not free the token yet; its end does.
         stage.answer(first, Decision::Accept);
         assert!(!answerable(&stage, second), "{other}");
         let told = stage.leaves_the_question();
@@ -111,11 +111,11 @@ fn a_used_token_is_known_far_beyond_the_closed_questions() {
     let again = stage.ask_with("rpl_used", mild(json!({})));
     assert_eq!(token_use(&stage, again), TokenUse::UsedBefore);
     assert!(stage.sessions.prompt(again).unwrap().wants_second_step());
-    // Another action under a token that nobody answered is known, too.
+    // Another action under an unanswered token is recognized, too.
     stage.leaves_the_question();
     let other = stage.ask_with("rpl_4999", mild(json!({"action": "Wipe the disk"})));
     assert_eq!(token_use(&stage, other), TokenUse::UsedBefore);
-    // However much is asked: what was asked has a bound, and what was answered is not forgotten for it.
+    // However much is asked: the memory of asked tokens is bounded, and does not push out answered ones.
     assert!(stage.sessions.tokens[&LINK].is_within_bounds());
 }
 
@@ -162,7 +162,7 @@ fn what_was_answered_and_is_asked_again_perhaps_did_not_arrive() {
     assert!(told.contains(&What::PromptUnheard(id)), "{told:?}");
     assert!(answerable(&stage, id));
     assert!(stage.sessions.prompt(id).unwrap().reply.perhaps().is_some());
-    // When it is over and comes once more, its token is no new one.
+    // If it is asked again after its end, its token is no longer new.
     stage.answer(id, Decision::Accept);
     stage.leaves_the_question();
     stage.on("awaiting.confirmation", fields);

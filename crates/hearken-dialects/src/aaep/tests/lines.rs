@@ -1,4 +1,4 @@
-//! What a program's lines carry, and what goes back.
+//! What a program's lines contain, and what is sent back.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::Value;
@@ -39,7 +39,7 @@ fn a_liveness_check_and_an_unknown_request_are_answered() {
     }
 }
 
-/// Asks for a subscription and reads the line that answers.
+/// Requests a subscription, and reads the line that answers.
 fn answered(line: &str) -> Line {
     let mut lines = Lines::default();
     lines.wrap(r#"{"type":"subscription.request"}"#);
@@ -66,12 +66,12 @@ fn an_error_to_our_request_is_a_rejection_and_one_to_nobodys_ends_nothing() {
 fn a_program_that_does_not_know_the_method_has_no_subscriptions() {
     let missing = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}"#;
     assert_eq!(answered(missing), Line::NoSubscriptions);
-    // Once answered, the id means nothing any more.
+    // Once answered, the id has no meaning any more.
     let mut lines = Lines::default();
     lines.wrap(r#"{"type":"subscription.request"}"#);
     lines.read(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert!(matches!(lines.read(missing), Line::Message(_)));
-    // A result that comes along counts more than the error beside it.
+    // A result takes precedence over an error beside it.
     let both = r#"{"jsonrpc":"2.0","id":1,"result":{"a":1},"error":{"code":-32601}}"#;
     assert_eq!(answered(both), Line::Message(r#"{"a":1}"#.to_owned()));
 }

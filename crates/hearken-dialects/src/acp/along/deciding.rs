@@ -1,4 +1,4 @@
-//! Answering while listening along: questions by their tickets, whoever decides them.
+//! Answering while listening along: questions are known by their tickets, and either side may decide them.
 //!
 //! Responsibilities: asking, the answers of the editor and of the person, and their outcome. Not here: everything else
 //! that the two sides say.
@@ -18,7 +18,7 @@ use super::super::turn::Turn;
 use super::{Along, Decided, MOST_TICKETS, Notice, Question, notice};
 
 impl Along {
-    /// Asks a question of the agent that the person may answer. A known ticket was asked before.
+    /// Asks a question from the agent that the person may answer. A known ticket was asked before.
     pub fn asked(&mut self, ticket: u64, line: &str, now: Now, out: &mut Vec<Out>) {
         if self.questions.contains_key(&ticket) {
             return;
@@ -169,7 +169,7 @@ impl Along {
         }
     }
 
-    /// Handles an answer of the person.
+    /// Handles an answer from the person.
     pub fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
         let token = reply.token.reveal();
         let found = self.conversations.iter_mut().find_map(|(name, it)| {
@@ -217,7 +217,7 @@ impl Along {
         }
     }
 
-    /// Handles the outcome of an answer of the person.
+    /// Handles the outcome of an answer from the person.
     pub fn became(&mut self, request: u64, how: Decided, now: Now, out: &mut Vec<Out>) {
         let sends = |turn: &Turn| {
             let sending = turn.asking.as_ref().and_then(|it| it.sending.as_ref());

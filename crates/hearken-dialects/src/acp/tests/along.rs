@@ -7,13 +7,13 @@ use proptest::prelude::*;
 use super::super::along::{Along, Decided};
 use super::*;
 
-/// Listens along, and checks every event that comes of it.
+/// A bench that listens along and checks every event.
 struct Ears {
     along: Along,
     checker: Checker,
     events: Vec<Value>,
     faults: Vec<String>,
-    /// What goes to the agent: the ticket, the number of the answer, the message.
+    /// The messages to the agent: the ticket, the number of the answer, the message.
     sent: Vec<(u64, u64, Value)>,
     settled: Vec<(u64, bool)>,
     now: Now,
@@ -79,7 +79,7 @@ impl Ears {
         self.with(|along, now, out| along.agent(&message.to_string(), now, out));
     }
 
-    /// Has the editor prompt; gives its id.
+    /// Has the editor prompt; returns the prompt's id.
     fn prompt(&mut self, conversation: &str) -> u64 {
         self.id += 1;
         self.editor(
@@ -98,7 +98,7 @@ impl Ears {
         self.agent(json!({"jsonrpc": "2.0", "id": id, "result": {"stopReason": reason}}));
     }
 
-    /// Has the agent ask about a call under an id of its own; gives the ticket.
+    /// Has the agent ask about a call under an id of its own; returns the ticket.
     fn asks(&mut self, conversation: &str, id: &Value, call: &str) -> u64 {
         self.ticket += 1;
         let ticket = self.ticket;
@@ -149,7 +149,7 @@ impl Ears {
         self.events.iter().map(kind).collect()
     }
 
-    /// Returns what came since the last time.
+    /// Returns the kinds of events since the last call.
     fn news(&mut self) -> Vec<String> {
         let kinds = self.kinds();
         self.events.clear();
@@ -181,7 +181,7 @@ fn a_turn_begins_with_the_prompt_of_the_editor_and_ends_with_the_answer_to_it() 
         "session.completed",
     ];
     assert_eq!(ears.news(), kinds);
-    // One that the editor stopped.
+    // A turn that the editor stopped.
     let id = ears.prompt("s");
     ears.editor(
         json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "s"}}),
@@ -189,7 +189,7 @@ fn a_turn_begins_with_the_prompt_of_the_editor_and_ends_with_the_answer_to_it() 
     ears.ends(id, "cancelled");
     assert_eq!(ears.events[2]["summary_normal"], "acp.along.end.stopped");
     assert_eq!(ears.events[2]["cancelled_by"], "user");
-    // Nothing of it was ever sent.
+    // None of this was ever sent.
     assert!(
         ears.sent.is_empty() && ears.faults.is_empty(),
         "{:?}",
@@ -204,7 +204,7 @@ fn several_conversations_have_a_turn_each_and_what_is_loaded_was_said_before() {
     ears.asks("s", &json!(0), "c");
     ears.ends(other, "end_turn");
     assert_eq!(ears.news().last().unwrap(), "session.completed");
-    // The other one goes on until it is answered.
+    // The other turn goes on until its question is answered.
     ears.ends(one, "end_turn");
     assert_eq!(ears.news(), Vec::<String>::new());
     ears.editor_answers(1, "once");
@@ -252,20 +252,20 @@ fn an_answer_goes_to_the_agent_under_its_own_id_and_counts_when_it_was_first() {
     let answer = json!({"jsonrpc": "2.0", "id": "own",
         "result": {"outcome": {"outcome": "selected", "optionId": "once"}}});
     assert_eq!(ears.sent, [(ticket, 1, answer)]);
-    // Twice is once.
+    // A second answer counts for nothing.
     ears.decide(2, "reject", None);
     assert_eq!((ears.sent.len(), &ears.settled), (1, &vec![(2, false)]));
     ears.news();
     ears.became(1, Decided::Here);
     assert_eq!(ears.news(), ["calling_tool"]);
-    // The editor is first: its answer comes while the person's is on the way.
+    // The editor is faster: its answer comes while the person's is under way.
     let ticket = ears.asks("s", &json!("own"), "b");
     ears.decide(3, "accept", Some("because"));
     ears.editor_answers(ticket, "no");
     ears.news();
     ears.became(3, Decided::There);
     assert_eq!(ears.news(), ["acp.along.late", "thinking"]);
-    // And before the person's: nothing is sent.
+    // The editor answers before the person does: nothing is sent.
     let ticket = ears.asks("s", &json!(1), "c");
     let question = ears.events.last().cloned();
     ears.editor_answers(ticket, "once");
@@ -273,7 +273,7 @@ fn an_answer_goes_to_the_agent_under_its_own_id_and_counts_when_it_was_first() {
     ears.decide(4, "accept", None);
     assert_eq!(ears.sent.len(), 2);
     assert_eq!(ears.kinds().last().unwrap(), "acp.along.over");
-    // A reason has no place.
+    // A reason can't be delivered.
     ears.asks("s", &json!(2), "d");
     ears.decide(5, "reject", Some("because"));
     ears.became(5, Decided::Here);
@@ -301,14 +301,14 @@ fn what_was_missed_is_told_and_questions_that_do_not_stand_are_over() {
             "awaiting.confirmation"
         ]
     );
-    // What is not known yet is asked, what is known is not asked again.
+    // Unknown questions are asked; known ones are not asked again.
     for ticket in [first, second] {
         let line = json!({"jsonrpc": "2.0", "id": ticket, "method": "session/request_permission",
             "params": {"sessionId": "s", "toolCall": {"toolCallId": "b"}}});
         ears.with(|along, now, out| along.asked(ticket, &line.to_string(), now, out));
     }
     assert_eq!(ears.news(), Vec::<String>::new());
-    // The end was not heard.
+    // The end of the turn was not heard.
     ears.with(|along, now, out| along.standing(9, &[], now, out));
     ears.news();
     ears.prompt("s");

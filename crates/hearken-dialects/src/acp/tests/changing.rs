@@ -1,4 +1,4 @@
-//! Modes, models and other settings: what is told of them, and how one is changed.
+//! Modes, models and other settings: what is announced about them, and how one is changed.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn options(model: &str) -> Value {
     ])
 }
 
-/// Makes one whose agent offers this.
+/// Creates a run whose agent offers these settings.
 fn offering(mut offers: Value) -> Run {
     let mut run = Run::new(Carrier::Lines);
     run.news(&LinkEvent::Connected);
@@ -117,7 +117,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
         "The agent may then act without asking you. Mode: Yolo. The agent says of it: Approves everything. Change it?"
     );
     assert!(run.sent.is_empty(), "nothing by one step");
-    // A choice is no yes.
+    // A choice is not a yes.
     run.respond(6, &run.token(), "1");
     assert_eq!(run.settled.last(), Some(&(6, false)));
     run.yes(7, true);
@@ -141,7 +141,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
     let told = run.told.len();
     run.update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "yolo"}));
     assert_eq!(run.told.len(), told, "it was told");
-    // Where the agent says nothing of it, the warning stands alone.
+    // If the agent says nothing about it, the warning stands alone.
     run.wish(&set(Some("mo")));
     run.respond(8, &run.token(), "3");
     assert_eq!(
@@ -186,7 +186,7 @@ fn options_and_switches_are_chosen_among_and_what_is_set_is_what_the_agent_says(
         run.frames()[1],
         r#"{"jsonrpc":"2.0","id":4,"method":"session/set_config_option","params":{"sessionId":"s","configId":"brave","type":"boolean","value":true}}"#
     );
-    // It is not set after all.
+    // The agent did not set it after all.
     run.frame(json!({"jsonrpc": "2.0", "id": 4, "result": {"configOptions": options("b")}}));
     assert_eq!(run.told.last(), Some(&"acp.set.other"));
     run.wish(&set(Some("brave")));

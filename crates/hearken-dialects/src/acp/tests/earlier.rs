@@ -1,8 +1,8 @@
-//! Going on with a conversation of before.
+//! Continuing an earlier conversation.
 
 use super::*;
 
-/// Makes a client that wants to go on, of an agent that lists and opens conversations by these capabilities.
+/// Creates a client that wants to continue, of an agent with these capabilities for conversations.
 fn wanting(earlier: Earlier, capabilities: Value) -> Run {
     let mut run = Run::wanting(Carrier::Lines, earlier);
     run.wish(&Wish::Prompt("go on".to_owned()));
@@ -69,7 +69,7 @@ fn the_last_one_of_this_folder_is_opened_and_what_was_said_in_it_is_counted_and_
     assert!(
         run.frames()[2].contains(r#""id":4,"method":"session/prompt","params":{"sessionId":"new""#)
     );
-    // What comes from now on is news.
+    // What comes from now on is new.
     run.update(says("agent_message_chunk", "On it."));
     assert_eq!(run.last("output.streaming")["chunk"], "On it.");
     assert_eq!(run.faults, [""; 0]);

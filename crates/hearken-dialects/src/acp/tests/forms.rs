@@ -11,7 +11,7 @@ impl Run {
             "params": {"sessionId": "s", "mode": "form", "message": "Tell me.", "requestedSchema": schema}}));
     }
 
-    /// Has the agent want an address to be opened.
+    /// Has the agent ask to open an address.
     pub fn opens(&mut self, id: &Value, url: &str) {
         self.frame(json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create",
             "params": {"requestId": 1, "mode": "url", "elicitationId": "e", "url": url, "message": "Sign in."}}));
@@ -83,7 +83,7 @@ fn a_form_is_asked_part_by_part_said_once_more_changed_and_sent() {
         question(&run)["question"],
         "Is it right so? Be brave: yes; count: 3; name: Ada; parts: y, x; strategy: Slow, and sure"
     );
-    // One is changed, and leads back.
+    // Changing one part leads back to the final check.
     run.respond(8, &run.token(), "4");
     run.respond(9, &run.token(), WITHOUT);
     assert!(run.sent.is_empty());
@@ -292,7 +292,7 @@ fn property() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Returns a schema without the nulls, which JSON Schema does not take for "not said".
+/// Returns a schema without nulls, which JSON Schema does not treat as absent.
 fn said(mut schema: Value) -> Value {
     for property in schema["properties"].as_object_mut().unwrap().values_mut() {
         property

@@ -26,10 +26,10 @@ use hearken_core::inspect::Checker;
 
 use super::Acp;
 
-/// Every sentence, read once.
+/// Every sentence, loaded once.
 static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
 
-/// Feeds the client and keeps what comes out, each event checked.
+/// A bench that feeds the client and keeps its outputs, checking each event.
 pub(super) struct Run {
     pub acp: Acp,
     checker: Checker,
@@ -46,12 +46,12 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Makes the client of an agent that has not been met.
+    /// Creates the client of an agent that has not been met.
     pub fn new(carrier: Carrier) -> Self {
         Self::wanting(carrier, Earlier::None)
     }
 
-    /// Makes one that is to go on with a conversation of before.
+    /// Creates a client that should continue an earlier conversation.
     pub fn wanting(carrier: Carrier, earlier: Earlier) -> Self {
         let start = Start {
             carrier,
@@ -80,7 +80,7 @@ impl Run {
         }
     }
 
-    /// Makes one whose conversation `s` is open.
+    /// Creates a client whose conversation `s` is open.
     pub fn open() -> Self {
         let mut run = Self::new(Carrier::Lines);
         run.news(&LinkEvent::Connected);
@@ -92,7 +92,7 @@ impl Run {
         run
     }
 
-    /// Makes one that was prompted: the id of that prompt is 3.
+    /// Creates a client that was prompted; the id of that prompt is 3.
     pub fn prompted() -> Self {
         let mut run = Self::open();
         run.wish(&Wish::Prompt("do it".to_owned()));
@@ -116,7 +116,7 @@ impl Run {
         );
     }
 
-    /// Has the agent ask for a permission: once, always, or not.
+    /// Has the agent request a permission, with options for once, always and no.
     pub fn asks(&mut self, id: &Value, call: &Value) {
         let options = json!([
             {"optionId": "once", "name": "Yes", "kind": "allow_once"},
@@ -142,7 +142,7 @@ impl Run {
         self.take(out);
     }
 
-    /// Decides the question that was asked last.
+    /// Decides the latest question.
     pub fn decide(&mut self, request: u64, decision: &str, reason: Option<&str>) {
         let reply = Reply {
             token: ReplyToken::new(self.token()),
@@ -158,17 +158,17 @@ impl Run {
         self.take(out);
     }
 
-    /// Answers a question that is none of a permission.
+    /// Answers a question other than a permission.
     pub fn respond(&mut self, request: u64, token: &str, value: &str) {
         self.answer(request, token, Response::Text(value.to_owned()));
     }
 
-    /// Answers the question that was asked last with yes or no.
+    /// Answers the latest question with yes or no.
     pub fn yes(&mut self, request: u64, yes: bool) {
         self.answer(request, &self.token(), Response::YesNo(yes));
     }
 
-    /// Answers it with a number.
+    /// Answers the latest question with a number.
     pub fn number(&mut self, request: u64, number: f64) {
         self.answer(request, &self.token(), Response::Number(number));
     }
@@ -185,7 +185,7 @@ impl Run {
         self.take(out);
     }
 
-    /// Tells the client that an answer was written, or was not.
+    /// Reports to the client that an answer was written, or was not.
     pub fn written(&mut self, request: u64, went: bool) {
         let outcome = match went {
             true => Ok(Receipt::Written),
@@ -228,19 +228,19 @@ impl Run {
         self.events.push(serde_json::from_str(text).unwrap());
     }
 
-    /// Returns the token of the question that was asked last.
+    /// Returns the token of the latest question.
     pub fn token(&self) -> String {
         let mut asked = self.events.iter().rev();
         let asked = asked.find_map(|event| event["reply_token"].as_str());
         asked.unwrap_or("none").to_owned()
     }
 
-    /// Returns the frames that were sent.
+    /// Returns the frames sent.
     pub fn frames(&self) -> Vec<&str> {
         self.sent.iter().map(|(_, frame)| frame.as_str()).collect()
     }
 
-    /// Returns the kinds of the events, those of states with the state.
+    /// Returns the kinds of the events; for a change of state, the new state.
     pub fn kinds(&self) -> Vec<String> {
         let kind = |event: &Value| {
             let kind = event["type"].as_str().unwrap();
@@ -259,7 +259,7 @@ impl Run {
     }
 }
 
-/// A call that touches a file.
+/// Returns a call that touches a file.
 pub(super) fn touch(status: &str) -> Value {
     json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Touch a file", "kind": "execute",
         "status": status, "rawInput": {"command": "touch x"}})

@@ -140,7 +140,7 @@ fn a_stop_cancels_what_is_open_and_what_comes_until_the_agent_has_stopped() {
     assert_eq!(run.faults, [""; 0]);
 }
 
-/// qwen-code says of a call that a stop cancelled that it has failed: nobody is to hear of it as of something that ran.
+/// qwen-code reports a call that a stop cancelled as failed: it must not be announced as if it had run.
 #[test]
 fn a_call_that_a_stop_cancelled_is_told_only_if_it_is_made_all_the_same() {
     let ends = |run: &mut Run, id: &str, status: &str| {
@@ -184,7 +184,7 @@ fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
     assert_eq!(run.frames().len(), 2, "the answer and the stop");
     run.written(7, true);
     assert_eq!((run.frames().len(), run.over.len()), (2, 0));
-    // Where it did not go out, the stop's own answer is owed.
+    // If it was not delivered, the answer of the stop is still owed.
     let mut run = Run::prompted();
     run.asks(
         &json!(1),
@@ -418,12 +418,12 @@ fn what_no_answer_is_safe_for_can_only_be_rejected() {
     let rm = json!({"toolCallId": "b", "kind": "execute", "rawInput": {"command": "rm -rf src"}});
     let only_reject =
         |run: &Run| run.last("awaiting.confirmation")["allowed_replies"] == json!(["reject"]);
-    // A call that says nothing of what it does.
+    // A call that says nothing about what it does.
     let mut run = Run::prompted();
     let silent = json!({"toolCallId": "a", "kind": "execute", "title": "bash", "rawInput": {}});
     ask(&mut run, 5, silent, &options);
     assert!(only_reject(&run));
-    // One id for two requests that are open.
+    // One id for two open requests.
     let mut run = Run::prompted();
     ask(&mut run, 5, ls.clone(), &options);
     assert!(!only_reject(&run));
@@ -467,7 +467,7 @@ fn every_input_is_said_counted_or_both_and_values_are_compared_as_values() {
             "ls",
             vec!["script", "env", "stdin"],
         ),
-        // That a text happens to contain a value says nothing.
+        // That a text happens to contain a value proves nothing.
         (
             json!({"command": "rm -rf src", "force": "rm"}),
             "rm -rf src",

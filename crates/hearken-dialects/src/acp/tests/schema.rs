@@ -1,4 +1,4 @@
-//! The protocol's own JSON Schema, to which every message that goes out in these tests is held.
+//! The protocol's own JSON Schema, against which every message sent in these tests is checked.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use super::*;
 
 const SCHEMA: &str = include_str!("../../../../../tests/fixtures/acp/schema.json");
 
-/// What goes out, and what the schema calls it.
+/// The messages that are sent, and the schema's names for them.
 const OUT: [(&str, &str); 11] = [
     ("initialize", "InitializeRequest"),
     ("session/new", "NewSessionRequest"),
@@ -24,7 +24,7 @@ const OUT: [(&str, &str); 11] = [
     ("$/cancel_request", "CancelRequestNotification"),
 ];
 
-/// Knows each kind of message by its name, read once.
+/// The validators of each kind of message by name, built once.
 static VALIDATORS: LazyLock<BTreeMap<&str, Validator>> = LazyLock::new(|| {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     let names = OUT.iter().map(|(_, name)| *name);
@@ -41,7 +41,7 @@ static VALIDATORS: LazyLock<BTreeMap<&str, Validator>> = LazyLock::new(|| {
     names.map(|name| (name, validator(name))).collect()
 });
 
-/// Returns what is wrong with a message that goes out.
+/// Returns what is wrong with a message that is sent.
 fn wrong(frame: &str) -> Vec<String> {
     let message: Value = serde_json::from_str(frame).unwrap();
     let map = message.as_object().unwrap();
@@ -78,7 +78,7 @@ fn wrong(frame: &str) -> Vec<String> {
     faults
 }
 
-/// Holds a message that goes out to the schema.
+/// Checks a message that is sent against the schema.
 pub fn hold(frame: &str) {
     assert!(!frame.contains('\n'), "one message a line: {frame}");
     assert_eq!(wrong(frame), [""; 0], "{frame}");

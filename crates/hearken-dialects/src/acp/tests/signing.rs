@@ -1,4 +1,4 @@
-//! Signing in: the ways that an agent offers, and going on with what it refused.
+//! Signing in: the ways that an agent offers, and repeating what it refused.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn authenticate(id: u64, way: &str) -> String {
     )
 }
 
-/// Makes one whose agent wants somebody to sign in, and of which a prompt is held.
+/// Creates a client with a held prompt, of an agent that requires signing in.
 fn wanting(ways: Value) -> Run {
     let mut run = Run::new(Carrier::Lines);
     run.wish(&Wish::Prompt("go".to_owned()));
@@ -92,7 +92,7 @@ fn what_does_not_work_is_told_and_asked_again_and_an_answer_that_did_not_go_out_
     run.respond(6, &run.token(), "2");
     run.written(6, false);
     run.respond(7, &run.token(), "2");
-    // The agent may be heard before the word that it was written to.
+    // The agent's answer may arrive before the report that our request was written.
     run.frame(
         json!({"jsonrpc": "2.0", "id": 4, "error": {"code": -32603, "message": "no such key"}}),
     );
@@ -103,7 +103,7 @@ fn what_does_not_work_is_told_and_asked_again_and_an_answer_that_did_not_go_out_
         run.kinds().iter().filter(asks).count()
     };
     assert_eq!(asked(&run), 2);
-    // One that is done by hand is explained, asked of nobody, and asked again.
+    // A way by hand is explained, requested from nobody, and asked again.
     let sent = run.sent.len();
     run.respond(8, &run.token(), "3");
     assert_eq!(run.settled.last(), Some(&(8, true)));

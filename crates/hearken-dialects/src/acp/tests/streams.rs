@@ -1,4 +1,4 @@
-//! Random agents and random persons: what must hold whatever both do.
+//! Random agents and random people: what must hold whatever both do.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What happens next; the numbers choose ids and the like.
+/// One random step; the numbers choose ids and the like.
 #[derive(Debug, Clone)]
 enum Step {
     Agent(Value),
@@ -17,7 +17,7 @@ enum Step {
     Written(bool),
     /// The agent asks for a form.
     Elicits(u8),
-    /// The person answers what is asked of such a kind.
+    /// The person answers the open question with this kind of answer.
     Fills(&'static str),
     Prompt,
     Stop,
@@ -95,7 +95,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What became of a request of the agent.
+/// The outcome of a request from the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Open,
@@ -108,7 +108,7 @@ proptest! {
     #[test]
     fn no_permission_is_given_that_was_not_and_none_is_lost(steps in prop::collection::vec(step(), 0..40)) {
         let mut run = Run::prompted();
-        // By the id of the request: ids are not used again while one is open.
+        // By the id of the request: an id is not reused while it is open.
         let mut requests: BTreeMap<u8, Fate> = BTreeMap::new();
         let mut decided: Vec<(u64, &'static str)> = Vec::new();
         let (mut prompt_id, mut request, mut stops, mut taken_back) = (3_u64, 0, 0, Vec::new());
@@ -206,7 +206,7 @@ proptest! {
                         _ => "always",
                     };
                     prop_assert_eq!(option, wanted);
-                    // What does not go out can be given again.
+                    // An answer that was not delivered can be given again.
                     continue;
                 } else if outcome == "cancelled" {
                     prop_assert!(stops > 0, "nobody stopped: {frame}");
@@ -216,7 +216,7 @@ proptest! {
                 }
                 requests.insert(id, Fate::Over);
             }
-            // An answer that went out is the last word on its request.
+            // A delivered answer is the last word on its request.
             if let (Step::Written(true), Some((number, true))) = (&step, run.settled.get(settled)) {
                 let frame = run.sent.iter().rev().find(|(it, _)| it == number);
                 if let Some((_, frame)) = frame {
@@ -229,7 +229,7 @@ proptest! {
         let open: Vec<u8> = requests.iter().filter(|(_, fate)| **fate == Fate::Open).map(|(id, _)| *id).collect();
         let waiting = run.acp.waiting();
         for id in &open {
-            // What its agent said to be over waits for nothing.
+            // A request in a turn that its agent ended waits for nothing.
             let ends = ["session.completed", "session.cancelled", "session.errored"];
             let over = run.kinds().iter().any(|kind| ends.contains(&kind.as_str()));
             prop_assert!(over || waiting.iter().any(|it| it.is(&json!(id))), "{id} was lost: {waiting:?}");

@@ -1,4 +1,4 @@
-//! What an agent does in a turn, and what is told of it when.
+//! What an agent does in a turn, and what is announced of it when.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn ends(run: &mut Run, reason: &str) {
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": reason}}));
 }
 
-/// A position counts characters, also of the end: else the text would seem to come twice.
+/// A position counts characters, at the end, too; otherwise, the text would seem to come twice.
 #[test]
 fn each_piece_of_text_begins_where_the_one_before_it_ended() {
     let mut run = Run::prompted();
@@ -43,7 +43,8 @@ fn what_a_call_did_is_named_when_it_is_done() {
     );
 }
 
-/// opencode asks with the change, and says of the end only that the file was written, under a path that begins nowhere.
+/// opencode sends the change with its request, and at the end only says that the file was written, under a path without
+/// its leading slash.
 #[test]
 fn what_was_changed_is_known_at_the_end_though_the_agent_does_not_say_it_again() {
     let mut run = Run::prompted();
@@ -272,7 +273,7 @@ fn what_a_call_brought_and_what_is_planned_travel_beside_the_event() {
     assert_eq!(run.faults, [""; 0]);
 }
 
-/// Has a call made, and gives the types of what is told of it, but for the states.
+/// Runs a call, and returns the types of its events, except changes of state.
 fn told_of(
     run: &mut Run,
     name: &str,
@@ -309,7 +310,7 @@ fn todos(second: &str) -> Value {
 
 const OF_A_TOOL: [&str; 2] = ["tool.invoked", "tool.completed"];
 
-/// opencode writes its plan down by a call titled "2 todos", and sends no plan; others send it beside such a call.
+/// opencode writes its plan by a call titled "2 todos", and sends no plan; others send one beside such a call.
 #[test]
 fn a_call_that_writes_down_a_plan_is_told_as_the_plan() {
     let mut run = Run::prompted();
@@ -319,7 +320,7 @@ fn a_call_that_writes_down_a_plan_is_told_as_the_plan() {
     let (plan, input) = (todos("in_progress"), json!({"todos": todos("in_progress")}));
     let told = told_of(&mut run, "todowrite", &input, "completed", Some(&plan));
     assert_eq!(told, ["progress.updated"]);
-    // The same list once more is no news; one that could not be written down is no plan.
+    // Repeating the same list is no news; a list that could not be written down is no plan.
     let told = told_of(&mut run, "todowrite", &input, "completed", None);
     assert_eq!(told, Vec::<String>::new());
     let input = json!({"todos": todos("completed")});
@@ -333,7 +334,7 @@ fn a_call_that_writes_down_a_plan_is_told_as_the_plan() {
     assert_eq!(step, (&json!(2), &json!(2)));
 }
 
-/// Nothing that a call did hides behind a list that it was given.
+/// Nothing that a call did hides behind a list among its inputs.
 #[test]
 fn a_call_that_is_given_more_than_a_list_or_is_of_another_tool_is_told() {
     let mut run = Run::prompted();
@@ -358,7 +359,7 @@ fn a_call_that_is_given_more_than_a_list_or_is_of_another_tool_is_told() {
     }
 }
 
-/// What it wrote before and behind such a call are two texts, as around any call.
+/// The texts before and after such a call are two outputs, as around any call.
 #[test]
 fn text_ends_before_a_call_that_writes_down_a_plan() {
     let mut run = Run::prompted();
@@ -420,7 +421,7 @@ fn too_many_calls_are_counted_and_told() {
     assert_eq!(run.faults, [""; 0]);
 }
 
-/// Nobody answers for what nobody prompted: a call of it that never ends must not hold the person up.
+/// Nothing ends unprompted work: a call in it that never ends must not hold the person up.
 #[test]
 fn what_an_agent_does_unprompted_holds_up_neither_a_prompt_nor_a_stop() {
     let background = || {
@@ -440,7 +441,7 @@ fn what_an_agent_does_unprompted_holds_up_neither_a_prompt_nor_a_stop() {
     assert_eq!(run.faults, [""; 0]);
 }
 
-/// codex-acp writes what its program has to say as one piece, with nothing before what the model writes.
+/// codex-acp writes a notice of its program in one piece, and what the model writes follows without a break.
 #[test]
 fn a_notice_of_the_agents_program_is_not_the_beginning_of_what_the_model_writes() {
     let says = |run: &mut Run, text: &str| {
@@ -493,7 +494,7 @@ fn a_turn_that_stops_at_a_rejection_says_so_and_not_that_somebody_else_stopped_i
         (by.as_str(), said.as_str()),
         ("user", "It stopped at what you rejected.")
     );
-    // What was cancelled later was not cancelled by that.
+    // A later cancellation has nothing to do with that rejection.
     let mut run = Run::prompted();
     run.asks(&json!(1), &json!({"toolCallId": "c", "title": "x"}));
     run.decide(7, "reject", None);

@@ -84,7 +84,7 @@ pub(super) fn way_to(state: State) -> Vec<Message> {
     way
 }
 
-/// Brings a session into a state by messages without departures.
+/// Returns a session led into a state by messages without departures.
 pub(super) fn session_in(state: State) -> Negotiation {
     let mut session = Negotiation::default();
     for message in way_to(state) {

@@ -1,4 +1,4 @@
-//! Permissions: what is asked, what goes out, and who was faster.
+//! Permissions: the questions, the answers sent, and races.
 
 use super::*;
 
@@ -280,7 +280,7 @@ fn an_answer_that_finds_nobody_is_not_told_as_taken() {
         "thinking",
         "the question is over"
     );
-    // One that went out, and behind which they went away, perhaps came too late.
+    // The hook went away after the answer was sent: it perhaps came too late.
     let id = run.asks("touch b.txt");
     run.decide(2, "accept", None);
     run.went(2, true);
@@ -302,7 +302,7 @@ fn several_are_asked_one_after_the_other_and_each_answer_goes_to_its_own() {
         (run.decision(first), run.decision(second)),
         (&json!({"behavior": "allow"}), &json!({"behavior": "deny"}))
     );
-    // The same twice at once is two calls.
+    // The same command twice at the same time is two calls.
     let mut run = Run::busy();
     run.shell("PreToolUse", "c", "touch a.txt");
     run.shell("PreToolUse", "d", "touch a.txt");

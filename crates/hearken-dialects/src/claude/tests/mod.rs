@@ -1,4 +1,4 @@
-//! Claude Code as it was seen, and as it was not: the messages of its hooks, small and written anew.
+//! Claude Code as observed, and as never observed: the messages of its hooks, shortened and rewritten.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,17 +20,17 @@ use hearken_core::inspect::Checker;
 
 use super::Claude;
 
-/// Every sentence, read once.
+/// All sentences, loaded once.
 static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
 
-/// Feeds the machine and keeps what comes out, each event checked.
+/// Feeds the machine and keeps its output, checking each event.
 pub(super) struct Run {
     pub claude: Claude,
     checker: Checker,
     pub events: Vec<Value>,
     pub view_only: usize,
     pub told: Vec<&'static str>,
-    /// What requests were answered with, by our numbers of them, and the number of the person's answer.
+    /// The answers to requests, by our numbers for them, each with the number of the person's answer.
     pub answers: BTreeMap<u64, (Option<u64>, Value)>,
     pub settled: Vec<(u64, bool)>,
     pub over: Vec<Over>,
@@ -38,7 +38,7 @@ pub(super) struct Run {
     pub faults: Vec<String>,
     pub now: Now,
     pub next: u64,
-    /// Which of several conversations speaks.
+    /// The conversation that sends the next message.
     pub who: &'static str,
 }
 
@@ -70,12 +70,12 @@ impl Run {
         }
     }
 
-    /// Makes one that listens.
+    /// Creates a run that listens.
     pub fn new() -> Self {
         Self::over(Carrier::Requests)
     }
 
-    /// Makes one in which a turn is under way.
+    /// Creates a run with an active turn.
     pub fn busy() -> Self {
         let mut run = Self::new();
         run.prompted("do it");
@@ -88,7 +88,7 @@ impl Run {
         self.take(out);
     }
 
-    /// Has a request come in; gives our number of it.
+    /// Delivers a request; returns our number for it.
     pub fn post(&mut self, path: &str, body: impl ToString) -> u64 {
         self.next += 1;
         let request = Request {
@@ -103,7 +103,7 @@ impl Run {
         self.next
     }
 
-    /// Has a hook say something; gives our number of the request.
+    /// Sends a hook's message; returns our number for the request.
     pub fn hook(&mut self, event: &str, mut more: Value) -> u64 {
         let own = json!({"session_id": self.who, "transcript_path": "/t.jsonl", "cwd": "/work/a", "hook_event_name": event});
         for (key, value) in own.as_object().unwrap() {
@@ -119,7 +119,7 @@ impl Run {
         )
     }
 
-    /// Has the shell be called, or a call of it be over.
+    /// Reports a shell call, or its end.
     pub fn shell(&mut self, event: &str, call: &str, command: &str) -> u64 {
         let mut what = json!({"tool_name": "Bash", "tool_input": {"command": command, "description": "Makes a file"},
             "tool_use_id": call});
@@ -132,7 +132,7 @@ impl Run {
         self.hook(event, what)
     }
 
-    /// Has it ask for the permission to run a command.
+    /// Requests the permission to run a command.
     pub fn asks(&mut self, command: &str) -> u64 {
         self.hook(
             "PermissionRequest",
@@ -163,7 +163,7 @@ impl Run {
         self.take(out);
     }
 
-    /// Decides the question that was asked last.
+    /// Decides the last question.
     pub fn decide(&mut self, request: u64, decision: &str, reason: Option<&str>) {
         let mut asked = self.events.iter().rev();
         let token = asked.find_map(|event| event["reply_token"].as_str());
@@ -192,7 +192,7 @@ impl Run {
         self.take(out);
     }
 
-    /// Has an answer go out, or find nobody there.
+    /// Reports an answer as sent, or as undeliverable.
     pub fn went(&mut self, request: u64, went: bool) {
         let outcome = match went {
             true => Ok(Receipt::Written),
@@ -232,7 +232,7 @@ impl Run {
         self.events.push(serde_json::from_str(text).unwrap());
     }
 
-    /// Returns the kinds of the events, those of states with the state.
+    /// Returns the kinds of the events, with the state for state events.
     pub fn kinds(&self) -> Vec<String> {
         let kind = |event: &Value| {
             let kind = event["type"].as_str().unwrap();

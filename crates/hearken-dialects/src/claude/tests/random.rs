@@ -1,4 +1,5 @@
-//! Over random messages, legal and not: no panic, no invalid event, no question lost, nothing answered that nobody answered.
+//! Random messages, legal and not: no panic, no invalid event, no lost question, no answer that the person did not
+//! give.
 
 use std::collections::BTreeSet;
 
@@ -125,7 +126,7 @@ proptest! {
             for (by, body) in run.answers.values() {
                 prop_assert!(by.is_some() || *body == json!({}), "{body}");
             }
-            // Whatever is no question was let go; a question is asked, waits to be asked, or was let go.
+            // Requests without a question were let go; a question is asked, is queued, or was let go.
             for id in (1..=run.next).filter(|id| run.is_held(*id) && !lapsed.contains(id)) {
                 prop_assert!(asked.contains(&id), "{id} is held");
                 let name = id.to_string();

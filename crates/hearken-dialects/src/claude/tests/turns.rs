@@ -1,4 +1,4 @@
-//! Turns: what is told of them, how they end, and that nothing is told twice.
+//! Turns: what is announced, how they end, and that nothing is announced twice.
 
 use super::*;
 
@@ -192,7 +192,7 @@ fn a_turn_that_falls_silent_is_perhaps_over_and_that_is_said_once() {
     run.after(Duration::from_secs(20));
     run.after(Duration::from_secs(200));
     assert_eq!(run.told, ["claude.silent"]);
-    // Anything that follows shows that it was not.
+    // Anything that follows proves that it was not over.
     run.shell("PreToolUse", "c", "sleep 600");
     run.after(Duration::from_secs(2));
     run.after(Duration::from_secs(600));
@@ -339,13 +339,13 @@ fn what_stands_in_its_transcript_is_heard_once_with_what_follows_it_and_nothing_
     with(&mut run, "PreToolUse", &[old, one], call());
     with(&mut run, "PostToolUse", &[old, one], call());
     assert_eq!(said(&run), ["I look."]);
-    // The same words once more are other words; the last ones come with the end, too.
+    // The same words again are another text; the final text also comes with the end.
     let (two, three) = (("b", "I look."), ("c", "It is done."));
     let stop = || json!({"last_assistant_message": "It is done."});
     with(&mut run, "Stop", &[old, one, two, three], stop());
     assert_eq!(said(&run), ["I look.", "I look.", "It is done."]);
     assert_eq!(run.count("session.completed"), 1);
-    // In the next turn they are said again, and nothing begins one but what happens.
+    // In the next turn they are announced again, and texts alone do not begin a turn.
     with(
         &mut run,
         "Notification",
@@ -356,7 +356,7 @@ fn what_stands_in_its_transcript_is_heard_once_with_what_follows_it_and_nothing_
     with(&mut run, "UserPromptSubmit", &[three], prompt());
     with(&mut run, "Stop", &[three], stop());
     assert_eq!(said(&run).len(), 4);
-    // Why a turn broke off is written there as if it had said that.
+    // The transcript contains the reason of a break as if the agent had written it.
     with(&mut run, "UserPromptSubmit", &[three], prompt());
     with(
         &mut run,
@@ -365,7 +365,7 @@ fn what_stands_in_its_transcript_is_heard_once_with_what_follows_it_and_nothing_
         json!({"error": "API Error"}),
     );
     assert_eq!((said(&run).len(), run.count("session.errored")), (4, 1));
-    // A helper's message says nothing of what it wrote itself.
+    // A subagent's message contains none of the conversation's own texts.
     with(&mut run, "UserPromptSubmit", &[], prompt());
     let mut aside = call();
     aside["agent_id"] = "h".into();

@@ -98,7 +98,7 @@ fn without_a_list_of_decisions_those_of_the_schema_are_offered() {
         ["codex.left_out"],
         "what is not known is not offered"
     );
-    // A rule that can't be said whole is none that can be chosen.
+    // A rule that can't be read out in full can't be chosen.
     let long = vec!["x"; 300];
     run.request(json!(1), "item/commandExecution/requestApproval", json!({"turnId": "u", "itemId": "d", "command": "ls",
         "availableDecisions": ["accept", {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": long}}]}));
@@ -203,7 +203,7 @@ fn what_another_client_answers_is_decided_elsewhere() {
 
 #[test]
 fn a_running_call_that_is_declined_ends_once_and_who_rejected_it_is_told_nothing() {
-    // What is rejected here, if anything, whether another call runs behind that, and what is told.
+    // The call rejected here, if any; whether another call runs after it; and what is announced.
     for (rejected, goes_on, told) in [
         (None, false, &["codex.declined"] as &[&str]),
         (Some("c"), false, &[]),
@@ -258,7 +258,7 @@ fn an_answer_that_is_lost_on_its_way_is_perhaps_there_until_the_server_asks_agai
     run.written(1, true);
     run.lose();
     assert!(matches!(run.settled[0], (1, Err(Undelivered::Unknown(_)))));
-    // Nobody is there who asked: nothing goes out.
+    // The server that asked is gone: nothing is sent.
     run.decide(2, "accept", None);
     assert!(matches!(run.settled[1], (2, Err(Undelivered::Kept(_)))));
     run.connect(&["t"]);
@@ -334,7 +334,7 @@ fn an_answer_that_somebody_was_faster_than_is_settled_by_what_became_of_it() {
 fn what_was_not_heard_or_can_t_be_said_in_full_is_never_allowed_by_a_key() {
     let refusals = ["reject", "reject, and stop the turn"];
     let mut run = Run::in_turn();
-    // What the call does was said before anybody listened.
+    // What the call does was said before we joined.
     for (id, method) in [
         (json!(0), "item/commandExecution/requestApproval"),
         (json!(1), "item/fileChange/requestApproval"),
@@ -347,7 +347,7 @@ fn what_was_not_heard_or_can_t_be_said_in_full_is_never_allowed_by_a_key() {
         assert_eq!(decisions(&run), refusals, "{method}");
         run.resolved(id);
     }
-    // More files than are looked at.
+    // More files than are kept.
     let changes: Vec<Value> = (0..600)
         .map(|n| json!({"path": format!("f{n}"), "kind": {"type": "add"}, "diff": "x\n"}))
         .collect();
@@ -361,7 +361,7 @@ fn what_was_not_heard_or_can_t_be_said_in_full_is_never_allowed_by_a_key() {
     );
     assert_eq!(decisions(&run), refusals);
     run.resolved(json!(2));
-    // A question that is longer than its title may be; all of it stands among the details.
+    // A question longer than a title may be; the details have all of it.
     let message = "x".repeat(600);
     run.request(json!(3), "mcpServer/elicitation/request", json!({"turnId": "u", "serverName": "mock",
         "mode": "form", "message": message, "requestedSchema": {"type": "object", "properties": {}}, "_meta": {"persist": ["session"]}}));
@@ -369,7 +369,7 @@ fn what_was_not_heard_or_can_t_be_said_in_full_is_never_allowed_by_a_key() {
     let more = &run.last("awaiting.confirmation")["extra_context"]["question"];
     assert!(more.as_str().unwrap().contains(&message));
     run.resolved(json!(3));
-    // What a tool is called with.
+    // The inputs of a tool.
     run.request(
         json!(4),
         "mcpServer/elicitation/request",
@@ -410,7 +410,7 @@ fn changes_that_ask_for_a_whole_folder_are_allowed_by_number_alone_with_the_fold
     assert_eq!(run.answers(), [(json!(0), json!({"decision": "accept"}))]);
     run.written(2, true);
     run.resolved(json!(0));
-    // One that can't be said whole can't be given.
+    // Permissions that can't be read out in full can't be granted.
     ask(&mut run, 1, &format!("/{}", "x".repeat(300)));
     assert_eq!(decisions(&run), ["reject", "reject, and stop the turn"]);
 }
@@ -428,7 +428,7 @@ fn a_decision_that_comes_before_the_word_that_ours_left_is_perhaps_not_ours() {
         [(1, Ok(Receipt::Written))],
         "nobody says that it was taken"
     );
-    // Why is told all the same.
+    // The reason is sent all the same.
     let steer = run
         .sent
         .iter()

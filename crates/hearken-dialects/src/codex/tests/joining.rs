@@ -30,7 +30,7 @@ fn a_server_is_greeted_and_every_thread_that_is_loaded_is_joined() {
     let mut run = Run::new(Carrier::WebSocket, None);
     run.connect(&[]);
     assert_eq!(run.told, ["codex.no_thread"]);
-    // One that begins later, and one that somebody loads.
+    // A thread that begins later, and one that another client loads.
     run.frame(json!({"method": "thread/started", "params": {"thread": {"id": "t"}}}));
     run.frame(json!({"method": "thread/status/changed", "params": {"threadId": "s", "status": {"type": "idle"}}}));
     run.frame(json!({"method": "thread/status/changed", "params": {"threadId": "r", "status": {"type": "notLoaded"}}}));
@@ -101,7 +101,7 @@ fn a_turn_that_is_joined_in_the_middle_is_told_from_there_on() {
     let mut run = Run::new(Carrier::WebSocket, None);
     run.connect(&["t"]);
     run.grant("thread/resume", &resumed("waiting"));
-    // What comes before it is known what was missed, waits.
+    // What comes before the missed part is known has to wait.
     run.asks_again(json!(3), "c");
     assert_eq!(run.events.len(), 0);
     let items = json!([
@@ -172,7 +172,7 @@ fn a_server_that_was_killed_leaves_no_turn_and_no_question_behind() {
     let mut run = Run::in_turn();
     run.asks(json!(0), "c");
     run.lose();
-    // It is back, and has nothing loaded.
+    // The server is back, with nothing loaded.
     run.connect(&[]);
     let last = json!({"id": "u", "status": "interrupted", "items": [], "error": null});
     run.grant("thread/turns/list", &json!({"data": [last]}));
@@ -203,7 +203,7 @@ fn the_same_id_for_something_else_is_another_question() {
         &json!({"data": [{"id": "u", "status": "inProgress", "items": []}]}),
     );
     assert_eq!((run.back, run.count("awaiting.confirmation")), (0, 2));
-    // A question that the server says it waits for, and does not ask again, is not waited for for ever.
+    // A question that the server says it waits for, but does not repeat, is not awaited for ever.
     run.lose();
     run.connect(&["t"]);
     run.grant("thread/resume", &resumed("waiting"));
@@ -223,7 +223,7 @@ fn more_threads_than_can_be_followed_are_told_once() {
     let ids: Vec<String> = (0..70).map(|n| format!("n{n}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     run.connect(&ids);
-    // Those in which nothing happens make room.
+    // Threads without activity make room.
     assert!(!run.told.contains(&"codex.too_many"));
     for id in &ids {
         run.frame(

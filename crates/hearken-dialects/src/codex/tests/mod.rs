@@ -1,4 +1,4 @@
-//! The client against servers that behave and servers that do not; the frames are those of the real one, made short.
+//! The client against servers that behave and servers that do not; the frames are the real server's, shortened.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,10 +21,10 @@ use hearken_core::inspect::Checker;
 
 use super::Codex;
 
-/// Every sentence, read once.
+/// Every sentence, loaded once.
 static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
 
-/// Feeds the client and keeps what comes out, each event checked.
+/// A bench that feeds the client and keeps its outputs, checking each event.
 pub(super) struct Run {
     pub codex: Codex,
     checker: Checker,
@@ -72,7 +72,7 @@ impl Run {
         }
     }
 
-    /// Makes one that follows the thread `t`, in which nothing happens.
+    /// Creates a client that follows the thread `t`, in which nothing happens.
     pub fn joined() -> Self {
         let mut run = Self::new(Carrier::WebSocket, None);
         run.connect(&["t"]);
@@ -82,14 +82,14 @@ impl Run {
         run
     }
 
-    /// Makes one that follows the thread `t`, in which the turn `u` runs.
+    /// Creates a client that follows the thread `t`, in which the turn `u` runs.
     pub fn in_turn() -> Self {
         let mut run = Self::joined();
         run.begins("u", "do it");
         run
     }
 
-    /// Connects, to a server that has these threads loaded.
+    /// Connects to a server that has these threads loaded.
     pub fn connect(&mut self, threads: &[&str]) {
         self.news(&LinkEvent::Connected);
         self.grant("initialize", &json!({"userAgent": "hearken/0.169.0"}));
@@ -109,7 +109,7 @@ impl Run {
         self.news(&LinkEvent::Frame(Frame::of(text.to_string())));
     }
 
-    /// Has the server say something of the thread `t`.
+    /// Has the server send a notification about the thread `t`.
     pub fn says(&mut self, method: &str, params: Value) {
         let mut params = params;
         params["threadId"] = json!("t");
@@ -137,7 +137,7 @@ impl Run {
         self.says(method, json!({"item": item, "turnId": turn}));
     }
 
-    /// Has the server ask for the command of an item.
+    /// Has the server ask for approval of an item's command.
     pub fn asks(&mut self, id: Value, item: &str) {
         self.item("item/started", "u", touch(item, "inProgress"));
         self.asks_again(id, item);
@@ -161,7 +161,7 @@ impl Run {
         self.says("serverRequest/resolved", json!({"requestId": id}));
     }
 
-    /// Answers the request of ours with this method that was sent last.
+    /// Grants our latest request with this method.
     pub fn grant(&mut self, method: &str, result: &Value) {
         let id = self.asked(method);
         self.frame(json!({"id": id, "result": result}));
@@ -191,7 +191,7 @@ impl Run {
         self.take(out);
     }
 
-    /// Decides the question that was asked last.
+    /// Decides the latest question.
     pub fn decide(&mut self, request: u64, decision: &str, reason: Option<&str>) {
         let answer = Answer::Decision {
             decision: Decision::parse(decision),
@@ -272,7 +272,7 @@ impl Run {
         asked.unwrap_or("none").to_owned()
     }
 
-    /// Returns the answers to requests of the server that were sent.
+    /// Returns the answers sent to requests from the server.
     pub fn answers(&self) -> Vec<(Value, Value)> {
         let answers = self
             .sent
@@ -286,7 +286,7 @@ impl Run {
             .collect()
     }
 
-    /// Returns the kinds of the events, those of states with the state.
+    /// Returns the kinds of the events; for a change of state, the new state.
     pub fn kinds(&self) -> Vec<String> {
         let kind = |event: &Value| {
             let kind = event["type"].as_str().unwrap();
@@ -308,7 +308,7 @@ impl Run {
         self.events.iter().rev().find(is).unwrap()
     }
 
-    /// Returns all text that was told.
+    /// Returns all text that was announced.
     pub fn text(&self) -> String {
         let chunks = self
             .events
@@ -318,7 +318,7 @@ impl Run {
     }
 }
 
-/// The answer to `thread/resume`.
+/// Returns the answer to `thread/resume`.
 pub(super) fn resumed(status: &str) -> Value {
     let flags = match status {
         "waiting" => json!({"type": "active", "activeFlags": ["waitingOnApproval"]}),
@@ -328,7 +328,7 @@ pub(super) fn resumed(status: &str) -> Value {
     json!({"thread": {"id": "t", "status": flags, "cwd": "/work/a"}, "model": "m", "cwd": "/work/a"})
 }
 
-/// A command that touches a file.
+/// Returns a command that touches a file.
 pub(super) fn touch(item: &str, status: &str) -> Value {
     json!({"type": "commandExecution", "id": item, "command": "/bin/bash -lc 'touch a.txt'", "cwd": "/work/a",
         "source": "agent", "status": status, "aggregatedOutput": null, "exitCode": null})

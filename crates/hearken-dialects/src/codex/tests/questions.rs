@@ -35,7 +35,7 @@ fn questions_of_the_agent_are_asked_one_after_the_other_and_answered_together() 
     run.resolved(json!(5));
     assert_eq!(run.settled.last(), Some(&(2, Ok(Receipt::Taken))));
     assert_eq!(run.kinds().last().unwrap(), "thinking");
-    // Answered elsewhere halfway, nothing goes out.
+    // Answered elsewhere halfway through: nothing is sent.
     run.request(json!(6), "item/tool/requestUserInput", input());
     run.respond(3, Response::Text("Red".to_owned()));
     run.resolved(json!(6));
@@ -171,7 +171,7 @@ fn forms_of_servers_are_asked_field_by_field_and_can_be_declined() {
     );
     run.written(3, true);
     run.resolved(json!(2));
-    // What can't be asked is told, and stays open for others.
+    // A form that can't be asked is reported, and stays open for other clients.
     run.request(
         json!(3),
         "mcpServer/elicitation/request",

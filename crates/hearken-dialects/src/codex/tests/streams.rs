@@ -1,4 +1,4 @@
-//! Random servers and random persons: what must hold whatever both do.
+//! Random servers and random people: what must hold whatever both do.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What happens next; the numbers choose ids and the like.
+/// One random step; the numbers choose ids and the like.
 #[derive(Debug, Clone)]
 enum Step {
     Begins,
@@ -106,7 +106,7 @@ proptest! {
     fn nothing_is_answered_that_nobody_answered_and_no_question_is_lost(steps in prop::collection::vec(step(), 0..50)) {
         let mut run = Run::in_turn();
         let mut turn = "u".to_owned();
-        // What the server has open over the connection that is there: the item of each id.
+        // The server's open requests over the present connection: the item of each id.
         let mut open: BTreeMap<u8, String> = BTreeMap::new();
         let mut decided: Vec<(u64, &'static str)> = Vec::new();
         let (mut request, mut up, mut turns) = (0, true, 0_u32);
@@ -116,7 +116,7 @@ proptest! {
             match &step {
                 Step::Loses if up => {
                     up = false;
-                    // A server that is asked again asks again; here each return is of one that began anew.
+                    // A server that is still the same asks again; here, every server that returns has restarted.
                     open.clear();
                     run.lose();
                 }
@@ -161,7 +161,7 @@ proptest! {
                     run.ends(&turn, how);
                 }
                 Step::Item(method, item) => {
-                    // What was declined is asked no more.
+                    // The approval of a declined item is no longer asked.
                     if item["status"] == "declined" {
                         open.retain(|_, asked| item["id"] != **asked);
                     }
@@ -217,7 +217,7 @@ proptest! {
             }
         }
         prop_assert_eq!(&run.faults, &Vec::<String>::new());
-        // What the server has open waits here, unless the person stopped its turn, or the turn was not told any more.
+        // The server's open requests wait here, unless the person stopped the turn, or it was no longer announced.
         if run.over.is_empty() && !run.told.contains(&"stop_turn.asked_to_stop") && up {
             let waiting = run.codex.waiting();
             for id in open.keys() {

@@ -46,7 +46,7 @@ fn a_turn_is_a_session_that_begins_with_its_prompt_and_says_each_text_once() {
         ]
     );
     assert!(run.faults.is_empty(), "{:?}", run.faults);
-    // What comes late of it is nobody's.
+    // A late item of it is ignored.
     run.item("item/completed", "u", touch("late", "completed"));
     assert_eq!(run.count("session.started"), 1);
 }
@@ -204,7 +204,7 @@ fn two_threads_are_two_agents_and_neither_ends_the_others_turn() {
     ));
     assert_eq!(run.count("session.completed"), 1);
     assert!(run.codex.connection().in_turn);
-    // Each can be meant by itself.
+    // Each thread can be addressed by itself.
     assert!(run.codex.connection().converses);
     let other = run.last("session.completed")["producer"]["agent_id"]
         .as_str()
@@ -253,14 +253,14 @@ fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() 
     let other = json!({"type": "userMessage", "id": "f", "clientId": null, "content": [{"type": "text", "text": "also"}]});
     run.item("item/started", "u", other);
     assert_eq!(run.told.last(), Some(&"codex.added"));
-    // Where the connection goes before the server has said a word of it, that is said.
+    // A connection lost before the server has answered the prompt is reported.
     let mut lost = Run::joined();
     lost.wish(&Wish::Prompt("x".to_owned()));
     lost.lose();
     assert_eq!(lost.told, ["codex.prompt_lost"]);
     lost.lose();
     assert_eq!(lost.told.len(), 1);
-    // Where the turn was over before it came, it begins another.
+    // If the turn was over before the prompt arrived, the prompt begins another.
     run.refuse("turn/steer", "no active turn");
     assert_eq!(run.sent.last().unwrap().1["method"], "turn/start");
     run.asks(json!(3), "c");

@@ -1,4 +1,4 @@
-//! What is asked for after each connection.
+//! What is requested after each connection.
 
 use super::*;
 

@@ -1,14 +1,14 @@
-//! What is too long, too much or not readable: it is told, and nothing is allowed by it.
+//! Input that is too long, too much or unreadable: it is announced, and nothing can be allowed by it.
 
 use super::*;
 
-/// A permission for something that no command says.
+/// A permission that no command describes.
 fn fetch(patterns: Value, always: Value, metadata: Value) -> Value {
     json!({"id": "per_1", "sessionID": "ses_a", "permission": "webfetch", "patterns": patterns,
         "metadata": metadata, "always": always, "tool": {"messageID": "msg_2", "callID": "c"}})
 }
 
-/// Has it ask, and gives the question's answers and the told count of those that are left out.
+/// Asks for a permission; returns the question's answers and the announced count of those left out.
 fn asked(what: Value) -> (Run, Value, Option<String>) {
     let mut run = Run::busy();
     run.says("permission.asked", what);
@@ -132,7 +132,7 @@ fn a_permission_that_says_nothing_of_its_call_is_for_what_is_known_of_it() {
     let mut what = fetch(json!([]), json!([]), json!({}));
     run.says("permission.asked", what.clone());
     assert_eq!(run.last("awaiting.confirmation")["action"], "webfetch");
-    // What is needed besides the call is not the call.
+    // What the call also needs is not the call itself.
     let mut run = Run::busy();
     run.shell("c", "running");
     what["permission"] = "external_directory".into();

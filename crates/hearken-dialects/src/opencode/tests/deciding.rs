@@ -1,4 +1,4 @@
-//! What is asked, what goes back, and who was faster.
+//! The questions, the answers sent, and races.
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn each_decision_goes_out_as_its_reply() {
 
 #[test]
 fn who_was_faster_is_told_by_the_question_that_is_over() {
-    // Somebody else answered first, and it was heard.
+    // Another client answered first, and that was heard.
     let mut run = asked();
     run.says(
         "permission.replied",
@@ -65,7 +65,7 @@ fn who_was_faster_is_told_by_the_question_that_is_over() {
     assert_eq!(run.kinds().last().unwrap(), "calling_tool");
     run.shell("c", "running");
     assert_eq!(run.count("tool.invoked"), 1);
-    // Both answered, and the server says who was late.
+    // Both answered, and the server reports who was late.
     let mut run = asked();
     run.decide(1, "accept", None);
     run.says(
@@ -213,7 +213,7 @@ fn what_is_still_asked_is_over_with_its_turn() {
     assert_eq!(run.faults, Vec::<String>::new());
 }
 
-/// In an address, a name of dots alone is the way to another place, encoded or not.
+/// In a URL path, a name of dots alone leads elsewhere, encoded or not.
 #[test]
 fn no_request_is_asked_whose_name_leads_to_another_place() {
     for name in [".", "..", "..."] {

@@ -1,8 +1,8 @@
-//! Agents that work for a conversation: what they do is told in its turn, and is never taken for its own.
+//! Subagents: what they do is announced in the conversation's turn, and never mistaken for its own work.
 
 use super::*;
 
-/// A turn in which the conversation itself runs `touch a.txt` as the call `c`, and an agent works for it.
+/// A turn in which the conversation itself runs `touch a.txt` as the call `c`, and has a subagent.
 fn helped() -> Run {
     let mut run = Run::busy();
     run.says(
@@ -26,7 +26,7 @@ fn a_call_of_a_helper_is_never_shown_as_one_of_the_same_name() {
     assert_eq!(question["action"], "rm -r b");
     let invoked = run.last("tool.invoked").clone();
     assert_ne!(question["tool_call_id"], invoked["tool_call_id"]);
-    // What becomes of the one is told of that one.
+    // The answer affects only the call that it is for.
     run.decide(1, "reject", None);
     run.answers("/permission/per_1/reply", 200, &json!(true));
     run.shell("c", "completed");

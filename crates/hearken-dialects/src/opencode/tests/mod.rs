@@ -1,4 +1,4 @@
-//! opencode as it was seen, and as it was not: its frames, small and written anew.
+//! opencode as observed, and as never observed: its frames, shortened and rewritten.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,10 +22,10 @@ use hearken_core::inspect::Checker;
 
 use super::Opencode;
 
-/// Every sentence, read once.
+/// All sentences, loaded once.
 static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
 
-/// Feeds the machine and keeps what comes out, each event checked.
+/// Feeds the machine and keeps its output, checking each event.
 pub(super) struct Run {
     pub opencode: Opencode,
     checker: Checker,
@@ -33,7 +33,7 @@ pub(super) struct Run {
     pub view_only: usize,
     pub told: Vec<&'static str>,
     pub phrases: Vec<Phrase>,
-    /// The requests, with their number, method, path and body.
+    /// The requests, with their numbers, methods, paths and bodies.
     pub calls: Vec<(u64, &'static str, String, String)>,
     pub settled: Vec<(u64, bool)>,
     pub over: Vec<Over>,
@@ -46,7 +46,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Makes the machine of a server at a path.
+    /// Creates the machine of a server at a path.
     pub fn at(path: &str, carrier: Carrier) -> Self {
         let start = Start {
             carrier,
@@ -77,14 +77,14 @@ impl Run {
         }
     }
 
-    /// Makes one that is connected to a server on which nothing is under way.
+    /// Creates a run that is connected to an idle server.
     pub fn new() -> Self {
         let mut run = Self::at("/", Carrier::EventStream);
         run.connects(&json!({}), &json!([]), &json!([]));
         run
     }
 
-    /// Has it connect to a server with these lists.
+    /// Connects to a server with these lists.
     pub fn connects(&mut self, does: &Value, wants: &Value, wonders: &Value) {
         self.says("server.connected", json!({}));
         for (path, answer) in [
@@ -96,7 +96,7 @@ impl Run {
         }
     }
 
-    /// Makes one in which a turn of the conversation `ses_a` is under way.
+    /// Creates a run with an active turn of the conversation `ses_a`.
     pub fn busy() -> Self {
         let mut run = Self::new();
         run.person("msg_1", "do it");
@@ -134,13 +134,13 @@ impl Run {
         self.says("session.idle", json!({"sessionID": id}));
     }
 
-    /// Has a person say something in the conversation `ses_a`.
+    /// Reports a person's message in the conversation `ses_a`.
     pub fn person(&mut self, message: &str, text: &str) {
         self.says("message.updated", json!({"sessionID": "ses_a", "info": {"id": message, "role": "user", "sessionID": "ses_a"}}));
         self.part(json!({"id": format!("prt_{message}"), "messageID": message, "type": "text", "text": text}));
     }
 
-    /// Has a part come, of the conversation `ses_a` where it names none.
+    /// Reports a part; of the conversation `ses_a` if it names none.
     pub fn part(&mut self, mut part: Value) {
         if part.get("sessionID").is_none() {
             part["sessionID"] = "ses_a".into();
@@ -162,7 +162,7 @@ impl Run {
         );
     }
 
-    /// Has a call of the shell come, in a state.
+    /// Reports a shell call in a state.
     pub fn shell(&mut self, call: &str, status: &str) {
         let mut state = json!({"status": status, "input": {"command": "touch a.txt"}});
         match status {
@@ -174,7 +174,7 @@ impl Run {
         self.part(json!({"id": "prt_t", "messageID": "msg_2", "type": "tool", "tool": "bash", "callID": call, "state": state}));
     }
 
-    /// Has the server answer the last request of a path.
+    /// Answers the last request of a path.
     pub fn answers(&mut self, path: &str, status: u16, body: &Value) {
         let call = self.calls.iter().rev().find(|call| call.2 == path);
         let request = call
@@ -189,7 +189,7 @@ impl Run {
         self.news(&LinkEvent::Answered { request, outcome });
     }
 
-    /// Has the last request of a path fail.
+    /// Fails the last request of a path.
     pub fn fails(&mut self, path: &str, fault: Fault) {
         let call = self.calls.iter().rev().find(|call| call.2 == path);
         let request = call.unwrap().0;
@@ -212,7 +212,7 @@ impl Run {
         self.take(out);
     }
 
-    /// Decides the question that was asked last.
+    /// Decides the last question.
     pub fn decide(&mut self, request: u64, decision: &str, reason: Option<&str>) {
         let answer = Answer::Decision {
             decision: Decision::parse(decision),
@@ -221,7 +221,7 @@ impl Run {
         self.reply(request, answer);
     }
 
-    /// Answers the question that was asked last in words.
+    /// Answers the last question in words.
     pub fn respond(&mut self, request: u64, text: &str) {
         self.reply(request, Answer::Response(Response::Text(text.to_owned())));
     }
@@ -280,7 +280,7 @@ impl Run {
         self.events.push(serde_json::from_str(text).unwrap());
     }
 
-    /// Returns the kinds of the events, those of states with the state.
+    /// Returns the kinds of the events, with the state for state events.
     pub fn kinds(&self) -> Vec<String> {
         let kind = |event: &Value| {
             let kind = event["type"].as_str().unwrap();
@@ -302,7 +302,7 @@ impl Run {
         self.kinds().iter().filter(|it| *it == kind).count()
     }
 
-    /// Returns all text that was streamed.
+    /// Returns all streamed text.
     pub fn said(&self) -> String {
         self.events
             .iter()
@@ -310,7 +310,7 @@ impl Run {
             .collect()
     }
 
-    /// Returns the last request that posts something: its path and body.
+    /// Returns the path and body of the last POST request.
     pub fn posted(&self) -> (&str, Value) {
         let call = self
             .calls
@@ -388,7 +388,7 @@ fn a_stream_that_is_not_there_in_time_is_asked_for_anew() {
     run.after(Duration::from_secs(1));
     run.after(Duration::from_secs(60));
     assert_eq!(run.anew, 1);
-    // One that is there may be silent, and one that is not may be waited for elsewhere.
+    // An open stream may be silent, and the transport has its own delay before the next attempt.
     run.news(&LinkEvent::Connecting { attempt: 1 });
     run.news(&LinkEvent::Connected);
     run.after(Duration::from_secs(60));

@@ -1,4 +1,4 @@
-//! Over random streams, legal and not: no panic, no invalid event, no question lost, nothing answered that nobody answered.
+//! Random streams, legal and not: no panic, no invalid event, no lost question, no answer that the person did not give.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +68,7 @@ proptest! {
     #[test]
     fn no_question_is_lost_and_no_answer_is_invented(steps in prop::collection::vec(step(), 0..60)) {
         let mut run = Run::new();
-        // What the person wanted to be sent.
+        // What the person wanted to send.
         let mut decided: BTreeMap<u64, bool> = BTreeMap::new();
         let (mut number, mut posts, mut aborts) = (0, 0, 0);
         for step in steps {

@@ -1,4 +1,4 @@
-//! Turns: what is told of them, and that nothing is told twice.
+//! Turns: what is announced, and that nothing is announced twice.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn a_turn_is_told_from_the_words_that_began_it_to_its_end() {
         "ses_a"
     );
     assert_eq!(run.told, ["opencode.prompted"], "somebody else said it");
-    // What comes late begins nothing.
+    // Late events begin nothing.
     run.text("prt_1", "Hello there. ");
     run.shell("c", "error");
     run.says(
@@ -74,7 +74,7 @@ fn a_call_is_told_once_it_is_known_that_nobody_asks_for_it() {
         (&change["path"], &change["added"]),
         (&json!("/w/b.txt"), &json!(2))
     );
-    // Questions and plans are told as what they are.
+    // Questions and plans are announced as such.
     for tool in ["question", "todowrite"] {
         run.part(json!({"id": "p", "messageID": "m", "type": "tool", "tool": tool, "callID": tool, "state": {"status": "completed"}}));
     }
@@ -206,7 +206,7 @@ fn a_stop_is_asked_for_once_and_told_when_it_is_done() {
     run.answers("/session/ses_a/abort", 200, &json!(true));
     assert_eq!(run.over, [Over::Stopped]);
     assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");
-    // A stop that did not arrive leaves everything as it was, and asks what it left out.
+    // A stop that did not arrive changes nothing, and the questions left out meanwhile are asked.
     let mut run = Run::busy();
     run.wish(&Wish::Stop);
     run.fails("/session/ses_a/abort", Fault::Refused);
@@ -263,7 +263,7 @@ fn a_prompt_that_was_taken_and_begins_nothing_is_told_once_and_holds_nothing_up(
     run.after(Duration::from_secs(30));
     assert_eq!(run.told.last(), Some(&"opencode.not_begun"));
     assert_eq!(run.opencode.deadline(), None, "nothing is waited for");
-    // What begins late is still ours.
+    // A prompt that begins its turn late is still ours.
     run.person("msg_1", "first");
     run.works("ses_a");
     assert_eq!(run.last("session.started")["request_text"], "first");
@@ -298,7 +298,7 @@ fn nothing_waits_for_what_is_late_whatever_becomes_of_the_next() {
     run.wish(&Wish::Prompt("first".to_owned()));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
-    // It came back, and still nothing begins.
+    // The prompt came back, and still no turn begins.
     run.person("msg_1", "first");
     run.after(Duration::from_secs(30));
     assert_eq!(run.told, ["opencode.not_begun"]);
@@ -308,7 +308,7 @@ fn nothing_waits_for_what_is_late_whatever_becomes_of_the_next() {
     run.wish(&Wish::Prompt("third".to_owned()));
     assert_eq!(run.told, ["opencode.not_begun", "prompt.perhaps_taken"]);
     assert_eq!(run.posted().1["parts"][0]["text"], "third");
-    // A turn that was over before it was known that its prompt was taken.
+    // A turn may end before its prompt is known to be accepted.
     run.works("ses_a");
     run.rests("ses_a");
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
@@ -335,7 +335,7 @@ fn a_prompt_that_comes_to_nothing_is_told_and_holds_nothing_up() {
     run.works("ses_a");
     assert_eq!(run.last("session.started")["request_text"], "second");
     run.rests("ses_a");
-    // Of a prompt that somebody else sent, and that was heard already.
+    // The same for a prompt of another client that was already heard.
     run.told.clear();
     run.person("msg_2", "theirs");
     run.says("session.error", error("no such model"));

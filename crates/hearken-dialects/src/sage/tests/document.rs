@@ -1,7 +1,6 @@
 //! The tables against the document, row by row and pair by pair.
 //!
-//! What the document's code says stands here once more, as text: so that whoever changes a row of either has to change
-//! the other, or sees a test fail.
+//! The document's code is repeated here, as text: changing a row in one place without the other makes a test fail.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +8,7 @@ use crate::protocol::Machine;
 
 use super::super::machines::{Agent, AgentEvent, GAPS, Session, SessionEvent, Stream, Tool};
 
-/// The code of section 2.2: what is left, what happens, what is entered; `_` is any state.
+/// The code of section 2.2: state left, event, state entered; `_` is any state.
 const SESSION: &str = "
     Initializing + Initialized = Active
     Active + Chat = Processing
@@ -33,7 +32,7 @@ const AGENT: &str = "
     _ + Cancel = Cancelled
     _ + Error = Error";
 
-/// What that code lacks.
+/// The steps missing in that code.
 const LACKS: &str = "
     WaitingPermission + PermissionDenied = Thinking
     ExecutingTools + NeedPermission = WaitingPermission
@@ -63,7 +62,7 @@ const STREAM: &str = "
     _ + Error = Failed
     Failed + Reconnect = Connecting";
 
-/// The states of each machine and its events, in the document's order.
+/// The states and events of each machine, in the document's order.
 const NAMES: [(&str, &str, &str); 4] = [
     (
         "session",
@@ -90,7 +89,7 @@ const NAMES: [(&str, &str, &str); 4] = [
 
 type Row = (String, String, String);
 
-/// Reads rows; one for any state stands for as many as there are states.
+/// Reads rows; a row for any state expands to one for each state.
 fn rows(text: &str, states: &[&str]) -> Vec<Row> {
     let mut rows = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -108,7 +107,7 @@ fn rows(text: &str, states: &[&str]) -> Vec<Row> {
     rows
 }
 
-/// Holds one machine to its document: the names, each row, and each pair that is in none.
+/// Checks one machine against its document: the names, each row, and each pair without a row.
 fn holds<M: Machine>(document: &str) {
     let (_, states, events) = NAMES.iter().find(|(name, ..)| *name == M::NAME).unwrap();
     let states: Vec<&str> = states.split_whitespace().collect();

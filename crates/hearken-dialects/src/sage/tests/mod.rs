@@ -15,7 +15,7 @@ use crate::protocol::Now;
 use super::super::{Carrier, Dialect, Out, Start};
 use super::Sage;
 
-/// The place of Sage's own examples, and of what it was seen to write.
+/// The folder of Sage's own examples and of its observed output.
 const FIXTURES: &str = "../../tests/fixtures/sage";
 
 /// A dialect with a clock.
@@ -54,7 +54,7 @@ impl Bench {
         self.news(&LinkEvent::Frame(Frame { event: None, text }))
     }
 
-    /// Lets time pass, as whoever drives a dialect does.
+    /// Lets time pass, ticking at each deadline.
     fn wait(&mut self, ms: u64) -> Vec<Out> {
         let until = self.now + Duration::from_millis(ms);
         let mut out = Vec::new();
@@ -82,7 +82,7 @@ fn start(carrier: Carrier) -> Start {
     }
 }
 
-/// Returns the events among what came out.
+/// Returns the events in the output.
 fn events(out: &[Out]) -> Vec<Value> {
     let texts = out.iter().filter_map(|one| match one {
         Out::Event(text) | Out::ViewOnly(text) => Some(text),
@@ -93,7 +93,7 @@ fn events(out: &[Out]) -> Vec<Value> {
         .collect()
 }
 
-/// Puts an event into one line: its type and what it says, without what every event has.
+/// Formats an event as one line: its type and its content, without the common fields.
 fn brief(event: &Value) -> String {
     let kind = event["type"]
         .as_str()
@@ -131,7 +131,7 @@ fn briefs(out: &[Out]) -> Vec<String> {
     events(out).iter().map(brief).collect()
 }
 
-/// Returns what was told in phrases.
+/// Returns the announced phrases.
 fn told(out: &[Out]) -> Vec<String> {
     let phrases = out.iter().filter_map(|one| match one {
         Out::Tell(phrase) => Some(phrase.key.to_owned()),

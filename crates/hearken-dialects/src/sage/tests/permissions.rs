@@ -1,4 +1,4 @@
-//! What becomes of permissions that are asked twice, or two at once.
+//! Permissions that are requested twice, or two at the same time.
 
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ fn of_two_permissions_that_are_open_only_the_one_that_is_resolved_is_over() {
         let out = bench.frame(&over("r/1", word));
         assert_eq!(decided(&out), [token.reveal()], "{word}");
         assert!(!left(&out), "{word}: {:?}", briefs(&out));
-        // Said again, it is about nothing that is open.
+        // A repeat is about nothing that is open.
         let out = bench.frame(&over("r/1", word));
         assert!(
             decided(&out).is_empty() && !left(&out),

@@ -1,4 +1,4 @@
-//! Over random streams, legal and not: what is told is valid, nothing panics, and no question is lost.
+//! Random streams, legal and not: the events are valid, nothing panics, and no question is lost.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use hearken_core::inspect::Checker;
 use super::super::super::{Carrier, Out};
 use super::Bench;
 
-/// One message of any kind, at any place.
+/// A message of any kind, at any place.
 fn message() -> impl Strategy<Value = String> {
     let text = prop_oneof![
         Just(String::new()),
@@ -117,7 +117,7 @@ fn line() -> impl Strategy<Value = String> {
     prop_oneof![shown, json]
 }
 
-/// Feeds frames with pauses between, and judges what comes out.
+/// Feeds frames with pauses between, and checks the output.
 fn holds(frames: Vec<(String, u16)>) -> Result<(), TestCaseError> {
     let mut bench = Bench::new(Carrier::Lines);
     let mut checker = Checker::new();

@@ -1,4 +1,4 @@
-//! What is told of Sage's own examples, and of answers.
+//! What Sage's own examples and answers become.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ pub(super) fn message(kind: &str, fields: Value, payload: Value) -> String {
     map.to_string()
 }
 
-/// A bench whose turn has begun and was told.
+/// A bench whose turn has begun and was announced.
 pub(super) fn begun() -> Bench {
     let mut bench = Bench::new(Carrier::Lines);
     bench.frame(&message("thread.started", json!({}), json!({})));
@@ -116,7 +116,7 @@ fn the_lines_of_a_program_are_told_like_the_envelopes() {
     for line in text.lines() {
         let both: Value = serde_json::from_str(line).unwrap();
         let line = both["legacy_output_event"].to_string();
-        // A result is two notifications of one line.
+        // A result is one line but two notifications.
         if line != last {
             of_lines.extend(legacy.frame(&line));
         }
@@ -233,7 +233,7 @@ fn a_program_that_reports_an_error_and_ends_has_failed_by_it() {
         briefs(&out).last().map(String::as_str),
         Some(r#"session.errored error_category="unknown" summary_normal="no key""#)
     );
-    // One that goes on is told of what went wrong.
+    // A turn that goes on announces the error.
     let mut bench = begun();
     let payload =
         json!({"code": "model_failed", "message": "busy", "details": {"retryable": true}});
@@ -243,7 +243,7 @@ fn a_program_that_reports_an_error_and_ends_has_failed_by_it() {
 
 #[test]
 fn a_call_is_told_as_running_only_when_it_does() {
-    // Nobody asked for a moment.
+    // No permission is requested for a moment.
     let mut bench = begun();
     assert_eq!(
         briefs(&bench.frame(&tool("started", json!({})))),
@@ -257,7 +257,7 @@ fn a_call_is_told_as_running_only_when_it_does() {
             r#"tool.invoked tool="bash""#
         ]
     );
-    // It waits for its permission, for however long.
+    // It waits for its permission, however long.
     let mut bench = begun();
     bench.frame(&tool("started", json!({})));
     let asked = bench.frame(&asks());
@@ -276,7 +276,7 @@ fn a_call_is_told_as_running_only_when_it_does() {
             r#"tool.invoked tool="bash""#
         ]
     );
-    // What is asked before the call is heard of is the same call.
+    // A permission requested before the call was reported belongs to the same call.
     let mut bench = begun();
     bench.frame(&asks());
     bench.frame(&resolved("allow"));
@@ -302,7 +302,7 @@ fn what_is_denied_is_told_as_denied_and_never_as_running() {
         [r#"state.changed from_state="awaiting_input" to_state="thinking""#]
     );
     assert_eq!(told(&out), ["translated.denied"]);
-    // Its end says the same again.
+    // Its end reports the same again.
     let out = bench.frame(&tool(
         "failed",
         json!({"message": "Permission denied by user"}),
@@ -317,7 +317,7 @@ fn what_is_denied_is_told_as_denied_and_never_as_running() {
             ]
         )
     );
-    // Without a question, too.
+    // The same without a question.
     let mut bench = begun();
     bench.frame(&tool("started", json!({})));
     let out = bench.frame(&tool("failed", json!({"code": "permission_denied"})));
@@ -383,7 +383,7 @@ fn what_became_of_an_answer_is_told_once() {
         message("permission.respond.result", fields, payload)
     };
     let deny = || decision(Decision::Reject, None);
-    // By Sage's word for the request.
+    // By Sage's acknowledgement.
     let mut bench = answered(deny());
     let out = bench.frame(&response("response", json!({"accepted": true})));
     assert_eq!(settled(&out), [Ok(Receipt::Taken)]);
@@ -399,14 +399,14 @@ fn what_became_of_an_answer_is_told_once() {
         settled(&bench.frame(&response("error", json!({"code": "invalid_request"})))),
         [Err(())]
     );
-    // By the resolution, which is what the person said; nobody is told of a denial who gave it.
+    // By the resolution, if it is the person's answer; their own denial is not announced to them.
     let mut bench = answered(deny());
     let out = bench.frame(&resolved("deny"));
     assert_eq!(
         (settled(&out), told(&out)),
         (vec![Ok(Receipt::Taken)], vec![])
     );
-    // Against what the person said.
+    // By a resolution against the person's answer.
     let mut bench = answered(decision(Decision::Accept, None));
     let out = bench.frame(&resolved("deny"));
     assert_eq!(
@@ -419,7 +419,7 @@ fn what_became_of_an_answer_is_told_once() {
     // By nothing.
     let mut bench = answered(deny());
     assert_eq!(settled(&bench.wait(2001)), [Ok(Receipt::Written)]);
-    // Its connection went before a word of it came.
+    // The connection was lost before any acknowledgement.
     let mut bench = answered(deny());
     let lost = LinkEvent::Lost {
         fault: crate::link::Fault::Closed,
@@ -427,7 +427,7 @@ fn what_became_of_an_answer_is_told_once() {
     };
     assert_eq!(settled(&bench.news(&lost)), [Err(())]);
     assert_eq!(settled(&bench.wait(10_000)), []);
-    // It never left.
+    // The answer was not sent.
     let mut bench = answered(deny());
     let lost = Undelivered::Kept(crate::link::Fault::Closed);
     let out = bench.news(&LinkEvent::Replied {
@@ -435,7 +435,7 @@ fn what_became_of_an_answer_is_told_once() {
         outcome: Err(lost),
     });
     assert_eq!(settled(&out), [Err(())]);
-    // Nobody asked.
+    // No question was asked.
     let mut bench = begun();
     let mut out = Vec::new();
     let stray = Reply {
@@ -498,7 +498,7 @@ fn what_goes_on_after_the_end_of_its_turn_is_told_all_the_same() {
             .any(|line| line.starts_with("awaiting.confirmation"))
     );
     assert!(told(&out).contains(&"detail translated.illegal".to_owned()));
-    // A second end changes nothing.
+    // A second end has no effect.
     let mut bench = begun();
     bench.frame(&done);
     assert_eq!(briefs(&bench.frame(&done)), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! The relay before listeners of all kinds, none of which may make it decide or wait.
+//! The relay in front of listeners of all kinds, none of which may make it decide or wait.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use crate::hooks::door::Door;
 const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#;
 const ASK: &str = r#"{"hook_event_name":"PermissionRequest","session_id":"s"}"#;
 
-/// Listens once, reads a whole request and answers with these bytes; gives what was read.
+/// Listens once, reads a whole request and answers with these bytes; returns the request.
 fn listener(
     answer: impl AsRef<[u8]> + Send + 'static,
 ) -> (tempfile::TempDir, Door, std::thread::JoinHandle<String>) {
@@ -40,7 +40,7 @@ fn listener(
     (folder, door, heard)
 }
 
-/// Runs the relay; gives what it printed.
+/// Runs the relay; returns its output.
 fn printed(folder: &Path, message: &str) -> String {
     let (mut read, mut output) = std::io::pipe().unwrap();
     relay(folder, message.as_bytes(), &mut output);
@@ -80,14 +80,14 @@ fn whatever_is_no_decision_decides_nothing() {
         (answer("200 OK", &other), ASK),
         (answer("500 No", ALLOW), ASK),
         (answer("404 Not Found", ALLOW), ASK),
-        // One that was broken off: the hearken went away in the middle of it.
+        // An answer that broke off: hearken went away in the middle of it.
         (
             answer("200 OK", ALLOW).trim_end_matches('}').to_owned(),
             ASK,
         ),
         (String::new(), ASK),
         ("garbage".to_owned(), ASK),
-        // Nobody is asked by another event, whatever is answered.
+        // Other events ask nothing, whatever the answer is.
         (
             answer("200 OK", ALLOW),
             r#"{"hook_event_name":"PreToolUse"}"#,
@@ -105,7 +105,7 @@ fn where_nobody_listens_it_ends_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let began = Instant::now();
     assert_eq!(printed(folder.path(), ASK), "");
-    // A port at which nobody is, although the door says so.
+    // A port without a listener, although the file names it.
     let mut door = Door::take(folder.path()).unwrap();
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .unwrap()
@@ -117,7 +117,7 @@ fn where_nobody_listens_it_ends_at_once() {
     assert!(began.elapsed() < SHORT);
 }
 
-/// Where the system shows who reads.
+/// Only where the system shows whether there is a reader.
 #[cfg(unix)]
 #[test]
 fn a_listener_that_hangs_holds_up_a_permission_only_while_somebody_reads() {
@@ -126,7 +126,7 @@ fn a_listener_that_hangs_holds_up_a_permission_only_while_somebody_reads() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     door.open(listener.local_addr().unwrap().port(), "s3cret", true)
         .unwrap();
-    // Whoever waited for the decision is gone.
+    // The reader of the decision is gone.
     let (read, mut output) = std::io::pipe().unwrap();
     drop(read);
     let began = Instant::now();

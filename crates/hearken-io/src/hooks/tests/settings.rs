@@ -1,4 +1,4 @@
-//! Hooks put into settings of all kinds, and taken out again.
+//! Hooks added to settings of all kinds, and removed again.
 
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt as _;
@@ -114,7 +114,7 @@ fn what_can_not_be_read_is_not_touched() {
         }
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
-    // What somebody else writes in between is theirs.
+    // A version that another program writes in between stays.
     std::fs::write(&path, "{}").unwrap();
     let late = Change::of(&path, Wanted::In, Path::new(PROGRAM))
         .unwrap()
@@ -169,7 +169,7 @@ fn only_what_runs_the_relay_and_nothing_else_is_ours() {
     }
 }
 
-/// Whatever else stands in a file stays as it is, however it is written.
+/// All other content of a file stays unchanged, however it is written.
 #[test]
 fn everything_else_stays_byte_for_byte() {
     let folder = tempfile::tempdir().unwrap();
@@ -199,7 +199,7 @@ fn everything_else_stays_byte_for_byte() {
                 .filter(|c| !c.is_whitespace())
                 .collect::<String>()
         };
-        // An empty list of hooks that was there before may go with ours.
+        // An empty list of hooks that was there before may be removed with ours.
         let wanted = blank(text)
             .replace(",\"hooks\":{}", "")
             .replace("\"Stop\":[]", "")
@@ -249,8 +249,8 @@ fn what_nobody_is_to_write_and_what_has_other_names_stays() {
     }
 }
 
-/// Another program writes into the same file at the same moment, in place or by putting a new one there: what it writes is
-/// there in the end, or stands beside ours, and is never lost.
+/// Another program writes to the same file at the same moment, in place or by replacing it: its version is there in the
+/// end, or beside ours, and is never lost.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_write_at_the_same_moment_is_lost() {
@@ -273,7 +273,7 @@ fn no_write_at_the_same_moment_is_lost() {
                     std::fs::rename(&new, path).unwrap();
                 }
             });
-            // Whether it was put in or told as changed meanwhile is chance.
+            // Whether ours was added or reported as changed meanwhile is chance.
             let _ = change(path, Wanted::In);
         });
         let text = std::fs::read_to_string(&path).unwrap();

@@ -39,8 +39,7 @@ impl One {
 #[derive(Debug, Default)]
 pub struct Looked {
     pub found: Vec<One>,
-    /// Whether a process was just turning into another program and so had no environment at that
-    /// moment.
+    /// Whether a process was just turning into another program and so had no environment at that moment.
     pub is_unsure: bool,
 }
 

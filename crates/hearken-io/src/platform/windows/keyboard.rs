@@ -14,8 +14,7 @@ use crate::keys::{LineFeed, Stroke, Struck};
 
 /// The most strokes that wait for the loop; further ones stay in the console's own buffer.
 const WAITING: usize = 1024;
-/// Whether the terminal's replies arrive through this reader: they do not, because the system
-/// consumes them.
+/// Whether the terminal's replies arrive through this reader: they do not, because the system consumes them.
 pub const REPLIES: bool = false;
 /// How often to check whether another program wants the console: a wait for its events can't be interrupted.
 const LOOK: Duration = Duration::from_millis(50);

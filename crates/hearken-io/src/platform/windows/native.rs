@@ -56,8 +56,7 @@ const OWNER_ALONE: &str = "D:P(A;OICI;FA;;;{})(A;OICI;FA;;;SY)";
 /// The bytes that a pipe buffers until they are read (AAEP B.3.2).
 const PIPE_BUFFER: u32 = 1024 * 1024;
 
-/// The space for a user's id, in words of 8 bytes: the longest id has 68 bytes, and the pointer to
-/// it 16.
+/// The space for a user's id, in words of 8 bytes: the longest id has 68 bytes, and the pointer to it 16.
 const USER_WORDS: usize = 32;
 
 /// The longest path that the system accepts without a prefix.
@@ -225,8 +224,7 @@ struct User(Vec<u64>);
 
 impl User {
     fn own() -> io::Result<Self> {
-        // SAFETY: it takes no arguments; the pseudo handle it returns means this process and is
-        // never closed.
+        // SAFETY: it takes no arguments; the pseudo handle it returns means this process and is never closed.
         Self::of_handle(unsafe { GetCurrentProcess() })
     }
 

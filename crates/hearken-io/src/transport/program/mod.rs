@@ -1,10 +1,9 @@
 //! An agent that is started as a child process and speaks over its standard input and output.
 //!
-//! Responsibilities: starting it without a shell, lines from its output and to its input, lines from
-//! its standard error, its end in words. Not here: what stands in a line (`dialect`), the life of the process
-//! (`process`).
+//! Responsibilities: starting it without a shell, lines from its output and to its input, lines from its standard
+//! error, its end in words. Not here: the content of a line (`dialect`), the life of the process (`process`).
 //!
-//! A program that ends is not started again by itself: what it did once it could do twice.
+//! A program that ends is not restarted automatically: it could then do twice what it did once.
 
 mod process;
 mod strays;
@@ -33,29 +32,27 @@ use strays::Mark;
 /// The longest line of standard error that is kept, in characters: a line of a log, not a page.
 const REMARK_CHARACTERS: usize = 400;
 
-/// The longest line of standard error that is read, in bytes; longer ones are passed over and told.
+/// The longest line of standard error that is read, in bytes; longer ones are skipped and reported.
 const REMARK_BYTES: usize = 16 * 1024;
 
 /// The longest name of a program, in characters.
 const NAME_CHARACTERS: usize = 60;
 
-/// How long a program may take to end by itself when its input has ended, before it is interrupted: what
-/// it was told last is to be read.
+/// How long a program may take to end by itself after the end of its input, before it is interrupted: it should still
+/// read the last message.
 const GOODBYE: Duration = Duration::from_millis(500);
 
-/// How long the output of a program that has ended is still read: what it started may hold the pipe
-/// open for ever.
+/// How long to read the output of a program that has ended: programs that it started may keep the pipe open forever.
 const AFTERWARDS: Duration = Duration::from_secs(1);
 
-/// Returns the name of a program as it may be shown: without its folder and its arguments, which may hold
-/// what is nobody's business.
+/// Returns the name of a program as it may be shown: without its folder and its arguments, which may be confidential.
 pub(super) fn name(command: &[OsString]) -> String {
     let program = command.first().map(Path::new).unwrap_or(Path::new(""));
     let name = program.file_name().unwrap_or(program.as_os_str());
     clean(&name.to_string_lossy(), NAME_CHARACTERS)
 }
 
-/// Starts a program, once.
+/// The way to start a program, once.
 #[derive(Debug)]
 pub(super) struct ProgramDial {
     command: Vec<OsString>,
@@ -64,7 +61,8 @@ pub(super) struct ProgramDial {
 }
 
 impl ProgramDial {
-    /// `command` is the program and its arguments, started in `folder`; `limit` is the longest line, in bytes.
+    /// Creates the dialer; `command` is the program and its arguments, to be started in `folder`; `limit` is the
+    /// longest line, in bytes.
     pub(super) fn new(command: Vec<OsString>, folder: Option<PathBuf>, limit: usize) -> Self {
         Self {
             command,
@@ -79,7 +77,7 @@ impl Dial for ProgramDial {
     type Outward = Input;
 
     fn again(&self) -> bool {
-        // A program is never started anew by itself: that could do again what it has done.
+        // A program is never restarted automatically: it could then do again what it has done.
         false
     }
 
@@ -136,11 +134,11 @@ impl Dial for ProgramDial {
     }
 }
 
-/// Reads what a program writes.
+/// The reading half of a program.
 #[derive(Debug)]
 pub(super) struct Output {
     stdout: Option<ChildStdout>,
-    /// When its output ended.
+    /// The time at which its output ended.
     mute_since: Option<Instant>,
     stderr: Option<ChildStderr>,
     lines: Framer,
@@ -150,17 +148,17 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Turns a line into what it says.
+    /// Returns what a line delivers.
     fn message(&self, piece: Piece) -> Arrival {
         match piece {
             Piece::Message(text) => Arrival::Frame(text),
             Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
-            // A stream of lines is never in neither framing, and has no lengths.
+            // A stream of lines always has a known framing, and has no lengths.
             Piece::Neither | Piece::OutOfStep => Arrival::Alive,
         }
     }
 
-    /// Waits for the program's end and puts it into words.
+    /// Waits for the program's end and describes it.
     async fn death(&mut self) -> Arrival {
         Arrival::End(match self.process.death().await {
             Death::Exited(0) => Ok(()),
@@ -170,7 +168,7 @@ impl Output {
         })
     }
 
-    /// Reads more of either output, until there is something to tell.
+    /// Reads from both outputs until there is something to deliver.
     async fn more(&mut self) -> Arrival {
         loop {
             if let Some(piece) = self.lines.piece() {
@@ -185,11 +183,11 @@ impl Output {
                 }
                 None => {}
             }
-            // Both reads can be given up between two bytes.
+            // Both reads can be cancelled between two bytes.
             let (from_stderr, read) = tokio::select! {
                 read = read_into(&mut self.stdout, &mut self.lines) => (false, read),
                 read = read_into(&mut self.stderr, &mut self.remarks) => (true, read),
-                // The pipes may be gone while the program lives, and be held open when it is gone.
+                // The pipes may be closed while the program lives, and stay open after it has ended.
                 () = std::future::ready(()), if self.stdout.is_none() && self.stderr.is_none() => {
                     return self.death().await;
                 }
@@ -215,7 +213,7 @@ impl Output {
     }
 }
 
-/// Reads some bytes from a pipe that is still open.
+/// Reads bytes from a pipe, if it is still open.
 async fn read_into<R: AsyncReadExt + Unpin>(
     pipe: &mut Option<R>,
     framer: &mut Framer,
@@ -239,11 +237,11 @@ impl Inward for Output {
         tokio::select! {
             biased;
             _ = process.death() => {}
-            // Nothing can come from it any more, and nobody would hear what it does.
+            // It can't deliver anything any more, and what it does would go unnoticed.
             () = given_up => return Arrival::End(Err(Fault::Unusable(Cause::ProgramMute))),
             arrival = self.more() => return arrival,
         }
-        // It has ended: what it had written is read, and not waited for any longer than that.
+        // The program has ended: read what it had already written, and wait no longer than that takes.
         match timeout(AFTERWARDS, self.more()).await {
             Ok(arrival) => arrival,
             Err(_elapsed) => self.death().await,
@@ -251,7 +249,7 @@ impl Inward for Output {
     }
 }
 
-/// Writes to a program.
+/// The writing half of a program.
 #[derive(Debug)]
 pub(super) struct Input {
     stdin: Option<ChildStdin>,
@@ -270,7 +268,7 @@ impl Input {
 
 impl Outward for Input {
     async fn send(&mut self, message: String) -> Result<(), Undelivered> {
-        // A line is a message: what is broken over several would be read as several.
+        // A line is a message: one broken over several lines would be read as several.
         self.write(message.replace(['\n', '\r'], " ")).await
     }
 

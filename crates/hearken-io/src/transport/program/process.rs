@@ -1,11 +1,11 @@
-//! The life of a started program: it is waited for, it is ended in steps, and nothing of it stays.
+//! The life of a started program: waiting for it, ending it in steps, leaving nothing of it behind.
 //!
-//! Responsibilities: one task that owns the child (so that there is never a zombie), the steps from an
-//! interrupt to a kill, the list of all groups for an end in a hurry. Not here: what the program says.
+//! Responsibilities: one task that owns the child (so that there is never a zombie), the steps from an interrupt to a
+//! kill, the list of all groups for a quick end. Not here: the program's messages.
 //!
-//! Signals go to the whole group, so that what the program started ends with it; what left the group is found by
-//! its mark (`strays`). A program that is still
-//! there when its link is dropped without a farewell is ended by the same steps.
+//! Signals go to the whole group, so that programs that it started end with it; processes that left the group are found
+//! by the program's mark (`strays`). A program that is still running when its link is dropped without a farewell is
+//! ended by the same steps.
 
 use std::process::ExitStatus;
 use std::sync::{Mutex, PoisonError};
@@ -18,13 +18,13 @@ use tokio::time::timeout;
 use super::strays::{Below, Mark};
 use crate::platform::processes::{ASKING, Tree, signal_of};
 
-/// How long a program may take to end after an interrupt, and again after being told to end.
+/// How long a program may take to end after an interrupt, and again after a request to end.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The trees of all programs that may still run, for an end that can't wait for tasks.
+/// The trees of all programs that may still be running, for an end that can't wait for tasks.
 static GROUPS: Mutex<Vec<(Tree, Mark)>> = Mutex::new(Vec::new());
 
-/// Kills every started program at once, for a program that is about to end in a hurry.
+/// Kills every started program immediately, for when hearken itself must end quickly.
 pub fn end_all_now() {
     let groups = std::mem::take(&mut *GROUPS.lock().unwrap_or_else(PoisonError::into_inner));
     for (group, mark) in groups {
@@ -57,7 +57,7 @@ impl Death {
     }
 }
 
-/// The way to a running program; when the last clone is dropped the program is ended.
+/// The control of a running program; dropping the last clone ends the program.
 #[derive(Debug, Clone)]
 pub(super) struct Process {
     wishes: mpsc::Sender<()>,
@@ -65,7 +65,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Takes a child over, whose group is its own; `None` when it is gone already.
+    /// Takes over a child that has its own group; `None` if it is already gone.
     pub(super) fn attend(child: Child, mark: Mark) -> Option<Self> {
         let group = Group::new(Tree::of(&child)?, mark);
         let (wishes, wished) = mpsc::channel(1);
@@ -82,15 +82,15 @@ impl Process {
         }
     }
 
-    /// Interrupts the program, then tells it to end, then kills it; over when it has ended.
+    /// Interrupts the program, then asks it to end, then kills it; returns when it has ended.
     pub(super) async fn end(&mut self) {
-        // A full channel holds the same wish already, and a closed one means that it has ended.
+        // A full channel already holds the same request, and a closed one means that the program has ended.
         let _ = self.wishes.try_send(());
         self.death().await;
     }
 }
 
-/// Waits for a child, and ends it when that is wished or when nobody is interested any more.
+/// Waits for a child, and ends it on request or when all handles to it are gone.
 async fn live(
     mut child: Child,
     group: Group,
@@ -99,7 +99,7 @@ async fn live(
 ) {
     let status = tokio::select! {
         status = child.wait() => {
-            // What it left behind in its group belongs to it.
+            // Processes that it left behind in its group belong to it.
             group.tree.ask_to_end();
             status
         }
@@ -120,7 +120,7 @@ async fn end(child: &mut Child, group: &Group) -> std::io::Result<ExitStatus> {
             break;
         }
     }
-    // The whole group, also when the program itself has ended: nothing of it stays.
+    // The whole group, even if the program itself has ended: nothing of it may remain.
     group.tree.kill();
     below.kill();
     match ended {
@@ -129,7 +129,7 @@ async fn end(child: &mut Child, group: &Group) -> std::io::Result<ExitStatus> {
     }
 }
 
-/// A group of processes that is on the list; dropping it before it is over kills it.
+/// A listed process group; dropping it before it is over kills it.
 #[derive(Debug)]
 struct Group {
     tree: Tree,
@@ -150,7 +150,7 @@ impl Group {
         }
     }
 
-    /// Notes that the program was waited for: from now on its number may become another's.
+    /// Records that the program has been waited for: from now on its number may come to mean another process.
     fn over(mut self) {
         self.alive = false;
     }

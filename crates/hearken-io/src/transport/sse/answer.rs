@@ -1,7 +1,7 @@
-//! A stream of server-sent events that answers a request which was made beside the stream of a link.
+//! A stream of server-sent events that answers a request made beside the stream of a link.
 //!
-//! Responsibilities: its events, one piece of news each, and its end. Not here: the request (`server`), the bytes
-//! and the events in them (`filter`).
+//! Responsibilities: its events, each as one item of news, and its end. Not here: the request (`server`), the bytes and
+//! the events in them (`filter`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +18,7 @@ use super::resume::SharedResume;
 use crate::link::{Cause, Fault, LinkEvent};
 use crate::transport::sink::LinkSink;
 
-/// Gives an answer that is there already to whoever reads streams, once.
+/// A transport that returns a response that is already there, once.
 #[derive(Clone)]
 struct Once(Arc<Mutex<Option<Response<ByteStream>>>>);
 
@@ -32,10 +32,10 @@ impl HttpTransport for Once {
     }
 }
 
-/// Hands the events of an answer over, under the number of its request, to its end.
+/// Passes on the events of an answer, under the number of its request, until it ends.
 ///
 /// # Errors
-/// What broke it.
+/// The failure that broke it.
 pub(in crate::transport) async fn pieces(
     response: reqwest::Response,
     limit: usize,
@@ -43,7 +43,7 @@ pub(in crate::transport) async fn pieces(
     sink: &LinkSink,
 ) -> Result<(), Fault> {
     let from = response.url().clone();
-    // Such a stream is an answer, and goes on behind nothing.
+    // Such a stream is an answer, and never resumes an earlier one.
     let arrivals = Arrivals::default();
     let filter = Filter::new(limit, SharedResume::default());
     let answer = filtered(response, filter, arrivals.clone());
@@ -55,7 +55,7 @@ pub(in crate::transport) async fn pieces(
         .build_with_transport(Once(Arc::new(Mutex::new(Some(answer)))))
         .stream();
     while let Some(event) = events.next().await {
-        // Comments alone must not keep this task from anything else.
+        // A flood of comments must not starve other tasks.
         tokio::task::consume_budget().await;
         match event {
             Ok(SSE::Event(_) | SSE::Comment(_) | SSE::Connected(_)) => {}

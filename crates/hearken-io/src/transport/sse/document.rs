@@ -1,7 +1,7 @@
-//! A document in the place of a stream: it is read again and again, and the connection is there while it can be read.
+//! A document instead of a stream: it is read again and again, and the connection exists as long as it can be read.
 //!
-//! Responsibilities: reading it, what of that is news, when the connection is over. Not here: the request (`server`), trying
-//! again (`super`).
+//! Responsibilities: reading it, which of it is news, when the connection is over. Not here: the request (`server`),
+//! trying again (`super`).
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::transport::server::Course;
 use crate::transport::sink::{LinkSink, SinkGone};
 
 impl SseReader {
-    /// Reads a document every so often, until it can't be read or the dialect refuses it.
+    /// Reads a document at intervals, until it can't be read or the dialect refuses it.
     pub(super) async fn document(
         &mut self,
         at: &Address,
@@ -43,7 +43,7 @@ impl SseReader {
                 refused = self.refused() => break refused,
             }
         };
-        // What is still said of this connection comes too late for it.
+        // Further courses for this connection come too late.
         while self.courses.try_recv().is_ok() {}
         let good = is_good(frames, since.map(|since| since.elapsed()));
         Ok(Outcome {

@@ -1,12 +1,12 @@
-//! The bytes of an event stream, put together to events.
+//! The bytes of an event stream, assembled into events.
 //!
-//! Responsibilities: whole, valid, bounded events; the stream's id and retry; saying where something was dropped. Not
-//! here: the connection (the crate eventsource-client), when what is ready is taken (`arrivals`).
+//! Responsibilities: whole, valid, bounded events; the stream's id and retry; marking where something was skipped. Not
+//! here: the connection (the crate eventsource-client), when the results are taken (`arrivals`).
 //!
-//! The crate's own parser gives a connection up over one bad byte, one unknown field or one empty `event:`, has no
-//! bound, and would look at each byte a second time. So it is handed a sign of life in place of what came, and each
-//! event is put together here, as the standard says: its `data` lines, decoded, joined by line feeds, under the last
-//! `event` that names it. What has no data is no event. Example, with the line ends shown as `|`:
+//! The crate's own parser gives up a connection over one bad byte, one unknown field or one empty `event:`, has no
+//! bound, and would examine each byte a second time. So it is given a sign of life instead of the real bytes, and each
+//! event is assembled here, as the standard says: its `data` lines, decoded, joined by line feeds, under the last
+//! `event` that names it. Without data there is no event. Example, with the line ends shown as `|`:
 //!
 //! ```text
 //! in:   BOM data: a\xFF|\r\nfoo: 1|event:|retry: x|id: 7||: hello|id: 8||
@@ -23,35 +23,34 @@ use super::resume::SharedResume;
 use crate::link::Frame;
 use crate::transport::clean::readable;
 
-/// The longest event id that is kept, in bytes. Ids are short names; a longer one would only make the
-/// next request fail, so the resumption stays at the id before.
+/// The longest event id that is kept, in bytes. Ids are short names; a longer one would only make the next request
+/// fail, so resuming continues from the previous id.
 const ID_BYTES: usize = 1024;
 
-/// What a line may hold besides its value: the mark at the start, the field's name and a separator.
+/// What a line may contain besides its value: the byte order mark, the field's name and a separator.
 const FIELD_BYTES: usize = 16;
 
-/// The longest name of an event that is kept, in bytes: names are short words of a protocol, and a longer one
-/// is none that anybody knows.
+/// The longest name of an event that is kept, in bytes: names are short protocol words, and no known name is longer.
 const EVENT_NAME_BYTES: usize = 128;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Looks at an event stream line by line; feed it chunks as they come, split anywhere.
+/// A line-by-line parser of an event stream; feed it chunks as they arrive, split anywhere.
 #[derive(Debug)]
 pub(super) struct Filter {
-    /// The bound of an event as it stands on the wire, in bytes.
+    /// The bound of an event in its transmitted form, in bytes.
     limit: usize,
     resume: SharedResume,
     place: Inside,
-    /// Whether the last byte was a carriage return, whose line feed may still come.
+    /// Whether the last byte was a carriage return, whose line feed may still follow.
     after_return: bool,
     first_line: bool,
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of a line whose end has not arrived yet.
     line: Vec<u8>,
-    /// The data of the current event, if it has some yet.
+    /// The data of the current event, if there is any yet.
     data: Option<String>,
     name: Option<String>,
-    /// How many bytes the lines of the current event take that are kept.
+    /// The bytes in the kept lines of the current event.
     size: usize,
     id: Option<HeaderValue>,
     clears_id: bool,
@@ -61,11 +60,11 @@ pub(super) struct Filter {
 /// What the next byte belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inside {
-    /// A line that is kept.
+    /// A line to keep.
     Line,
-    /// A comment beyond the bound: its rest is skipped, the event around it is not hurt.
+    /// A comment beyond the bound: its rest is skipped, the event around it is unharmed.
     LongComment,
-    /// An event beyond the bound: all is skipped to the blank line that ends it.
+    /// An event beyond the bound: everything up to the blank line that ends it is skipped.
     LongEvent { line_is_empty: bool },
 }
 
@@ -87,7 +86,7 @@ impl Filter {
         }
     }
 
-    /// Takes the next bytes and gives what is whole by them.
+    /// Processes the next bytes and returns what they complete.
     pub(super) fn feed(&mut self, chunk: &[u8]) -> Vec<Arrived> {
         let mut out = Vec::new();
         let mut rest = chunk;
@@ -127,7 +126,7 @@ impl Filter {
         }
     }
 
-    /// Takes a line's last bytes, without its end.
+    /// Processes a line's last bytes, without its line break.
     fn end_line(&mut self, bytes: &[u8], out: &mut Vec<Arrived>) {
         match self.place {
             Inside::Line if self.line.len() + bytes.len() > self.limit => {
@@ -139,7 +138,7 @@ impl Filter {
                 let mut line = std::mem::take(&mut self.line);
                 line.extend_from_slice(bytes);
                 self.whole_line(&line, out);
-                // Its room serves the next line, unless it is unusually much.
+                // Its buffer serves the next line, unless it is unusually large.
                 if line.capacity() <= 64 * 1024 {
                     line.clear();
                     self.line = line;
@@ -159,7 +158,7 @@ impl Filter {
         }
     }
 
-    /// Begins to skip, because the line that `bytes` goes on with is beyond the bound.
+    /// Starts skipping, because the line that `bytes` continues is beyond the bound.
     fn overflow(&mut self, bytes: &[u8], out: &mut Vec<Arrived>) {
         let first = self.line.first().or(bytes.first()).copied();
         self.line = Vec::new();
@@ -174,14 +173,14 @@ impl Filter {
         }
     }
 
-    /// Leaves the current event out and marks the place. Its id, if it had one, still counts: it was
-    /// met and told, and the server need not send it again.
+    /// Skips the current event and marks the place. Its id, if it had one, still counts: the event was received and
+    /// reported, and the server need not send it again.
     fn drop_event(&mut self, out: &mut Vec<Arrived>) {
         self.let_go();
         out.push(Arrived::Dropped);
     }
 
-    /// Forgets the current event, and gives its data and name.
+    /// Clears the current event, and returns its data and name.
     fn let_go(&mut self) -> (Option<String>, Option<String>) {
         self.size = 0;
         (self.data.take(), self.name.take())
@@ -221,7 +220,7 @@ impl Filter {
                     }
                 }
             }
-            // An empty name is the same as none.
+            // An empty name counts as no name.
             b"event" if !value.is_empty() => {
                 if let Some(value) = self.kept(b"event: ", value, out) {
                     self.name = named(&value);
@@ -233,7 +232,7 @@ impl Filter {
         }
     }
 
-    /// Decodes a line of the current event, if there is room for it.
+    /// Decodes a line of the current event, if it fits.
     fn kept<'a>(
         &mut self,
         field: &[u8],
@@ -253,7 +252,7 @@ impl Filter {
         Some(value)
     }
 
-    /// Notes an id; one with a control character or of unusual length is as good as none.
+    /// Stores an id; one with a control character or of unusual length is ignored.
     fn note_id(&mut self, value: &[u8]) {
         if value.is_empty() {
             self.clears_id = true;
@@ -280,7 +279,7 @@ impl Filter {
         self.retry = Some(Duration::from_millis(ms));
     }
 
-    /// Ends an event: passes it on if there is one, and keeps what the stream said about resuming.
+    /// Ends an event: passes it on if there is one, and keeps the stream's instructions for resuming.
     fn end_event(&mut self, out: &mut Vec<Arrived>) {
         let id = self.id.take();
         let clears_id = std::mem::take(&mut self.clears_id);
@@ -302,17 +301,17 @@ impl Filter {
     }
 }
 
-/// Puts the bytes of an event stream together to its events: what a link does, without one.
+/// A parser from the bytes of an event stream to its events: the same as in a link, but on its own.
 #[derive(Debug)]
 pub struct EventStream(Filter);
 
 impl EventStream {
-    /// Begins a stream whose events have at most so many bytes.
+    /// Starts a stream whose events have at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self(Filter::new(limit, SharedResume::default()))
     }
 
-    /// Takes the next bytes and gives the events that are whole by them.
+    /// Processes the next bytes and returns the events that they complete.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<Frame> {
         let events = self.0.feed(bytes).into_iter();
         let events = events.filter_map(|arrived| match arrived {
@@ -323,7 +322,7 @@ impl EventStream {
     }
 }
 
-/// Returns the name of an event, cut; the one that every event has without a name of its own is none.
+/// Returns the name of an event, cut to the bound; `None` for the default name of unnamed events.
 fn named(name: &str) -> Option<String> {
     if name == "message" {
         return None;

@@ -1,15 +1,15 @@
 //! A stream of server-sent events, kept open.
 //!
-//! Responsibilities: one connection after another (attempts, waits, giving up), what is resumed after
-//! a cut, the order of news. Not here: the request itself and redirects (`request`), the bytes of the
-//! stream (`filter`), opening it (the crate eventsource-client), how long to wait (`Backoff`).
+//! Responsibilities: one connection after another (attempts, waits, giving up), what is resumed after a break, the
+//! order of news. Not here: the request itself and redirects (`request`), the bytes of the stream (`filter`), opening
+//! it (the crate eventsource-client), how long to wait (`Backoff`).
 //!
-//! A connection is good when it delivered a message or stayed up for [`GOOD_AFTER`]; only then do the
-//! waits and the count of attempts start again, so that a server which takes and drops connections is
-//! not hammered. There is no time limit on headers or on silence: some servers send no headers before
-//! their first event and others are silent for minutes, so only connecting has a limit. TCP's own probes
-//! notice a vanished machine; a request beside a stream that is silent for `links.silent_after_seconds` notices that
-//! nobody listens there any more. Where neither decides, the silence is told and nothing is done.
+//! A connection is good if it delivered a message or stayed up for [`GOOD_AFTER`]; only then do the waits and the count
+//! of attempts start over, so that a server which accepts and drops connections gets no rapid retries. There is no time
+//! limit on headers or on silence: some servers send no headers before their first event and others are silent for
+//! minutes, so only connecting has a limit. TCP's own probes notice a vanished machine; a request beside a stream that
+//! is silent for `links.silent_after_seconds` notices that the server no longer listens. If neither is conclusive, the
+//! silence is only reported.
 
 pub(super) mod answer;
 mod arrivals;
@@ -37,29 +37,29 @@ pub use filter::EventStream;
 use request::{Halt, StreamRequest, halt};
 use resume::SharedResume;
 
-/// How long a silent connection must last to count as good: longer than a server needs that takes a
-/// connection only to drop it.
+/// How long a silent connection must last to count as good: longer than a server takes that accepts
+/// a connection only to drop it.
 const GOOD_AFTER: Duration = Duration::from_secs(5);
 
-/// How many events are handed over together, at most, and from how many bytes on no more are waited for: enough that a
-/// flood costs its events and not its waking, and little enough that what is there is with whoever takes it at once.
+/// The most events that are passed on together, and the bytes from which on no more are added: enough that a flood
+/// costs its events and not its wake-ups, and few enough that arrived events reach the receiver immediately.
 const TOGETHER: usize = 128;
 const TOGETHER_BYTES: usize = 64 * 1024;
 
-/// Follows an event stream and reconnects by itself.
+/// The reader that follows an event stream and reconnects by itself.
 #[derive(Debug)]
 pub(super) struct SseReader {
     request: StreamRequest,
     server: Server,
-    /// Where the orders come from that say what an attempt follows, where that is not the same for all.
+    /// The courses that determine what each attempt follows, if attempts differ.
     courses: mpsc::UnboundedReceiver<Course>,
-    /// After how much silence it is asked whether anybody is there; absent for never.
+    /// The silence after which to check whether the server still responds; `None` for never.
     silent_after: Option<Duration>,
     resume: SharedResume,
     settings: LinkSettings,
 }
 
-/// How one connection went.
+/// The outcome of one connection.
 struct Outcome {
     end: Halt,
     good: bool,
@@ -85,11 +85,11 @@ impl SseReader {
         }
     }
 
-    /// Waits for the order what this attempt does.
+    /// Waits for the course of this attempt.
     async fn course(&mut self) -> Course {
         match self.courses.recv().await {
             Some(course) => course,
-            // The other end lives as long as the link, which then is about to be dropped.
+            // The other end lives as long as the link, which is then about to be dropped.
             None => std::future::pending().await,
         }
     }
@@ -99,7 +99,7 @@ impl SseReader {
         let mut backoff = Backoff::new(
             Duration::from_millis(config.backoff_first_ms),
             Duration::from_millis(config.backoff_cap_ms),
-            // Links that share a seed must not come back in step.
+            // Links that share a seed must not reconnect in step.
             self.settings.seed.wrapping_add(sink.index() as u64),
         );
         let mut attempt: u32 = 1;
@@ -133,11 +133,11 @@ impl SseReader {
                     attempt = 1;
                     continue;
                 }
-                // An answer of nothing is none, and whoever gives it is not to be hammered.
+                // An empty answer counts as a failure, so that its server gets no rapid retries.
                 Halt::Whole => Fault::Closed,
                 Halt::Fault(fault) => fault,
             };
-            // A server that forgot a stream says so with a status; a new one can still be made.
+            // A server that forgot a stream reports that by a status; a new stream can still be opened.
             let over =
                 fault.is_final() && !(may_be_forgotten && matches!(fault, Fault::Status { .. }));
             if over || config.retries.is_some_and(|most| tried_again >= most) {
@@ -154,7 +154,7 @@ impl SseReader {
         }
     }
 
-    /// Makes one connection and follows it to its end.
+    /// Opens one connection and follows it until it ends.
     async fn connection(
         &self,
         request: &StreamRequest,
@@ -169,7 +169,7 @@ impl SseReader {
             .redirect_limit(0)
             .build_with_transport(request.clone())
             .stream();
-        // Nothing changes it until this stream is open: only a stream's own events do.
+        // Nothing changes it before this stream is open: only a stream's own events do.
         let resumed = stream.opened_by.is_none()
             && (self.resume).with(|resume| resume.last_event_id.is_some() && !resume.passed);
         let arrivals = request.arrivals();
@@ -178,13 +178,13 @@ impl SseReader {
         let mut frames: u64 = 0;
         let mut since: Option<Instant> = None;
         let mut heard = Instant::now();
-        // One timer for all silences: what arrives does not set it anew, it is looked when it ends.
+        // One timer for every silence: arrivals do not reset it, they are checked when it expires.
         let silence = self.silent_after.unwrap_or(Duration::ZERO);
         let mut quiet = std::pin::pin!(tokio::time::sleep(silence));
         let end = loop {
-            // Comments alone must not keep this task from anything else.
+            // A flood of comments must not starve other tasks.
             tokio::task::consume_budget().await;
-            // What one piece of the body held may be more than is handed over together.
+            // One piece of the body may contain more than is passed on together.
             let mut next = None;
             if arrivals.is_empty() {
                 let arrival = {
@@ -202,7 +202,7 @@ impl SseReader {
                             }
                             match &stream.probe {
                                 Some(path) => self.server.clone().probe(path).await,
-                                // Nobody can be asked, so all there is to tell is the silence.
+                                // No other path can be asked, so only the silence can be reported.
                                 None => Err(Fault::TimedOut),
                             }
                         };
@@ -210,7 +210,7 @@ impl SseReader {
                             biased;
                             arrival = arriving.as_mut() => break Ok(arrival),
                             answer = beside => match answer {
-                                // Whoever answers beside the stream is there and only has nothing to say.
+                                // A server that answers beside the stream is alive and just has nothing to send.
                                 Ok(()) => {}
                                 Err(fault @ (Fault::Refused | Fault::UnknownHost)) => break Err(fault),
                                 Err(_undecided) => {
@@ -228,7 +228,7 @@ impl SseReader {
                     Err(fault) => break Halt::Fault(fault),
                 };
             }
-            // What came with it is handed over with it.
+            // Everything that arrived with it is passed on with it.
             let (mut taken, mut bytes, mut end) = (0, 0, None);
             loop {
                 match next.take() {
@@ -239,7 +239,7 @@ impl SseReader {
                             news.push_back(LinkEvent::Resumed);
                         }
                     }
-                    // The sign that something arrived; or nothing has been waited for.
+                    // The sign that something arrived; or there was nothing to wait for.
                     Some(Some(Ok(SSE::Comment(_) | SSE::Event(_)))) | None => {}
                     Some(Some(Err(StreamError::Eof))) if stream.opened_by.is_some() => {
                         end = Some(Halt::Whole);
@@ -255,7 +255,7 @@ impl SseReader {
                     match arrived {
                         Arrived::Event(frame) => {
                             frames = frames.saturating_add(1);
-                            // Some servers keep a connection warm with an event of nothing.
+                            // Some servers keep a connection alive with an empty event.
                             if !frame.text.is_empty() {
                                 bytes += frame.text.len();
                                 news.push_back(LinkEvent::Frame(frame));
@@ -287,7 +287,7 @@ impl SseReader {
 }
 
 impl Outcome {
-    /// Makes the outcome of an attempt that came to nothing.
+    /// Returns the outcome of an attempt that failed.
     fn bad(fault: Fault) -> Self {
         Self {
             end: Halt::Fault(fault),
@@ -296,14 +296,14 @@ impl Outcome {
     }
 }
 
-/// Judges a connection by its messages and by how long it was up, if it ever was.
+/// Returns whether a connection was good, judging by its messages and how long it was up, if ever.
 fn is_good(frames: u64, up: Option<Duration>) -> bool {
     frames > 0 || up.is_some_and(|up| up >= GOOD_AFTER)
 }
 
 impl Reader for SseReader {
     async fn read(self, sink: LinkSink) {
-        // Nobody listens any more: there is nobody to tell.
+        // An error only means that the receiver is gone.
         let _ = self.follow(&sink).await;
     }
 }

@@ -1,11 +1,10 @@
 //! The request that opens an event stream, as the event source's transport.
 //!
-//! Responsibilities: headers, redirects, judging the answer, feeding the filter with its body.
-//! Not here: trying again (`sse`).
+//! Responsibilities: headers, redirects, judging the answer, feeding its body to the filter. Not here: trying again
+//! (`sse`).
 //!
-//! Redirects are followed here, at most [`REDIRECTS`] of them. The token goes to the address that the
-//! person gave and to nowhere else: from the first step to another origin on it is left out, also if
-//! a later step leads back.
+//! Redirects are followed here, at most [`REDIRECTS`] of them. The token goes only to the address that the person gave:
+//! from the first step to another origin on it is left out, even if a later step leads back.
 
 use bytes::Bytes;
 use eventsource_client::Error as StreamError;
@@ -25,27 +24,27 @@ use crate::transport::clean::clean;
 use crate::transport::client::{SharedClient, bearer, fault_of, status_fault, version_header};
 use crate::transport::settings::LinkSettings;
 
-/// How many redirects are followed: more than any honest set-up needs, few enough to end a loop soon.
+/// The most redirects that are followed: more than any honest set-up needs, few enough to end a loop soon.
 const REDIRECTS: u32 = 5;
 
 /// The longest content type in a fault, in characters.
 const CONTENT_TYPE_CHARACTERS: usize = 64;
 
-/// Why a connection has come to its end.
+/// Why a connection ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Halt {
     /// The server has nothing more to send and does not want to be asked again.
     #[error("the stream is over")]
     Over,
-    /// The stream was the answer to a message, and is whole.
+    /// The stream was the answer to a message, and is complete.
     #[error("the answer is whole")]
     Whole,
-    /// Something is wrong.
+    /// The connection failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
 
-/// Opens the stream; one for all connections of a link.
+/// The request that opens the stream, shared by all connections of a link.
 #[derive(Debug, Clone)]
 pub(super) struct StreamRequest {
     client: SharedClient,
@@ -55,13 +54,13 @@ pub(super) struct StreamRequest {
     limit: usize,
     resume: SharedResume,
     arrivals: Arrivals,
-    /// The message that opens the stream; without one it is read.
+    /// The message that opens the stream; without one, the stream is just read.
     body: Option<Body>,
     version: Option<(HeaderName, HeaderValue)>,
 }
 
 impl StreamRequest {
-    /// Makes the request for what stands at the address that the person gave.
+    /// Builds the request for the address that the person gave.
     pub(super) fn new(given: &Url, settings: &LinkSettings, resume: SharedResume) -> Self {
         Self {
             client: settings.client.clone(),
@@ -76,11 +75,11 @@ impl StreamRequest {
         }
     }
 
-    /// Returns the request for a stream of the same server, which is at this address; its token goes to the origin that the person named and
-    /// to no other.
+    /// Returns the request for a stream of the same server at another address; its token goes only to the origin that
+    /// the person named.
     ///
     /// # Errors
-    /// When the stream is nowhere where it may be followed, or its message is too large.
+    /// If the stream is not at an address that may be followed, or its message is too large.
     pub(super) fn of(&self, at: Result<Url, Fault>, stream: &Stream) -> Result<Self, Fault> {
         let url = at?;
         let limit = self.limit;
@@ -101,20 +100,20 @@ impl StreamRequest {
         Ok(request)
     }
 
-    /// Returns the address that is asked first.
+    /// Returns the address that the first request goes to.
     pub(super) fn address(&self) -> &str {
         self.url.as_str()
     }
 
-    /// Returns where what comes on this stream arrives: whatever the event source tells is a sign that something has.
+    /// Returns where the stream's content arrives: anything that the event source reports means that something has.
     pub(super) fn arrivals(&self) -> Arrivals {
         self.arrivals.clone()
     }
 
-    /// Asks, follows redirects and judges the answer.
+    /// Sends the request, follows redirects and judges the answer.
     async fn ask(self, mut headers: HeaderMap) -> Result<Response<ByteStream>, Halt> {
         match &self.body {
-            // What a message opens is an answer, and goes on behind nothing.
+            // A stream opened by a message is an answer, and resumes nothing.
             Some(body) => {
                 let kind = HeaderValue::from_static(body.content_type);
                 headers.insert(CONTENT_TYPE, kind);
@@ -144,7 +143,7 @@ impl StreamRequest {
                 .await
                 .map_err(|error| fault_of(&error))?;
             match response.status().as_u16() {
-                // What changes the method would lose the message.
+                // A redirect that changes the method would lose the message.
                 301..=303 if self.body.is_some() => {
                     return Err(unusable(Cause::RedirectLoses));
                 }
@@ -175,16 +174,15 @@ impl StreamRequest {
     }
 }
 
-/// Feeds a filter with the body of an answer that is an event stream; what the filter gives arrives beside the body, of which
-/// a comment is left for each time that something does.
+/// Feeds the body of an event stream to a filter; the results go to the arrivals, and the body that is passed on
+/// contains only a comment for each time that something arrives.
 pub(super) fn filtered(
     response: reqwest::Response,
     mut filter: Filter,
     arrivals: Arrivals,
 ) -> Response<ByteStream> {
     let chunks = response.bytes_stream().then(|chunk| async {
-        // A flood of which nothing is passed on would otherwise keep the link's task from
-        // seeing that it was closed.
+        // A flood that yields nothing to pass on could otherwise keep the link's task from seeing that it was closed.
         tokio::task::consume_budget().await;
         chunk
     });
@@ -214,7 +212,7 @@ impl HttpTransport for StreamRequest {
     }
 }
 
-/// Says that a message would go to another server than the one that the person named.
+/// Returns the fault for a message that would go to a server other than the one that the person named.
 fn leaves() -> Fault {
     Fault::Unusable(Cause::RedirectMessage)
 }
@@ -223,8 +221,8 @@ fn unusable(why: Cause) -> Halt {
     Halt::Fault(Fault::Unusable(why))
 }
 
-/// Names what broke a body. A stream that was good until now is worth another attempt, so nothing
-/// here is final.
+/// Classifies the error that broke a body. A stream that was good until now is worth another
+/// attempt, so no result is final.
 fn fault_of_body(error: &reqwest::Error) -> Fault {
     let fault = fault_of(error);
     if fault.is_final() {
@@ -234,7 +232,7 @@ fn fault_of_body(error: &reqwest::Error) -> Fault {
     }
 }
 
-/// Finds where a redirect leads, if it may be followed.
+/// Returns the address that a redirect leads to, if it may be followed.
 fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, Halt> {
     let next = headers
         .get(LOCATION)
@@ -270,7 +268,7 @@ fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, H
     Ok(next)
 }
 
-/// Checks that an answer is an event stream, and not compressed: nothing here asks for that.
+/// Checks that an answer is an event stream, and not compressed: compression is never requested here.
 pub(in crate::transport) fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
     let not = |content_type: &str| {
         Err(Fault::NotEventStream {
@@ -297,7 +295,7 @@ pub(in crate::transport) fn check_type(headers: &HeaderMap) -> Result<(), Fault>
     }
 }
 
-/// Checks that an answer is a document in JSON: some servers answer every path with a page for people.
+/// Checks that an answer is a JSON document: some servers answer every path with a page for people.
 pub(in crate::transport) fn check_json(headers: &HeaderMap) -> Result<(), Fault> {
     let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     let value = String::from_utf8_lossy(value.unwrap_or_default());
@@ -309,7 +307,7 @@ pub(in crate::transport) fn check_json(headers: &HeaderMap) -> Result<(), Fault>
     }
 }
 
-/// Turns the event source's error into ours; those of our own request come through as they are.
+/// Turns the event source's error into ours; errors of our own request pass through unchanged.
 pub(super) fn halt(error: StreamError) -> Halt {
     match error {
         StreamError::Transport(inner) => match inner.inner().downcast_ref::<Halt>() {
@@ -320,7 +318,7 @@ pub(super) fn halt(error: StreamError) -> Halt {
             Halt::Fault(Fault::Closed)
         }
         StreamError::TimedOut => Halt::Fault(Fault::TimedOut),
-        // The request answers all of these itself and the filter lets no such line through.
+        // The request handles all of these cases itself, and the filter lets no such line through.
         StreamError::InvalidParameter(_)
         | StreamError::UnexpectedResponse(..)
         | StreamError::InvalidLine(_)

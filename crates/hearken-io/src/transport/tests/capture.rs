@@ -1,4 +1,4 @@
-//! What a recording holds and what it never does.
+//! What a recording contains and what it never does.
 
 #![allow(
     clippy::unwrap_used,
@@ -66,7 +66,7 @@ fn events_are_written_as_they_came_and_everything_else_beside_them() {
     for event in &events {
         recorder.news(at(), 0, event).unwrap();
     }
-    // Nothing waits in a buffer: the recorder is still open.
+    // Nothing is buffered: the recorder is still open.
     assert_eq!(
         fs::read_to_string(&path).unwrap(),
         "{\"z\":1.10,\"a\":1e999,\"n\":12345678901234567890123,\"z\":2}\n\
@@ -222,7 +222,7 @@ fn a_write_error_stops_the_recording_and_is_told_once() {
     let path = folder.0.join("run.jsonl");
     let mut recorder = Recorder::create(&path).unwrap();
     recorder.news(at(), 0, &frame("{\"a\":1}")).unwrap();
-    // A file that can't be written to stands in for a full disk.
+    // A read-only file stands in for a full disk.
     recorder.events.file = fs::File::open(&path).unwrap();
     assert!(matches!(
         recorder.news(at(), 0, &frame("{\"a\":2}")),

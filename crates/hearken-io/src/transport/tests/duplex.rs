@@ -1,4 +1,4 @@
-//! Both ways over one connection, with a connection that the test plays by hand.
+//! Both directions over one connection, played by the test itself.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ use crate::transport::settings::LinkSettings;
 use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
 
-/// Returns the fault of a connection that was closed with a code after which asking again changes nothing.
+/// Returns the fault of a connection closed with a code that makes asking again useless.
 fn closed_with(code: u16) -> Fault {
     Fault::ClosedWith {
         code,
@@ -26,7 +26,7 @@ fn closed_with(code: u16) -> Fault {
     }
 }
 
-/// Gives out the connections that the test puts in.
+/// A dialer that returns the connections that the test puts in.
 struct Script {
     connections: mpsc::UnboundedReceiver<Result<(In, Out), Fault>>,
     heartbeat: Option<Duration>,
@@ -34,7 +34,7 @@ struct Script {
 
 struct In(mpsc::UnboundedReceiver<Arrival>);
 
-/// What was written; with a stuck one nothing is ever written to its end.
+/// The writing half; a stuck one never finishes a write.
 struct Out {
     written: mpsc::UnboundedSender<String>,
     stuck: bool,
@@ -305,7 +305,7 @@ async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
         .expect(&[connecting(1), LinkEvent::Connected])
         .await;
     let _ = peer.says.send(Arrival::Frame("refused".to_owned()));
-    // Its code alone would end the link for good; the words before it say that it may be tried again.
+    // The code alone would end the link for good; the message before it allows another attempt.
     let hung_up = closed_with(4001);
     let _ = peer.says.send(Arrival::End(Err(hung_up)));
     bench.link.expect(&[frame("refused")]).await;
@@ -314,7 +314,7 @@ async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
         LinkEvent::Lost { fault, .. } => assert_eq!(fault, refused),
         other => panic!("{other:?}"),
     }
-    // Given up while it is open, a connection hears the last words and a farewell.
+    // A connection that is given up while open gets the last words and a goodbye.
     let mut peer = bench.connect(false);
     bench
         .link
@@ -329,7 +329,7 @@ async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
 
 #[tokio::test]
 async fn what_was_wished_before_a_link_is_left_is_what_it_says_then() {
-    // Two turns are taken at once in no order, so once proves nothing.
+    // Simultaneous events are handled in random order, so a single run proves nothing.
     for _ in 0..20 {
         let mut bench = Bench::open(quick(), None, 64);
         let mut peer = bench.connect(false);
@@ -341,7 +341,7 @@ async fn what_was_wished_before_a_link_is_left_is_what_it_says_then() {
         bench.link.handle.last_words(Some(words));
         bench.link.handle.send(1, "done".to_owned());
         assert_eq!(soon(peer.hears.recv()).await.unwrap(), "done");
-        // Nobody has taken this yet when it is left.
+        // This has not been received yet when the link is closed.
         bench.link.handle.last_words(None);
         let left = bench.link.handle.close();
         assert_eq!(soon(peer.hears.recv()).await.as_deref(), Some("bye"));

@@ -19,7 +19,7 @@ use crate::transport::handle::drive;
 use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, soon};
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -40,7 +40,7 @@ fn text(line: &str) -> Line {
     Line::Text(line.to_owned())
 }
 
-/// Gives no more at once than so many bytes.
+/// A reader that returns at most this many bytes at a time.
 struct Pieces<'a>(&'a [u8], usize);
 
 impl Read for Pieces<'_> {
@@ -222,7 +222,7 @@ async fn a_pipe_is_read_as_it_comes_and_closing_does_not_wait_for_it() {
     assert_eq!(soon(news.recv()).await.unwrap().1, frame("one"));
     writer.write_all(b"o\n").unwrap();
     assert_eq!(soon(news.recv()).await.unwrap().1, frame("two"));
-    // The thread now waits in a read that will not return; the link ends all the same.
+    // The thread is now stuck in a read; the link ends all the same.
     drop((orders, open));
     soon(task).await.unwrap();
     assert_eq!(news.recv().await, None);

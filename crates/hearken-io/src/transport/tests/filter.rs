@@ -1,4 +1,4 @@
-//! What the filter makes of a stream's bytes, compared with what the standard says.
+//! What the filter makes of a stream's bytes, compared with the standard.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::{Arrived, Filter, SharedResume};
 
-/// Writes out what came as a stream that holds it.
+/// Returns a stream that contains these arrivals.
 fn written(arrived: &[Arrived]) -> String {
     let mut out = String::new();
     for one in arrived {
@@ -29,7 +29,7 @@ fn written(arrived: &[Arrived]) -> String {
     out
 }
 
-/// Feeds the pieces to a filter and gives what comes out.
+/// Feeds the pieces to a filter and returns its output.
 fn filtered(limit: usize, pieces: &[&[u8]]) -> (String, SharedResume) {
     let resume = SharedResume::default();
     let mut filter = Filter::new(limit, resume.clone());
@@ -51,7 +51,7 @@ fn retry(resume: &SharedResume) -> Option<Duration> {
     resume.with(|resume| resume.retry)
 }
 
-/// Returns the events' data, without those that have none, and how many were dropped.
+/// Returns the data of the events that have any, and how many events were dropped.
 fn events(chunks: Vec<Vec<u8>>, limit: usize) -> (Vec<String>, usize) {
     let mut filter = Filter::new(limit, SharedResume::default());
     let (mut found, mut dropped) = (Vec::new(), 0);
@@ -65,14 +65,14 @@ fn events(chunks: Vec<Vec<u8>>, limit: usize) -> (Vec<String>, usize) {
     (found, dropped)
 }
 
-/// Reads a stream as the standard says, all at once and slowly: the opinion to compare with.
+/// Parses a stream exactly as the standard says, all at once and slowly, as a reference.
 fn by_the_book(stream: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(stream);
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut found = Vec::new();
     let mut data = String::new();
-    // Without the last piece, which no line end has closed.
+    // Leaves out the last piece, which has no line end.
     let mut lines: Vec<&str> = text.split('\n').collect();
     lines.pop();
     for line in lines {
@@ -113,7 +113,7 @@ fn line_ends_of_all_kinds_are_one_line_end() {
         let (out, _) = filtered(1000, &[stream.as_bytes()]);
         assert_eq!(out, "data: a\ndata: b\ndata: \n\ndata: c\n\n", "{end:?}");
     }
-    // A blank line made of a carriage return alone is seen without waiting for what follows.
+    // A blank line from a lone carriage return is recognized without waiting for the next byte.
     let (out, _) = filtered(1000, &[b"data: a\r\r"]);
     assert_eq!(out, "data: a\n\n");
 }
@@ -151,7 +151,7 @@ fn ids_are_kept_when_their_event_ends_and_only_good_ones() {
     let long = format!("id: 1\n\nid: {}\n\n", "9".repeat(1025));
     assert_eq!(id(&long).as_deref(), Some("1"));
     assert_eq!(id("id: größe\n\n").as_deref(), Some("größe"));
-    // The standard's way to say: start from the beginning.
+    // The standard's way to request a start from the beginning.
     assert_eq!(id("id: 1\n\nid\n\n"), None);
     assert_eq!(id("id: 1\n\nid:\nid: 3\n\n").as_deref(), Some("3"));
 }
@@ -180,7 +180,7 @@ fn retry_is_taken_from_digits_only() {
 
 #[test]
 fn a_message_of_exactly_the_bound_passes_and_one_more_byte_does_not() {
-    // The bound leaves room for a field's name; beyond that, byte for byte.
+    // The bound includes space for a field's name; beyond that, it is exact to the byte.
     let fits = format!("data: {}\n\n", "x".repeat(100));
     assert_eq!(filtered(100, &[fits.as_bytes()]).0, fits);
     let large = format!("id: 5\ndata: {}\nfoo\n\ndata: next\n\n", "x".repeat(200));
@@ -196,7 +196,7 @@ fn many_small_lines_are_bounded_as_one_large_one() {
         filtered(100, &[stream.as_bytes()]).0,
         ":dropped\ndata: next\n\n"
     );
-    // Lines that are not passed on take no room.
+    // Lines that are not passed on take no space.
     let stream = format!("{}data: a\n\n", "foo: 12345\nid: 1\n".repeat(50));
     assert_eq!(filtered(100, &[stream.as_bytes()]).0, "data: a\n\n");
 }
@@ -252,7 +252,7 @@ fn a_stream_of_one_byte_chunks_is_read_as_the_book_says() {
     assert_eq!(found, by_the_book(stream));
 }
 
-/// Makes bytes that look like an event stream often enough to be interesting.
+/// Generates bytes that look like an event stream often enough to be interesting.
 fn streams() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
         Just(b"data: ".to_vec()),

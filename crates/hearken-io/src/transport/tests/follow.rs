@@ -26,7 +26,7 @@ fn lost(why: Cause) -> LinkEvent {
     }
 }
 
-/// Writes over a file, which stays the same one by its inode and is never shorter.
+/// Overwrites a file, which keeps its inode and never gets shorter.
 fn rewrite(path: &std::path::Path, text: &str) {
     let mut file = fs::OpenOptions::new().write(true).open(path).unwrap();
     file.write_all(text.as_bytes()).unwrap();
@@ -46,7 +46,7 @@ async fn a_file_is_read_on_as_it_grows() {
     listener
         .expect(&[connecting(1), LinkEvent::Connected, frame("{\"n\":1}")])
         .await;
-    // The rest of a line that was begun, and one more.
+    // The rest of an unfinished line, and one more line.
     append(&path, "2}\n{\"n\":3}\n");
     listener
         .expect(&[frame("{\"n\":2}"), frame("{\"n\":3}")])
@@ -79,7 +79,7 @@ async fn a_file_that_was_replaced_or_cut_is_read_from_its_start_and_told() {
     let fresh = folder.path().join("b.jsonl");
     fs::write(&fresh, "{\"n\":2}\n").unwrap();
     fs::rename(&fresh, &path).unwrap();
-    // What was begun in the old one is a line of its own, never glued to the new one's.
+    // The unfinished line of the old file is a line of its own, never joined with the new file's first.
     listener
         .expect(&[
             lost(Cause::FileReplaced),

@@ -1,4 +1,4 @@
-//! Messages in a stream, whatever its chunks.
+//! Messages in a stream, however it is cut into chunks.
 
 #![allow(
     clippy::unwrap_used,

@@ -34,7 +34,7 @@ async fn a_reply_is_posted_beside_the_stream() {
     assert_eq!(post.header("content-type"), Some("application/json"));
     assert_eq!(post.header("authorization"), Some("Bearer abc"));
     assert_eq!(post.body, "{\"type\":\"confirmation.reply\"}");
-    // The stream goes on while the reply is under way.
+    // The stream continues while the reply is under way.
     stream.write("data: meanwhile\n\n").await;
     link.expect(&[frame("meanwhile")]).await;
     post.answer("204 No Content", "").await;
@@ -69,7 +69,7 @@ async fn every_success_is_a_success_and_nothing_else_is() {
                 status,
                 retry_after: Some(3),
             };
-            // After an error of its own nobody knows what a server has done before it.
+            // After a server's own error it is unknown what it did before.
             Err(match status {
                 500 => Undelivered::Unknown(fault),
                 _ => Undelivered::Refused(fault),
@@ -91,7 +91,7 @@ async fn a_reply_that_nobody_answers_times_out_and_is_not_repeated() {
     link.expect(&[replied(5, Err(Undelivered::Unknown(Fault::TimedOut)))])
         .await;
     post.gone().await;
-    // The next thing the server sees is the next reply, not the same one again.
+    // The server's next request is the next reply, not the same one again.
     link.handle.send(6, "{\"n\":6}".to_owned());
     let next = producer.request().await;
     assert_eq!(next.body, "{\"n\":6}");
@@ -214,7 +214,7 @@ async fn too_many_replies_are_refused_and_each_is_answered_once() {
     for request in 0..many {
         handle.send(request, "{}".to_owned());
     }
-    // The server keeps all of them waiting until the refusals are there.
+    // The server keeps all of them waiting until the refusals have arrived.
     let mut posts = Vec::new();
     for _ in 0..REPLIES_UNDER_WAY {
         posts.push(producer.request().await);
@@ -237,7 +237,7 @@ async fn too_many_replies_are_refused_and_each_is_answered_once() {
     }
     answered.sort_unstable();
     assert_eq!(answered, (0..many).collect::<Vec<_>>());
-    // There is room again.
+    // There is space again.
     handle.send(1000, "{}".to_owned());
     producer.request().await.answer("200 OK", "").await;
     assert_eq!(
@@ -312,7 +312,7 @@ async fn too_many_requests_are_refused_and_each_is_answered_once() {
     }
     answered.sort_unstable();
     assert_eq!(answered, (0..CALLS_UNDER_WAY as u64).collect::<Vec<_>>());
-    // There is room again.
+    // There is space again.
     handle.call(1000, Call::get("/x"));
     producer.request().await.answer("200 OK", "").await;
     assert!(matches!(

@@ -1,4 +1,4 @@
-//! Requests that come in, from clients that the test plays by hand.
+//! Incoming requests, from clients that the test plays by hand.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use crate::transport::tests::{Listener, connecting, quick, soon};
 
 const SECRET: &str = "0123456789abcdef_-";
 
-/// Opens a listening source on any free port, and gives the port.
+/// Opens a listening source on any free port, and returns the port.
 async fn opened(config: LinkConfig) -> (Listener, u16) {
     let listening = Listening::new(0, Secret::new(SECRET)).unwrap();
     let (sink, news) = LinkSink::channel(3, 64);
@@ -29,7 +29,7 @@ async fn opened(config: LinkConfig) -> (Listener, u16) {
     (link, port)
 }
 
-/// Sends bytes over a connection of its own.
+/// Sends bytes over a new connection.
 async fn send(port: u16, bytes: &str) -> TcpStream {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))
         .await
@@ -38,7 +38,7 @@ async fn send(port: u16, bytes: &str) -> TcpStream {
     stream
 }
 
-/// Writes a request.
+/// Returns the text of a request.
 fn request(method: &str, path: &str, host: &str, body: &str) -> String {
     format!(
         "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
@@ -81,11 +81,11 @@ async fn a_request_comes_in_and_is_answered_when_somebody_decides() {
             (request.path.as_str(), request.body.as_str()),
             (seen, "{\"ü\":1}")
         );
-        // Nobody has decided: nothing is answered, and nothing lapses.
+        // No decision has been made: nothing is answered, and nothing lapses.
         assert!(link.is_quiet());
         link.handle
             .respond(id, 202, "{\"ok\":true}".to_owned(), None);
-        // A second answer goes to nobody.
+        // A second answer has no effect.
         link.handle.respond(id, 500, "no".to_owned(), None);
         let text = answer(client).await;
         assert!(text.starts_with("HTTP/1.1 202 "), "{text}");
@@ -113,7 +113,7 @@ async fn who_does_not_know_the_secret_finds_nothing() {
         let told = status(port, &request("POST", &path, "localhost", "{}")).await;
         assert_eq!(told, "HTTP/1.1 404 Not Found", "{path}");
     }
-    // Nine came, and the first is told.
+    // Nine arrived, and only the first is reported.
     link.expect(&[LinkEvent::Strangers { count: 1 }]).await;
     assert!(link.is_quiet());
 }
@@ -229,7 +229,7 @@ async fn what_is_too_large_or_no_request_is_told_to_nobody() {
     let told = status(port, &head).await;
     assert!(told.contains("431"), "{told}");
     let whole = request("POST", &path, "localhost", "{}");
-    // A request that breaks off before it is whole never was one.
+    // A request that breaks off early never counts as one.
     drop(send(port, &whole[..whole.len() - 1]).await);
     assert!(link.is_quiet());
     let fits = request("POST", &path, "localhost", &"x".repeat(100));
@@ -254,7 +254,7 @@ async fn a_request_whose_sender_goes_away_lapses_and_takes_no_answer() {
         outcome,
     }])
     .await;
-    // The next one is another one.
+    // The next request gets a new id.
     let client = send(port, &text).await;
     let LinkEvent::Request { id: next, .. } = link.next().await else {
         panic!("no request");

@@ -1,7 +1,7 @@
 //! A scripted server and a listening end, for the tests of all links.
 //!
-//! Nothing here waits for time to pass: the test takes each connection and writes each answer itself,
-//! and every wait has a bound only so that a fault ends the test.
+//! Nothing here waits for time to pass: the test accepts each connection and writes each answer itself, and waits are
+//! limited only so that a bug ends the test.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,31 +24,31 @@ use crate::config::LinkConfig;
 use crate::link::{Frame, LinkEvent, Receipt, Undelivered};
 use hearken_dialects::{Addresses, Carrier, WEBSOCKET};
 
-/// Ends a wait that would never end.
+/// The limit for a wait that would never end.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The head of a stream without a length: it lasts until the connection is closed.
 pub(super) const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\n\r\n";
 
-/// Waits, but not for ever.
+/// Waits, but not forever.
 pub(super) async fn soon<F: Future>(what: F) -> F::Output {
     timeout(PATIENCE, what).await.expect("it took too long")
 }
 
-/// Settings with waits that a test does not feel.
+/// Returns settings with waits too short to slow a test down.
 pub(super) fn quick() -> LinkConfig {
     LinkConfig {
         backoff_first_ms: 1,
         backoff_cap_ms: 2,
-        // What is followed after a handshake is tested where the handshake is.
+        // What follows a handshake is tested together with the handshake.
         plain_pair: true,
-        // A clock of the test's own would let minutes of silence pass at once.
+        // In a test with paused time, minutes of silence would pass instantly.
         silent_after_seconds: 0,
         ..LinkConfig::default()
     }
 }
 
-/// Listens on loopback and hands each connection to the test.
+/// A server on loopback that leaves each connection to the test.
 pub(super) struct Producer {
     pub(super) listener: TcpListener,
 }
@@ -63,7 +63,7 @@ impl Producer {
         format!("http://{}", self.listener.local_addr().unwrap())
     }
 
-    /// Stops listening, but keeps the address, so that nobody else can take it.
+    /// Stops listening but keeps the address, so that no other program can take it.
     pub(super) fn leave(self) -> TcpSocket {
         let address = self.listener.local_addr().unwrap();
         drop(self.listener);
@@ -73,14 +73,14 @@ impl Producer {
         socket
     }
 
-    /// Waits for the next connection, reads so many bytes of its request and hangs up.
+    /// Waits for the next connection, reads this many bytes of its request and hangs up.
     pub(super) async fn hang_up_after(&self, bytes: usize) {
         let (mut stream, _) = soon(self.listener.accept()).await.unwrap();
         let mut some = vec![0; bytes];
         soon(stream.read_exact(&mut some)).await.unwrap();
     }
 
-    /// Waits for the next request and reads it whole.
+    /// Waits for the next request and reads it completely.
     pub(super) async fn request(&self) -> Exchange {
         soon(async {
             let (mut stream, _) = self.listener.accept().await.unwrap();
@@ -110,7 +110,7 @@ impl Producer {
     }
 }
 
-/// One request, to be answered by the test.
+/// A request for the test to answer.
 pub(super) struct Exchange {
     pub(super) head: String,
     pub(super) body: String,
@@ -129,7 +129,7 @@ impl Exchange {
         self.head.lines().next().unwrap()
     }
 
-    /// Writes bytes; a client that has gone away is no fault of the test.
+    /// Writes bytes; a client that is gone is no error of the test.
     pub(super) async fn write(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
         let _ = soon(self.stream.write_all(bytes.as_ref())).await;
         self
@@ -148,7 +148,7 @@ impl Exchange {
         self.write(STREAM).await.write(events).await;
     }
 
-    /// Writes the same again and again until the client has gone away.
+    /// Writes the same bytes again and again until the client is gone.
     pub(super) async fn flood(mut self, bytes: &str) {
         while self.stream.write_all(bytes.as_bytes()).await.is_ok() {}
     }
@@ -160,7 +160,7 @@ impl Exchange {
     }
 }
 
-/// For how many attempts a test orders in advance what they follow: more than any makes.
+/// The number of attempts for which a test sets in advance what they follow: more than any test makes.
 const ATTEMPTS: usize = 32;
 
 /// An open link and its news.
@@ -195,7 +195,7 @@ impl Listener {
         let plain = Addresses::given(Carrier::EventStream, path).plain();
         let follows = config.plain_pair;
         let mut settings = LinkSettings::new(config, token.map(Secret::new), tls, 42);
-        // What most tests speak about is the plain pair, and AAEP's WebSocket.
+        // Most tests are about the plain pair and AAEP's WebSocket.
         settings.websocket = WEBSOCKET;
         let listener = Self::with(source, settings, room);
         for _ in 0..if follows { ATTEMPTS } else { 0 } {
@@ -210,7 +210,7 @@ impl Listener {
         Self { handle, news }
     }
 
-    /// Runs a link that was put together by hand.
+    /// Runs a link that was assembled by hand.
     pub(super) fn over<R: Reader, P: Poster>(
         link: Link<R, P>,
         sink: LinkSink,
@@ -220,14 +220,14 @@ impl Listener {
         Self { handle, news }
     }
 
-    /// Waits for the next piece of news.
+    /// Waits for the next item of news.
     pub(super) async fn next(&mut self) -> LinkEvent {
         let (index, event) = soon(self.news.recv()).await.expect("the link has gone");
         assert_eq!(index, 3);
         event
     }
 
-    /// Returns whether no news wait.
+    /// Returns whether no news is waiting.
     pub(super) fn is_quiet(&mut self) -> bool {
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         !matches!(
@@ -236,14 +236,14 @@ impl Listener {
         )
     }
 
-    /// Checks that the next news are exactly these.
+    /// Checks that the next items of news are exactly these.
     pub(super) async fn expect(&mut self, wanted: &[LinkEvent]) {
         for event in wanted {
             assert_eq!(&self.next().await, event);
         }
     }
 
-    /// Waits for the next piece of news that is a frame.
+    /// Waits for the next item of news that is a frame.
     pub(super) async fn frame(&mut self) -> String {
         loop {
             if let LinkEvent::Frame(Frame { text, .. }) = self.next().await {
@@ -257,7 +257,7 @@ pub(super) fn connecting(attempt: u32) -> LinkEvent {
     LinkEvent::Connecting { attempt }
 }
 
-/// Waits for a condition that nothing tells of.
+/// Polls for a condition that nothing announces.
 #[cfg(unix)]
 pub(super) async fn until(condition: impl Fn() -> bool) {
     soon(async {

@@ -1,4 +1,4 @@
-//! Started programs: what they say, how they end, and that nothing of them stays.
+//! Started programs: their output, their end, and that nothing of them remains.
 
 #![allow(
     clippy::unwrap_used,
@@ -47,7 +47,7 @@ async fn lines_come_in_and_answers_go_out_until_it_ends_well() {
         .send(7, "{\"type\":\"confirmation.reply\",\n\"x\":1}".to_owned());
     let mut news = vec![link.next().await, link.next().await];
     news.sort_by_key(|event| matches!(event, LinkEvent::Frame(_)));
-    // What is sent arrives as it is, on one line.
+    // A message arrives unchanged, on one line.
     assert_eq!(
         news,
         [
@@ -107,18 +107,18 @@ async fn standard_error_is_for_people_cleaned_and_bounded() {
     assert!(remarks[2].contains("left out"), "{remarks:?}");
 }
 
-/// Has what is started hear the interrupt also where these tests were started in the background: a shell has the
-/// interrupt ignored there, a program inherits that, and a shell script can't hear it any more then. What was once listened
-/// for is not inherited so, and hearken always listens for it.
+/// Makes started programs hear the interrupt even if these tests run in the background: there a shell ignores the
+/// interrupt, programs inherit that, and a shell script can't undo it. A signal that was once listened for is not
+/// inherited as ignored, and hearken always listens for it.
 fn hear_interrupts() {
-    /// The place of the interrupt, the second signal, among the ignored ones.
+    /// The bit of the interrupt (signal 2) in the mask of ignored signals.
     const INTERRUPT: u64 = 1 << 1;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status
         .lines()
         .find_map(|line| line.strip_prefix("SigIgn:"))
         .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // Only there: who interrupts the tests means it.
+    // Only in that case: otherwise an interrupt is meant to stop the tests.
     if ignored.is_some_and(|ignored| ignored & INTERRUPT != 0) {
         let interrupt = tokio::signal::unix::SignalKind::interrupt();
         drop(tokio::signal::unix::signal(interrupt).unwrap());
@@ -154,7 +154,7 @@ async fn a_program_that_does_not_listen_is_killed_with_what_it_started() {
     }
 }
 
-/// A grandchild is waited for by whoever adopted it, which is not always done on a test machine.
+/// Returns whether a process has ended but its adoptive parent has not reaped it, as can happen on a test machine.
 fn is_zombie_of_another(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
 }
@@ -186,7 +186,7 @@ async fn a_pipe_that_a_grandchild_holds_open_delays_the_end_only_a_moment() {
     .await;
 }
 
-/// Returns whether a process is gone, or only waits for whoever adopted it to notice.
+/// Returns whether a process is gone, or only waits for its adoptive parent to reap it.
 fn is_gone(pid: &str) -> bool {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid.trim()).join("stat"));
     stat.is_err() || stat.is_ok_and(|stat| stat.contains(") Z "))
@@ -198,8 +198,8 @@ async fn what_left_the_group_ends_with_the_program_whoever_its_parent_is() {
     let folder = Folder::new("strays");
     let file = |name: &str| folder.0.join(name);
     let (orphan, deaf, bare) = (file("orphan"), file("deaf"), file("bare"));
-    // A leader of its own whose parent has ended, one that hears nothing but a kill, and one that took the
-    // mark out of its environment.
+    // A leader of its own group whose parent has ended, one that responds only to a kill, and one that removed the mark
+    // from its environment.
     let script = "\
         (setsid sh -c 'echo $$ > \"$1\"; exec sleep 1000' x \"$1\" &) \n\
         (setsid sh -c 'trap \"\" TERM INT HUP; echo $$ > \"$1\"; while :; do sleep 1; done' x \"$2\" &) \n\

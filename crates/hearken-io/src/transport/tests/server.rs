@@ -13,7 +13,7 @@ fn shaking() -> LinkConfig {
     }
 }
 
-/// What is asked beside a stream in AAEP's handshake.
+/// Returns the request that AAEP's handshake makes beside a stream.
 fn manifest() -> Call {
     Call::get("/.well-known/aaep-manifest.json")
 }
@@ -86,7 +86,7 @@ async fn nothing_is_opened_before_it_is_ordered_and_replies_follow_the_order() {
             break;
         }
     }
-    // Leaving sends what was left to be sent.
+    // Closing sends the last words.
     let words = LastWords::Call(tell("bye"));
     listener.handle.last_words(Some(words));
     listener.handle.call(4, tell("{}"));
@@ -195,14 +195,14 @@ async fn a_silent_stream_is_asked_beside_itself_and_kept_unless_nobody_listens()
     let mut listener = Listener::open(&producer.base(), config);
     let mut stream = producer.request().await;
     stream.write(STREAM).await;
-    // Whoever answers is there, whatever the answer.
+    // A server that answers is alive, whatever the answer.
     let probe = producer.request().await;
     assert_eq!(
         probe.first_line(),
         "GET /.well-known/aaep-manifest.json HTTP/1.1"
     );
     probe.answer("404 Not Found", "").await;
-    // Whoever does not answer may be there or not: that is told, and the stream goes on.
+    // A server that does not answer may be alive or not: that is reported, and the stream goes on.
     let unanswered = producer.request().await;
     loop {
         if let LinkEvent::Silent { seconds } = listener.next().await {
@@ -219,7 +219,7 @@ async fn a_silent_stream_is_asked_beside_itself_and_kept_unless_nobody_listens()
             _ => {}
         }
     }
-    // Nobody listens any more: the stream is dead, however open it looks.
+    // The server no longer listens: the stream is dead, however open it looks.
     let _address = producer.leave();
     loop {
         if let LinkEvent::Lost { fault, .. } = listener.next().await {
@@ -325,7 +325,7 @@ fn a_stream_is_followed_only_where_that_is_safe() {
     }
 }
 
-/// Paths that lead away from the server, or are none, by the rules by which addresses are read.
+/// Paths that lead away from the server, or are invalid, by the rules for resolving addresses.
 const AWAY: [&str; 12] = [
     "",
     "x",
@@ -418,7 +418,7 @@ async fn a_request_has_any_method_a_path_and_a_body_of_its_own() {
             .await;
         let answer = answered(&mut listener).await.unwrap();
         assert_eq!((answer.status, answer.body.as_str()), (418, "so!"));
-        // What is relative is made whole where it was said.
+        // A relative address is resolved against the one that sent it.
         assert_eq!(
             answer.location,
             Some(format!("{}/session/x", producer.base()))
@@ -445,7 +445,7 @@ async fn a_request_that_would_go_elsewhere_or_is_too_large_asks_nobody() {
         answered(&mut listener).await,
         Err(Fault::TooLarge { limit })
     );
-    // The first that is asked at all is this one; of its answer no more is taken in than was said.
+    // This is the first request that is sent at all; no more of its answer is read than allowed.
     let call = Call {
         most: 10,
         ..Call::get("/here")

@@ -1,4 +1,4 @@
-//! What each SOURCE is taken for.
+//! How each SOURCE is interpreted.
 
 #![allow(
     clippy::unwrap_used,

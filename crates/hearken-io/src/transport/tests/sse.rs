@@ -12,7 +12,7 @@ use crate::config::LinkConfig;
 use crate::link::{Cause, Fault, Frame, LinkEvent, NoTls, Receipt};
 use crate::transport::tests::{Listener, Producer, STREAM, connecting, frame, quick, soon};
 
-/// Settings with which a link never tries a second time by itself.
+/// Returns settings with which a link never tries a second time by itself.
 fn once() -> LinkConfig {
     LinkConfig {
         retries: Some(0),
@@ -31,7 +31,7 @@ fn status(status: u16) -> Fault {
     }
 }
 
-/// Plays one answer to one request and gives all news up to the end.
+/// Plays one answer to one request and returns all news up to the end.
 async fn outcome(answer: &str) -> Vec<LinkEvent> {
     let producer = Producer::start().await;
     let mut link = Listener::open(&producer.base(), once());
@@ -102,7 +102,7 @@ async fn a_silent_server_is_connecting_and_then_connected() {
     let mut link = Listener::open(&producer.base(), quick());
     let mut exchange = producer.request().await;
     link.expect(&[connecting(1)]).await;
-    // The server has the request and sends nothing at all: no news, and no giving up.
+    // The server has the request and sends nothing: the link reports nothing and does not give up.
     assert!(link.is_quiet());
     exchange.write(STREAM).await.write("data: late\n\n").await;
     link.expect(&[LinkEvent::Connected, frame("late")]).await;
@@ -179,7 +179,7 @@ async fn a_cut_is_resumed_from_the_last_whole_event() {
     ));
     let second = producer.request().await;
     assert_eq!(second.header("last-event-id"), Some("7"));
-    // An event without an id takes nothing away, and an id that no header can carry is none.
+    // An event without an id changes nothing, and an id that no header can carry is ignored.
     second.play("data: c\n\nid: \u{1}\ndata: d\n\n").await;
     link.expect(&[connecting(1), LinkEvent::Connected, frame("c"), frame("d")])
         .await;
@@ -190,10 +190,10 @@ async fn a_cut_is_resumed_from_the_last_whole_event() {
     link.expect(&[connecting(1), LinkEvent::Connected, frame("e")])
         .await;
     link.next().await;
-    // Sent as the bytes that came; the test's server reads the head as UTF-8.
+    // The id is sent as the same bytes; the test's server reads the head as UTF-8.
     let fourth = producer.request().await;
     assert_eq!(fourth.header("last-event-id"), Some("größe"));
-    // Nothing came behind the last id, so that going on there is where the other side left off.
+    // No event followed the last id, so resuming there continues exactly where the stream stopped.
     fourth.play("data: f\n\n").await;
     let resumed = [connecting(1), LinkEvent::Connected, LinkEvent::Resumed];
     link.expect(&resumed).await;
@@ -302,7 +302,7 @@ async fn a_server_fault_is_tried_again_and_a_good_connection_starts_the_count_an
     link.expect(&[connecting(4), LinkEvent::Connected, frame("good")])
         .await;
     assert!(matches!(link.next().await, LinkEvent::Lost { .. }));
-    // Connected without a message and gone at once is not good: the count goes on.
+    // A connection that ends immediately without a message is not good: the count goes on.
     producer.request().await.play(": nothing\n\n").await;
     link.expect(&[connecting(1), LinkEvent::Connected]).await;
     assert!(matches!(link.next().await, LinkEvent::Lost { .. }));
@@ -376,7 +376,7 @@ async fn redirects_are_followed_and_the_token_stays_at_home() {
     home_again.play("data: found\n\n").await;
     link.expect(&[connecting(1), LinkEvent::Connected, frame("found")])
         .await;
-    // The next connection starts from the address that was given.
+    // The next connection starts from the given address.
     let next = home.request().await;
     assert_eq!(next.first_line(), "GET /a/events HTTP/1.1");
     assert_eq!(next.header("authorization"), Some("Bearer s3cret"));
@@ -402,7 +402,7 @@ async fn a_redirect_loop_is_final() {
     ));
 }
 
-/// Takes an address on which nobody listens.
+/// Returns a reserved address that no program listens on.
 async fn nobody() -> (tokio::net::TcpSocket, String) {
     let producer = Producer::start().await;
     let base = producer.base();
@@ -428,8 +428,7 @@ async fn a_refused_connection_is_lost_and_then_failed() {
     link.expect(&[connecting(2), failed(Fault::Refused)]).await;
 }
 
-/// A listener whose queue is full lets further connections wait, as a machine behind a silent
-/// firewall does.
+/// A listener whose queue is full leaves further connections waiting, as a machine behind a silent firewall does.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_connection_that_is_not_made_in_time_is_tried_again() {
@@ -539,7 +538,7 @@ async fn closing_ends_the_connection_at_once_even_with_a_full_sink() {
     let Listener { handle, mut news } = link;
     handle.close();
     exchange.gone().await;
-    // What had found room is still there; then nothing more.
+    // What was already in the queue is still delivered; then nothing more.
     soon(async { while news.recv().await.is_some() {} }).await;
 }
 

@@ -1,4 +1,4 @@
-//! Streams as a dialect orders them: where they are, by what they are opened, and how they end.
+//! Streams as a dialect orders them: their addresses, the messages that open them, and how they end.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,7 +10,7 @@ use crate::config::LinkConfig;
 use crate::link::{Address, Body, Call, Cause, Fault, HttpAnswer, LinkEvent, Stream, Undelivered};
 use crate::transport::tests::{Listener, Producer, STREAM, connecting, frame, quick, soon};
 
-/// Settings of a link whose every attempt waits for an order.
+/// Returns settings with which every attempt waits for its course.
 fn ordered() -> LinkConfig {
     LinkConfig {
         plain_pair: false,
@@ -60,7 +60,7 @@ async fn a_stream_that_a_message_opens_is_its_answer() {
             .expect(&[LinkEvent::Connecting { attempt: 1 }])
             .await;
         listener.handle.follow(stream(round));
-        // A message goes on to where the same server says, with its method and its body.
+        // A message follows a redirect within the same server, with its method and body.
         let asked = producer.request().await;
         asked
             .answer("308 Permanent Redirect", "Location: /there\r\n")
@@ -71,7 +71,7 @@ async fn a_stream_that_a_message_opens_is_its_answer() {
         assert_eq!(asked.header("content-type"), Some("application/json"));
         assert_eq!(asked.header("a2a-version"), Some("1.0"));
         assert_eq!(asked.header("authorization"), Some("Bearer s3cret"));
-        // An answer goes on behind nothing.
+        // An answer resumes nothing.
         assert_eq!(asked.header("last-event-id"), None);
         assert_eq!(asked.body, round);
         asked.play("id: 7\nevent: run.finished\ndata: {}\n\n").await;
@@ -81,7 +81,7 @@ async fn a_stream_that_a_message_opens_is_its_answer() {
         };
         assert_eq!(told.event.as_deref(), Some("run.finished"));
         listener.expect(&[LinkEvent::StreamEnded]).await;
-        // Nobody is asked again before the next message is there.
+        // The server gets no further request before the next message.
     }
     listener
         .expect(&[LinkEvent::Connecting { attempt: 1 }])
@@ -293,14 +293,14 @@ async fn a_request_may_be_answered_by_a_stream_or_not_and_each_piece_has_its_num
         }),
     };
     listener.expect(&[answered(7, 200, "")]).await;
-    // What is no stream is an answer like any other.
+    // A non-stream response is an answer like any other.
     listener.handle.call(8, call());
     let mut asked = producer.request().await;
     asked
         .write("HTTP/1.1 400 Bad\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
         .await;
     listener.expect(&[answered(8, 400, "{}")]).await;
-    // One that breaks is no whole answer.
+    // A broken stream is no complete answer.
     listener.handle.call(9, call());
     let mut asked = producer.request().await;
     asked
@@ -353,7 +353,7 @@ async fn streams_that_answer_are_few_and_bounded_and_leave_room_for_other_reques
     let LinkEvent::Answered { request: 9, .. } = listener.next().await else {
         panic!("no answer beside the streams");
     };
-    // What is too large is left out and told, and the stream goes on.
+    // An event that is too large is skipped and reported, and the stream goes on.
     let long = format!("data: {}\n\ndata: 2\n\n", "x".repeat(200));
     open[3].write(long).await;
     let dropped = LinkEvent::Dropped {
@@ -394,7 +394,7 @@ async fn a_document_is_read_again_and_is_news_when_it_changes() {
         asked.write(json(text)).await;
         listener.expect(&news).await;
     }
-    // Who finds out otherwise that nobody is there says so.
+    // A failure noticed elsewhere is reported through `refuse`.
     listener.handle.refuse(Fault::Closed);
     loop {
         tokio::select! {
@@ -410,7 +410,7 @@ async fn a_document_is_read_again_and_is_news_when_it_changes() {
         }
     }
     listener.expect(&[connecting(1)]).await;
-    // A page for people is none.
+    // A page for people is not a document.
     listener.handle.follow(document());
     let mut asked = producer.request().await;
     asked

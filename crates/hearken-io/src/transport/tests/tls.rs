@@ -20,7 +20,7 @@ use super::super::tests::{Listener, STREAM, connecting, frame, quick, soon};
 use super::*;
 use crate::link::{Fault, LinkEvent, NoTls};
 
-/// Makes certificates that nobody outside a test trusts.
+/// An authority whose certificates are trusted only in tests.
 struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
@@ -73,7 +73,7 @@ fn private(key: &KeyPair) -> PrivateKeyDer<'static> {
     PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()))
 }
 
-/// Serves one event to everybody who comes; asks for a certificate where an authority is given.
+/// Serves one event to every client; requires a client certificate if an authority is given.
 async fn serve(certified: &Certified, clients: Option<&Authority>) -> String {
     let provider = provider();
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
@@ -112,7 +112,7 @@ async fn serve(certified: &Certified, clients: Option<&Authority>) -> String {
                     let _ = stream.write_all(STREAM.as_bytes()).await;
                     let _ = stream.write_all(b"data: {\"a\":1}\n\n").await;
                     let _ = stream.flush().await;
-                    // The stream lasts until the client goes.
+                    // The stream lasts until the client leaves.
                     while stream.read(&mut request).await.is_ok_and(|count| count > 0) {}
                 }
             });
@@ -150,7 +150,7 @@ async fn a_certificate_of_our_own_authority_is_trusted_and_no_other() {
     listener
         .expect(&[connecting(1), LinkEvent::Connected, frame("{\"a\":1}")])
         .await;
-    // Neither by another name nor by the same one.
+    // Neither an authority with another name nor one with the same name.
     for theirs in [Authority::called("somebody else"), Authority::new()] {
         let (_file, config) = trusting(&theirs);
         let why = fault(&address, config).await;
@@ -169,7 +169,7 @@ async fn what_is_wrong_with_a_certificate_is_said_in_words() {
         let (_file, config) = trusting(&ours);
         let told = fault(&address, config).await;
         assert!(told.is_final());
-        // What the server's certificate says is never repeated: a reason holds nothing of it.
+        // Nothing from the server's certificate is ever repeated: the reason is in our own words.
         assert_eq!(told, Fault::Tls(why));
     }
 }
@@ -208,7 +208,7 @@ async fn a_server_that_asks_who_we_are_gets_our_certificate() {
     listener
         .expect(&[connecting(1), LinkEvent::Connected, frame("{\"a\":1}")])
         .await;
-    // Without one the server refuses, and the person is told so at once.
+    // Without one the server refuses, and the person hears so immediately.
     let why = soon(fault(&address, config)).await;
     assert_eq!(why, Fault::Tls(NoTls::Refused));
 }

@@ -1,4 +1,4 @@
-//! Unix sockets: both framings, discovery, whose socket it is.
+//! Unix sockets: both framings, discovery, ownership of the socket.
 
 #![allow(
     clippy::unwrap_used,
@@ -122,7 +122,7 @@ async fn a_server_that_stays_silent_is_tried_in_the_other_framing() {
     link.expect(&[connecting(2), LinkEvent::Connected]).await;
     link.handle.send(2, "{}".to_owned());
     assert_eq!(read_exactly(&mut server, 3).await, b"{}\n");
-    // It stays silent here, too: from then on it has all the time.
+    // The peer stays silent here, too: from then on it has unlimited time.
     link.expect(&[replied(2, Ok(Receipt::Written))]).await;
     assert!(matches!(link.next().await, LinkEvent::Lost { .. }));
     let mut server = accept(&listener).await;
@@ -212,7 +212,7 @@ async fn an_agent_is_found_by_its_id_and_others_are_named() {
     let fault = missing.find().unwrap_err();
     let (id, there) = ("other".to_owned(), "agent".to_owned());
     assert_eq!(fault, Fault::Other(Cause::OtherAgents { id, there }));
-    // It may be started later.
+    // The agent may start later.
     assert!(!fault.is_final());
 }
 
@@ -238,11 +238,11 @@ fn only_this_user_and_root_are_trusted() {
     assert!(!is_trusted(1001, 1000) && !is_trusted(1000, 0));
 }
 
-/// The user that nobody is; no program of these tests runs as it.
+/// The user that no person is; no program of these tests runs as it.
 const NOBODY: u32 = 65_534;
 
-/// Makes another user's socket, where this is root, who may become anybody; a thread does, and for itself
-/// alone: what tells a socket's owner is who listened on it, not whose file it is.
+/// Creates a socket that belongs to another user, if this is root, which may become any user; one thread does so, for
+/// itself alone: a socket belongs to the user that listened on it, not to the owner of its file.
 #[cfg(target_os = "linux")]
 fn strangers_socket(path: &std::path::Path) -> Option<std::os::unix::net::UnixListener> {
     use rustix::thread::set_thread_uid;
@@ -257,7 +257,7 @@ fn strangers_socket(path: &std::path::Path) -> Option<std::os::unix::net::UnixLi
     let listening = std::thread::spawn(move || {
         set_thread_uid(rustix::process::Uid::from_raw(NOBODY)).unwrap();
         let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        // Everybody may connect, as to the sockets of whoever wants to be taken for an agent.
+        // Any user may connect, as to the socket of a program that wants to be taken for an agent.
         let open = std::fs::Permissions::from_mode(0o777);
         std::fs::set_permissions(&path, open).unwrap();
         listener
@@ -270,10 +270,9 @@ fn strangers_socket(_: &std::path::Path) -> Option<std::os::unix::net::UnixListe
     None
 }
 
-/// Plays another user's socket for real on every machine. Root, as in the container that checks each
-/// change, becomes another user for the length of one call. Whoever can't stays who they are, and the
-/// link is told that it belongs to somebody else: the same real socket, the same question to the kernel,
-/// the same refusal. Only who is root on the other side is trusted by both.
+/// Tests a socket of another user on every machine. Root, as in the container that checks each change, becomes another
+/// user for one call. Without root the user stays the same, and the link is given another user number as its own: the
+/// same real socket, the same query to the kernel, the same refusal. Only a root peer is trusted by both.
 #[tokio::test]
 async fn another_users_socket_is_refused_in_words_before_a_byte_is_read() {
     use std::io::{Read, Write};
@@ -292,7 +291,7 @@ async fn another_users_socket_is_refused_in_words_before_a_byte_is_read() {
     };
     let serving = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        // It may be gone before it is spoken to.
+        // The client may be gone before this is written.
         let _ = stream.write_all(b"{\"n\":1}\n");
         let mut heard = Vec::new();
         let _ = stream.read_to_end(&mut heard);
@@ -306,7 +305,7 @@ async fn another_users_socket_is_refused_in_words_before_a_byte_is_read() {
     let fault = loop {
         match link.next().await {
             LinkEvent::Connecting { attempt } => assert_eq!(attempt, 1),
-            // What was to be sent is told to be unsent.
+            // The unsent message is reported as unsent.
             LinkEvent::Replied { outcome, .. } => assert!(outcome.is_err()),
             LinkEvent::Failed { fault } => break fault,
             other => panic!("{other:?}"),

@@ -25,7 +25,7 @@ fn address(producer: &Producer) -> String {
     producer.base().replace("http://", "ws://")
 }
 
-/// Accepts a connection and its upgrade; hands over the request's path and token.
+/// Accepts a connection and its upgrade; returns the request's path and token, too.
 async fn upgrade(producer: &Producer) -> (Server, String, Option<String>) {
     soon(async {
         let (stream, _) = producer.listener.accept().await.unwrap();
@@ -241,7 +241,7 @@ async fn a_message_beyond_the_bound_ends_the_connection_and_is_told() {
     ));
 }
 
-/// Opens a link with terms of its own.
+/// Opens a link with its own terms.
 fn open_on(producer: &Producer, websocket: WebSocketTerms) -> Listener {
     let config = quick();
     let source = Source::parse(&format!("{}/own", address(producer)), &config).unwrap();
@@ -250,7 +250,7 @@ fn open_on(producer: &Producer, websocket: WebSocketTerms) -> Listener {
     Listener::with(source, settings, 64)
 }
 
-/// Accepts an upgrade, choosing `chosen`, and gives what was offered.
+/// Accepts an upgrade with the subprotocol `chosen`, and returns what was offered.
 async fn upgrade_to(producer: &Producer, chosen: Option<&str>) -> (Option<Server>, Option<String>) {
     soon(async {
         let (stream, _) = producer.listener.accept().await.unwrap();
@@ -280,7 +280,7 @@ async fn a_websocket_without_a_subprotocol_and_without_codes_of_its_own() {
     let (server, offered) = upgrade_to(&producer, None).await;
     assert_eq!(offered, None);
     link.expect(&[connecting(1), LinkEvent::Connected]).await;
-    // What AAEP takes for an end in good order is here a code that nobody knows.
+    // AAEP's code for an orderly end is an unknown code here.
     close(&mut server.unwrap(), 4000).await;
     match link.next().await {
         LinkEvent::Lost { fault, .. } => assert_eq!(
@@ -314,14 +314,14 @@ async fn what_is_offered_may_be_chosen_or_not_and_nothing_else_may() {
     let (_server, offered) = upgrade_to(&producer, Some("two.v2")).await;
     assert_eq!(offered.as_deref(), Some("one.v1, two.v2"));
     link.expect(&[connecting(1), LinkEvent::Connected]).await;
-    // Who chooses none is asked again without.
+    // A server that chooses none is asked again without any.
     let mut link = open_on(&producer, terms);
     let (_first, offered) = upgrade_to(&producer, None).await;
     assert!(offered.is_some());
     let (_server, offered) = upgrade_to(&producer, None).await;
     assert_eq!(offered, None);
     link.expect(&[connecting(1), LinkEvent::Connected]).await;
-    // Who wants one that nobody offered is not followed.
+    // A server that chooses one that was not offered is not followed.
     let mut link = open_on(&producer, WebSocketTerms::PLAIN);
     let (_server, _) = upgrade_to(&producer, Some("other")).await;
     link.expect(&[connecting(1)]).await;

@@ -1,12 +1,12 @@
-//! What a conversation with speech-dispatcher has to tell, its failures among it.
+//! The news of a conversation with speech-dispatcher, including its failures.
 //!
 //! Responsibilities: every way in which the daemon is no voice, with the key of its words. Not here: the words
-//! (`announce`), when it is said.
+//! (`announce`), when they are spoken.
 
 use crate::announce::{Reason, UtteranceId};
 use crate::voice::ssip::Garbage;
 
-/// Says why the daemon is no voice (any more).
+/// The reason why the daemon is no voice (any more).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::voice) enum Fault {
     /// The socket could not be reached.
@@ -15,19 +15,19 @@ pub(in crate::voice) enum Fault {
     Closed,
     /// Reading or writing failed.
     Broken(std::io::ErrorKind),
-    /// A command got no reply in time.
+    /// A command did not get its reply in time.
     Mute,
-    /// What came was not SSIP.
+    /// The daemon sent something other than SSIP.
     Garbage,
-    /// The daemon can't tell when speech begins and ends.
+    /// The daemon can't report when speech begins and ends.
     NoEvents,
-    /// No module, or only the dummy one, which plays a warning and no text.
+    /// There is no module, or only the dummy one, which plays a warning and no text.
     OnlyDummy,
     /// The silent test at the start got no answer.
     NoSound,
-    /// The same of a daemon that was started from here, and was ended again.
+    /// The silent test failed on a daemon that was started from here and has been ended again.
     NoSoundOfOurs,
-    /// A message was taken but never began.
+    /// A message was accepted but never began.
     NeverBegan,
     /// A message began and did not end in many times the time it needs.
     NeverEnded,
@@ -36,7 +36,7 @@ pub(in crate::voice) enum Fault {
 }
 
 impl Fault {
-    /// Names it for a person.
+    /// Describes it for a person.
     pub(in crate::voice) fn reason(&self) -> Reason {
         match self {
             Self::Unreachable(why) => {
@@ -66,19 +66,19 @@ impl From<Garbage> for Fault {
     }
 }
 
-/// What the conversation has to tell.
+/// An item of news from the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::voice) enum News {
-    /// The greeting is over and the sound was tested.
+    /// The greeting is over and the sound has been tested.
     Opened,
-    /// The first sound of an utterance.
+    /// An utterance became audible.
     Begun(UtteranceId),
-    /// An utterance's end.
+    /// An utterance ended.
     Ended(UtteranceId),
-    /// An utterance that was thrown away, not by [`Dialogue::stop`].
+    /// An utterance was discarded, but not by [`Dialogue::stop`].
     Cut(UtteranceId),
-    /// Something the person should know once; speech goes on.
+    /// Something the person should hear once; speech goes on.
     Notice(Reason),
-    /// Nothing more comes; the connection is to be dropped.
+    /// Nothing more follows; the connection must be dropped.
     Failed(Fault),
 }

@@ -14,7 +14,7 @@ use crate::config::Knob;
 use crate::voice::language::Languages;
 use crate::voice::ssip::{self, Happening, Said};
 
-/// The code of a message that had nothing to say; measured on speech-dispatcher 0.11.
+/// The code for a message with nothing to say; measured on speech-dispatcher 0.11.
 const NOTHING_TO_SAY: u16 = 227;
 
 impl Dialogue {
@@ -32,7 +32,7 @@ impl Dialogue {
             if self.voice_lines > VOICE_LINES {
                 return self.fail(Fault::Garbage);
             }
-            // A line is name, language and variant with tabs between them (SSIP 4.6).
+            // A line contains name, language and variant, separated by tabs (SSIP 4.6).
             let mut columns = text.split('\t');
             if let (Some(name), Some(tag)) = (columns.next(), columns.next()) {
                 self.voices.get_or_insert_default().add(name, tag);
@@ -51,7 +51,7 @@ impl Dialogue {
         };
         let ok = ssip::is_ok(code);
         match asked.request {
-            // A name that is not taken costs a worse entry in the daemon's history and nothing else.
+            // A rejected name costs only a worse entry in the daemon's history.
             Request::ClientName | Request::PlainText | Request::Quit => {}
             Request::NotifyAll if ok => {}
             Request::NotifyAll => {
@@ -115,7 +115,7 @@ impl Dialogue {
             Request::Priority(priority) => self.priority = Some(priority),
             Request::Language(tag) if ok || self.base_language.as_ref() == Some(&tag) => {
                 self.language = Some(tag);
-                // With another language the daemon may take another voice.
+                // With another language, the daemon may choose another voice.
                 self.voice.doubt();
             }
             Request::Language(tag) => {
@@ -129,7 +129,7 @@ impl Dialogue {
                 let text = Reason::new("voice.cause.keeps.pitch");
                 self.refuses(Knob::Pitch, ok, text);
             }
-            // A module that can't list its voices gives an empty list, which speaks everything.
+            // A module that can't list its voices gives an empty list, which counts as speaking everything.
             Request::Voices => {
                 self.voices.get_or_insert_with(Languages::default);
             }
@@ -139,7 +139,7 @@ impl Dialogue {
         }
     }
 
-    /// Sends the text, or an empty one if the job was stopped meanwhile.
+    /// Sends the text, or an empty one if the job has been stopped meanwhile.
     fn permitted(&mut self, serial: Serial, ok: bool, code: u16, now: Instant) {
         let current = self.job.as_mut().filter(|job| job.serial == serial);
         if !ok {
@@ -159,7 +159,7 @@ impl Dialogue {
         self.ask(Request::Body(serial), now);
     }
 
-    /// Learns the message's number and catches up with the events that came before it.
+    /// Records the message's number and processes the events that arrived before it.
     fn queued(&mut self, serial: Serial, code: u16, parts: &[String], now: Instant) {
         let message: Option<u64> = parts.iter().find_map(|part| part.trim().parse().ok());
         let begin = match self.job.as_ref().map(|job| job.purpose) {
@@ -173,7 +173,7 @@ impl Dialogue {
             return;
         };
         if !ssip::is_ok(code) {
-            // A text over the daemon's limit is spoken in part in spite of the error (SSIP 4.1).
+            // A text over the daemon's limit is spoken in part despite the error (SSIP 4.1).
             self.refused(code);
             return self.ask(Request::Cancel, now);
         }
@@ -189,7 +189,7 @@ impl Dialogue {
         }
     }
 
-    /// Takes an event; one about another message than the job's only empties the graveyard.
+    /// Handles an event; one about a message other than the job's only removes it from the dying messages.
     pub(super) fn hear_event(&mut self, happening: Happening, message: u64, now: Instant) {
         if let Some(place) = self.dying.iter().position(|dying| *dying == message) {
             match happening {
@@ -242,13 +242,13 @@ impl Dialogue {
         }
     }
 
-    /// Closes the job with its news.
+    /// Ends the job and reports the outcome.
     fn finished(&mut self, happening: Happening) {
         let Some(Job { purpose, .. }) = self.job.take() else {
             return;
         };
         self.news.push_back(match (purpose, happening) {
-            // Cancelled means that somebody else is speaking: then the daemon has sound.
+            // Cancelled means that another program is speaking: so the daemon has sound.
             (Purpose::Test, _) => News::Opened,
             (Purpose::Utterance(id), Happening::Cancel) => News::Cut(id),
             (
@@ -258,7 +258,7 @@ impl Dialogue {
         });
     }
 
-    /// Takes note of a message that the daemon would not have.
+    /// Handles the daemon's refusal of a message.
     fn refused(&mut self, code: u16) {
         let Some(job) = self.job.take() else {
             return;
@@ -275,7 +275,7 @@ impl Dialogue {
         }
     }
 
-    /// Remembers a cancelled message until the daemon says that it is over.
+    /// Remembers a cancelled message until the daemon reports its end.
     pub(super) fn bury(&mut self, message: u64) {
         if self.dying.len() == DYING {
             self.dying.pop_front();
@@ -283,7 +283,7 @@ impl Dialogue {
         self.dying.push_back(message);
     }
 
-    /// Tells once that something can't be changed, if it was refused.
+    /// Reports once that something can't be changed, if it was refused.
     fn refuses(&mut self, knob: Knob, ok: bool, text: Reason) {
         if !ok && self.told.knobs.insert(knob) {
             self.news.push_back(News::Notice(text));

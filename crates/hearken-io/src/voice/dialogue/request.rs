@@ -1,47 +1,47 @@
 //! The commands of a conversation with speech-dispatcher.
 //!
-//! Responsibilities: their wording and the time that each may take. Not here: when one is sent and
-//! what its reply means.
+//! Responsibilities: their wording and the time limit of each. Not here: when one is sent and what
+//! its reply means.
 
 use std::time::Duration;
 
 use crate::voice::limits::Limits;
 use crate::voice::ssip::{self, Priority};
 
-/// A command whose reply is waited for.
+/// A command that gets a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Request {
-    /// Tells the daemon who is speaking.
+    /// Tells the daemon which client is speaking.
     ClientName,
-    /// Asks for every event.
+    /// Requests all kinds of events.
     NotifyAll,
-    /// Asks for one kind of event, where the daemon can't do all at once.
+    /// Requests one kind of event, if the daemon can't enable all with one command.
     Notify(&'static str),
-    /// Says that a text is plain, so that nothing in it is markup.
+    /// Declares texts as plain, so that nothing in them is markup.
     PlainText,
-    /// Asks for the synthesisers.
+    /// Requests the list of synthesizers.
     Modules,
-    /// Asks for the synthesiser in use.
+    /// Requests the current synthesizer.
     Module,
-    /// Asks for the person's own language.
+    /// Requests the person's own language.
     BaseLanguage,
-    /// Asks for the person's own pitch.
+    /// Requests the person's own pitch.
     BasePitch,
-    /// Asks for the person's own rate.
+    /// Requests the person's own rate.
     BaseRate,
-    /// Asks for the person's own volume.
+    /// Requests the person's own volume.
     BaseVolume,
-    /// Asks for the person's own kind of voice.
+    /// Requests the person's own kind of voice.
     BaseVoice,
-    /// Asks which punctuation marks the person hears.
+    /// Requests which punctuation marks the person hears.
     BasePunctuation,
     /// Sets the next message's rate, from -100 to 100.
     Rate(i32),
     /// Sets the next message's volume, from -100 to 100.
     Volume(i32),
-    /// Sets the next message's voice: one of SSIP's kinds, or a synthesiser's own by name.
+    /// Sets the next message's voice: one of SSIP's kinds, or a synthesizer's own by name.
     Voice(String),
-    /// Sets which punctuation marks of the next message are named, by SSIP's word.
+    /// Sets which punctuation marks of the next message are spoken, by SSIP's keyword.
     Punctuation(String),
     /// Sets the next message's priority.
     Priority(Priority),
@@ -49,24 +49,24 @@ pub(super) enum Request {
     Pitch(i32),
     /// Sets the next message's language.
     Language(String),
-    /// Asks for the voices, to learn which languages can be spoken.
+    /// Requests the voices, to learn which languages can be spoken.
     Voices,
-    /// Asks to send a text.
+    /// Requests permission to send a text.
     Speak(Serial),
-    /// The text itself; its line is written by whoever got the permission.
+    /// The text itself; its lines are written when the permission arrives.
     Body(Serial),
-    /// Silences this client's message.
+    /// Silences this client's messages.
     Cancel,
-    /// Takes leave.
+    /// Says goodbye.
     Quit,
 }
 
-/// Tells one job from the next, so that a late reply can't be taken for the new one's.
+/// The number of a job, so that a late reply can't be taken for the next job's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Serial(pub(super) u64);
 
 impl Request {
-    /// Returns the command's line without its end, if it is one line.
+    /// Returns the command's line without its line break, if it is a single line.
     pub(super) fn line(&self, client_name: &str) -> Option<String> {
         Some(match self {
             Self::ClientName => format!("SET SELF CLIENT_NAME {client_name}"),
@@ -99,7 +99,7 @@ impl Request {
         })
     }
 
-    /// Returns the time that the reply may take.
+    /// Returns the time limit for the reply.
     pub(super) fn limit(&self, limits: &Limits) -> Duration {
         match self {
             Self::Voices => limits.list,

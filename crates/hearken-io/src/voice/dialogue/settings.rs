@@ -1,19 +1,19 @@
-//! What of the daemon's settings is in force on a connection, and what the person's own ones are.
+//! The daemon's settings in force on a connection, and the person's own ones.
 //!
-//! Responsibilities: telling what has to be set for the next message, and nothing more than that. Not
-//! here: the commands (`request`), what their replies mean (`hear`).
+//! Responsibilities: determining what must be set for the next message, and nothing more. Not here: the commands
+//! (`request`), what their replies mean (`hear`).
 //!
-//! A person's own settings are never changed: everything is set for this connection only, only when
-//! it differs from what is in force, and set back to what was found when nothing is wished any more.
+//! A person's own settings are never changed: everything is set for this connection only, only if it differs from what
+//! is in force, and set back to the original when no other value is wanted.
 
-/// One of the daemon's numbers.
+/// One of the daemon's numeric settings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Level {
-    /// The person's own, found at the start.
+    /// The person's own value, found at the start.
     pub base: i32,
-    /// What is in force.
+    /// The value in force.
     pub now: i32,
-    /// Whether the daemon takes it at all.
+    /// Whether the daemon accepts it at all.
     pub works: bool,
 }
 
@@ -28,20 +28,20 @@ impl Default for Level {
 }
 
 impl Level {
-    /// Takes the daemon's word of what the person has; without a readable one it counts as 0.
+    /// Records the person's own value from the daemon's reply; an unreadable one counts as 0.
     pub(super) fn found(&mut self, reply: Option<&String>) {
         let number: Option<i32> = reply.and_then(|text| text.trim().parse().ok());
         self.base = number.unwrap_or(0).clamp(-100, 100);
         self.now = self.base;
     }
 
-    /// Returns the number to set, if another is in force.
+    /// Returns the number to set, if another one is in force.
     pub(super) fn needs(&self, wanted: Option<i32>) -> Option<i32> {
         let wanted = wanted.unwrap_or(self.base);
         (self.works && self.now != wanted).then_some(wanted)
     }
 
-    /// Takes the reply to a setting.
+    /// Handles the reply to a setting.
     pub(super) fn set(&mut self, number: i32, ok: bool) {
         if ok {
             self.now = number;
@@ -51,33 +51,33 @@ impl Level {
     }
 }
 
-/// What has to be done before a word is in force.
+/// What must be done before a word is in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Need {
-    /// Ask what the person has, to be able to go back to it.
+    /// Ask for the person's own value, to be able to return to it.
     Base,
-    /// Set it.
+    /// Set the value.
     Set(String),
 }
 
 /// One of the daemon's settings that is a word: the voice, the level of punctuation.
 #[derive(Debug, Default)]
 pub(super) struct Word {
-    /// The person's own: absent until it was asked for, and then absent if it could not be told.
+    /// The person's own value: `None` before it was requested, `Some(None)` if it could not be determined.
     base: Option<Option<String>>,
-    /// What is in force, where that is not the person's own.
+    /// The value in force, if it is not the person's own.
     now: Option<String>,
     broken: bool,
 }
 
 impl Word {
-    /// Takes the daemon's word of what the person has.
+    /// Records the person's own value from the daemon's reply.
     pub(super) fn found(&mut self, reply: Option<&String>) {
         let word = reply.map(|text| text.trim().to_owned());
         self.base = Some(word.filter(|word| !word.is_empty()));
     }
 
-    /// Returns what has to be done, if another is in force.
+    /// Returns what must be done, if another value is in force.
     pub(super) fn needs(&self, wanted: Option<&str>) -> Option<Need> {
         match (wanted, &self.now, &self.base) {
             _ if self.broken => None,
@@ -89,8 +89,8 @@ impl Word {
         }
     }
 
-    /// Takes the reply to a setting. One that is refused is not tried again, unless `again` says that
-    /// only this word was wrong.
+    /// Handles the reply to a setting. A refused setting is not tried again, unless `again` says that only this word
+    /// was wrong.
     pub(super) fn set(&mut self, word: String, ok: bool, again: bool) {
         if ok {
             let own = self.base.as_ref().and_then(Option::as_deref) == Some(word.as_str());
@@ -100,7 +100,7 @@ impl Word {
         }
     }
 
-    /// Takes into account that another setting may have changed this one.
+    /// Records that another setting may have changed this one.
     pub(super) fn doubt(&mut self) {
         if self.now.is_some() {
             self.now = Some(String::new());

@@ -1,9 +1,9 @@
-//! Two questions to the person's session bus: does Orca run, and is a screen reader switched on?
+//! Two questions to the person's session bus: is Orca running, and is a screen reader switched on?
 //!
-//! Responsibilities: as much of D-Bus as two method calls need, each read bounded. Not here: what the
-//! answers mean. Nothing is started by asking (the flag NO_AUTO_START), and nothing is changed.
-//! Source: the D-Bus specification, "Message Protocol" and "Authentication Protocol";
-//! `org.a11y.Status.ScreenReaderEnabled` of at-spi2-core; `org.gnome.Orca.Service` of Orca 48.
+//! Responsibilities: as much of D-Bus as two method calls need, each read bounded. Not here: what the answers mean.
+//! Asking starts nothing (the flag NO_AUTO_START) and changes nothing. Source: the D-Bus specification, "Message
+//! Protocol" and "Authentication Protocol"; `org.a11y.Status.ScreenReaderEnabled` of at-spi2-core;
+//! `org.gnome.Orca.Service` of Orca 48.
 
 use std::io::{self, Read, Write};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use crate::announce::Reason;
 use crate::platform::sockets::{self, BlockingStream};
 
-/// The largest answer that is taken in; a real one has about 100 bytes.
+/// The largest answer that is read; a real one has about 100 bytes.
 const LARGEST: usize = 64 * 1024;
 
-/// How many messages are read while waiting for one answer; the bus itself sends one or two signals.
+/// The most messages to read while waiting for one answer; the bus itself sends one or two signals.
 const MOST_MESSAGES: usize = 32;
 
 /// The longest line of the greeting.
@@ -26,23 +26,23 @@ const ERROR: u8 = 3;
 const NO_AUTO_START: u8 = 2;
 const REPLY_SERIAL: u8 = 5;
 
-/// What the bus told.
+/// The answers of the bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Told {
-    /// Whether Orca has its name on the bus.
+    /// Whether Orca's name is on the bus.
     pub(super) orca: bool,
-    /// Whether the desktop says that a screen reader is on.
+    /// Whether the desktop reports that a screen reader is on.
     pub(super) enabled: bool,
 }
 
-/// Why the bus told nothing.
+/// Why the bus gave no answer.
 #[derive(Debug)]
 pub(super) enum BusError {
-    /// The address is of a kind that is not used here.
+    /// The address is of an unsupported kind.
     Address,
     /// The socket failed.
     Socket(io::Error),
-    /// The answer is none of D-Bus.
+    /// The answer is not D-Bus.
     Answer,
 }
 
@@ -53,7 +53,7 @@ impl From<io::Error> for BusError {
 }
 
 impl BusError {
-    /// Names it for a person.
+    /// Describes it for a person.
     pub(super) fn reason(&self) -> Reason {
         match self {
             Self::Address => Reason::new("reader.bus.address"),
@@ -65,10 +65,10 @@ impl BusError {
     }
 }
 
-/// Asks the bus at an address; each read and write may take as long as `limit`.
+/// Queries the bus at an address; each read and write may take up to `limit`.
 ///
 /// # Errors
-/// When the bus can't be reached or does not speak D-Bus.
+/// If the bus can't be reached or does not speak D-Bus.
 pub(super) fn ask(address: &str, limit: Duration) -> Result<Told, BusError> {
     let mut bus = Bus {
         socket: connect(address)?,
@@ -94,7 +94,7 @@ pub(super) fn ask(address: &str, limit: Duration) -> Result<Told, BusError> {
     Ok(Told {
         // A boolean is a number of four bytes.
         orca: orca.is_some_and(|body| body.number(0) == Some(1)),
-        // The same in a variant: a signature of one letter before it, and one byte of padding.
+        // The same in a variant: preceded by a signature of one letter and one byte of padding.
         enabled: enabled
             .is_some_and(|body| body.bytes.starts_with(&[1, b'b', 0]) && body.number(4) == Some(1)),
     })
@@ -117,7 +117,7 @@ fn connect(address: &str) -> Result<BlockingStream, BusError> {
     Err(BusError::Address)
 }
 
-/// Takes the `%41` of an address back.
+/// Decodes escapes such as `%41` in an address.
 fn unescaped(text: &str) -> Result<String, BusError> {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();
@@ -135,7 +135,7 @@ fn unescaped(text: &str) -> Result<String, BusError> {
     String::from_utf8(bytes).map_err(|_| BusError::Address)
 }
 
-/// What an answer carries.
+/// The body of an answer.
 struct Body {
     bytes: Vec<u8>,
     big_endian: bool,
@@ -162,7 +162,7 @@ struct Bus {
 }
 
 impl Bus {
-    /// Returns who asks, by the user's number, which the socket proves.
+    /// Authenticates with the user's number, which the socket proves.
     fn greet(&mut self) -> Result<(), BusError> {
         let user = sockets::user().to_string();
         let hex: String = user.bytes().map(|byte| format!("{byte:02x}")).collect();
@@ -184,8 +184,7 @@ impl Bus {
         Ok(())
     }
 
-    /// Calls a method with strings; `None` is an error of the one that was called, such as a service
-    /// that does not run.
+    /// Calls a method with strings; `None` means an error from the callee, such as a service that is not running.
     fn call(
         &mut self,
         [service, path]: [&str; 2],
@@ -234,14 +233,14 @@ impl Bus {
     }
 }
 
-/// Finds which call a message answers among its header's fields.
+/// Returns the serial number of the call that a message answers, from its header's fields.
 fn reply_serial(fields: &[u8], big_endian: bool) -> Result<Option<u32>, BusError> {
     let mut at = 0;
     while at < fields.len() {
         let (Some(&code), Some(&kind)) = (fields.get(at), fields.get(at + 2)) else {
             return Err(BusError::Answer);
         };
-        // The code, a signature of one letter with its length and its end, then the value.
+        // The code, a signature of one letter with its length and terminator, then the value.
         let value = at + 4;
         let end = match kind {
             b'u' => {
@@ -262,7 +261,7 @@ fn reply_serial(fields: &[u8], big_endian: bool) -> Result<Option<u32>, BusError
     Ok(None)
 }
 
-/// Writes a method call.
+/// Builds a method call.
 fn message(
     serial: u32,
     service: &str,
@@ -308,7 +307,7 @@ fn put(out: &mut Vec<u8>, text: &str) {
     out.extend(text.bytes().chain([0]));
 }
 
-/// Returns a length; every text here is a short one of this file.
+/// Returns the length of a text; every text here is short and from this file.
 fn size(text: &str) -> u32 {
     text.len() as u32
 }

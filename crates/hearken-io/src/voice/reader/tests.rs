@@ -1,4 +1,4 @@
-//! Each reader by its sign, and a bus that is right, wrong, silent or away.
+//! Each reader by its sign, and a bus that is correct, wrong, silent or missing.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use super::*;
 
-/// A machine without any reader: processes that only look a little like one.
+/// Creates a machine without any reader: some processes only resemble one.
 fn machine() -> (tempfile::TempDir, Places) {
     let folder = tempfile::tempdir().unwrap();
     let signs = Places {
@@ -24,7 +24,7 @@ fn machine() -> (tempfile::TempDir, Places) {
     runs(&signs, 1, &["/sbin/init"]);
     runs(&signs, 2, &["/usr/bin/vi", "/home/ada/orca"]);
     runs(&signs, 3, &["/usr/bin/python3", "-u", "/srv/orcalike.py"]);
-    // What has ended and waits, and kernel threads, have no command line.
+    // Zombies and kernel threads have no command line.
     runs(&signs, 4, &[]);
     (folder, signs)
 }
@@ -84,7 +84,7 @@ fn each_sign_of_the_system_names_its_reader_and_what_could_not_be_asked_is_told(
         assert_eq!(unknown.present(), None);
         assert!(matches!(unknown.looks[0].sight, Sight::Unknown { .. }));
     }
-    // The mark says only that there is one; the window says which.
+    // The flag says only that there is a reader; the window says which.
     let both = told(&[(Sign::Flag, Ok(true)), (Sign::Jaws, Ok(true))]);
     assert_eq!(both.present(), Some(Reader::Jaws));
 }
@@ -128,7 +128,7 @@ fn a_process_list_that_cannot_be_read_is_told() {
     assert_eq!(survey.looks.iter().filter(unknown).count(), PROCESSES.len());
 }
 
-/// A bus without a reader of D-Bus behind it.
+/// Creates a bus that sends a fixed answer, whatever it is asked.
 fn scripted(answer: &'static [u8]) -> (tempfile::TempDir, Places) {
     let (folder, mut signs) = machine();
     let path = folder.path().join("bus");
@@ -136,7 +136,7 @@ fn scripted(answer: &'static [u8]) -> (tempfile::TempDir, Places) {
     std::thread::spawn(move || {
         let (mut socket, _) = listener.accept().unwrap();
         let _ = socket.write_all(answer);
-        // It stays open until the other side has enough.
+        // It stays open until the other side closes.
         let _ = socket.read_to_end(&mut Vec::new());
     });
     signs.bus = address(&path);
@@ -181,13 +181,13 @@ fn a_bus_that_is_away_or_elsewhere_is_told() {
     }
 }
 
-/// What a program on a real bus does, spoken by hand: it owns names and answers one property.
+/// A hand-written client on a real bus: it owns names and answers one property.
 struct Answerer {
     bytes: Vec<u8>,
 }
 
 impl Answerer {
-    /// Answers the calls of one connection in their order: Hello, NameHasOwner, Get.
+    /// Answers the calls of one connection in order: Hello, NameHasOwner, Get.
     fn new(big_endian: bool, orca: u32, enabled: Option<u32>) -> Self {
         let word = |value: u32| {
             if big_endian {
@@ -201,7 +201,7 @@ impl Answerer {
             bytes.extend([if big_endian { b'B' } else { b'l' }, kind, 0, 1]);
             bytes.extend(word(u32::try_from(body.len()).unwrap()));
             bytes.extend(word(9));
-            // The sender's name stands before the field that counts, which needs padding.
+            // The sender's name precedes the relevant field, which needs padding.
             let mut fields = vec![7, 1, b's', 0];
             fields.extend(word(4));
             fields.extend(b"org.\0\0\0\0");
@@ -215,7 +215,7 @@ impl Answerer {
             bytes.extend(body);
         };
         message(2, Some(1), b"");
-        // A signal comes between, as the bus sends one for the name that a client gets.
+        // A signal comes in between, like the one that the bus sends for a new client's name.
         message(4, None, b"ignored");
         message(2, Some(2), &word(orca));
         match enabled {
@@ -259,14 +259,14 @@ fn a_reader_with_a_name_goes_before_one_without() {
     assert_eq!(look(&signs).present(), Some(Reader::Brltty));
 }
 
-/// What needs a real bus: a newcomer's machine may have none.
+/// The tests that need a real bus, which a newcomer's machine may lack.
 mod real {
     use std::os::unix::net::UnixStream;
     use std::process::{Child, Command, Stdio};
 
     use super::*;
 
-    /// Ends a daemon with the test.
+    /// A daemon that ends with the test.
     struct Daemon(Child);
 
     impl Drop for Daemon {

@@ -1,11 +1,11 @@
-//! The child's side: orders in, an engine, what is told out.
+//! The child's side: orders in, an engine, reports out.
 //!
-//! Responsibilities: one order after the other, telling the end of what is said, and ending with the
-//! program, however that ends. Not here: the engine (`platform`), the program's side (the module above).
+//! Responsibilities: one order after another, reporting the end of speech, and ending with the program, however that
+//! ends. Not here: the engine (`platform`), the program's side (the module above).
 //!
-//! Two threads. The first owns the engine, whose calls may hang. The second only reads orders: when
-//! they end, because the program closed them or was killed, it leaves the first a moment to silence
-//! the engine and then ends the process, hanging call or not.
+//! There are two threads. The first owns the engine, whose calls may hang. The second only reads orders: when they end,
+//! because the program closed them or was killed, it gives the first a moment to silence the engine and then ends the
+//! process, hanging call or not.
 
 use std::io::{Read, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use super::message::{Lines, Name, Order, Told, Why, Words, line};
 
-/// How often an engine that does not tell the end of its words is looked at.
+/// How often to check an engine that does not report the end of its words.
 const LOOK: Duration = Duration::from_millis(40);
 
-/// What happened to words, as an engine tells it.
+/// An event in the life of words, as reported by an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Happening {
     Begun,
@@ -24,55 +24,55 @@ pub(super) enum Happening {
     Cut,
 }
 
-/// What the first thread waits for.
+/// An item that the first thread waits for.
 #[derive(Debug)]
 pub(super) enum Item<T> {
     Order(Order),
-    /// An engine's news of what it numbered so.
+    /// An engine's report about the words with this number.
     Heard(Happening, T),
-    /// An engine that failed while nobody called it.
+    /// The engine failed outside any call.
     Failed(Why),
-    /// No order comes any more.
+    /// No more orders will come.
     End,
 }
 
-/// How the end of words is known.
+/// How the end of words is detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ends {
-    /// The engine tells.
+    /// The engine reports it.
     Told,
-    /// The engine is asked.
+    /// The engine is polled.
     Asked,
 }
 
-/// Speaks; an error means that the engine must not be called again.
+/// A speech engine; after an error it must not be called again.
 pub(super) trait Engine {
-    /// Numbers words.
+    /// The engine's number for words.
     type Token: PartialEq + Send + 'static;
     /// Returns its name as a person knows it.
     fn name(&self) -> Name;
-    /// Returns how the end of words is known.
+    /// Returns how the end of words is detected.
     fn ends(&self) -> Ends;
-    /// Begins to say words, and gives their number if it numbers them.
+    /// Starts speaking words, and returns their number if it numbers them.
     fn say(
         &mut self,
         words: &Words,
         tell: &mut dyn FnMut(Told),
     ) -> Result<Option<Self::Token>, Why>;
-    /// Falls silent.
+    /// Silences the engine.
     fn stop(&mut self) -> Result<(), Why>;
-    /// Returns whether it speaks.
+    /// Returns whether the engine is speaking.
     fn is_speaking(&mut self) -> Result<bool, Why>;
 }
 
-/// What is being said.
+/// The current words.
 struct Saying<T> {
     id: u64,
     token: Option<T>,
 }
 
-/// Obeys orders until they end or the engine fails; `farewell` runs when no order comes any more, on
-/// the thread that read them.
+/// Obeys orders until they end or the engine fails; `farewell` runs when there are no more orders, on the thread that
+/// read them.
 pub(super) fn serve<E: Engine>(
     input: impl Read + Send + 'static,
     output: &mut impl Write,
@@ -83,7 +83,7 @@ pub(super) fn serve<E: Engine>(
     let orders = items.clone();
     std::thread::spawn(move || {
         read(input, &orders);
-        // The first thread is gone already when the engine failed.
+        // If the engine failed, the first thread is already gone.
         let _ = orders.send(Item::End);
         farewell();
     });
@@ -158,7 +158,7 @@ fn obey<E: Engine>(
     }
 }
 
-/// Reads orders until there are no more; what is no order ends them.
+/// Reads orders until there are no more; an invalid order also ends them.
 fn read<T>(mut input: impl Read, orders: &mpsc::Sender<Item<T>>) {
     let mut lines = Lines::default();
     let mut chunk = [0; 8 * 1024];
@@ -184,6 +184,6 @@ fn read<T>(mut input: impl Read, orders: &mpsc::Sender<Item<T>>) {
 }
 
 fn tell(output: &mut impl Write, told: &Told) {
-    // When nobody reads any more the program is gone, and the end of its orders tells that.
+    // If nothing reads this any more, the program is gone, and the end of its orders shows that.
     let _ = output.write_all(&line(told)).and_then(|()| output.flush());
 }

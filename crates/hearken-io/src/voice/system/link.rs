@@ -1,4 +1,4 @@
-//! One child with what it was ordered, and what it told of it.
+//! One child with its orders and its reports.
 //!
 //! Responsibilities: the process and its pipes, the stages of an order, a time limit for each, the
 //! child's end. Not here: starting the next one (the module above).
@@ -18,16 +18,16 @@ use crate::platform::processes::{Tree, alone};
 use crate::voice::limits::Limits;
 use crate::voice::worker::at;
 
-/// How much is read at a time.
+/// The bytes read at a time.
 const CHUNK: usize = 8 * 1024;
 
-/// Bounds what a child that does not read may keep waiting: two texts of the longest kind, in JSON.
+/// The most bytes that may wait for a child that does not read: two texts of the longest kind, in JSON.
 const OUTGOING: usize = 1024 * 1024;
 
-/// How long the child has to end after its orders were closed, before it is killed.
+/// How long the child may take to end after its orders were closed, before it is killed.
 const LEAVE: Duration = Duration::from_millis(150);
 
-/// Says by what a child speaks; its faults are told by that name.
+/// The means by which a child speaks; its faults are reported under that name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::voice) enum By {
     /// The system's own speech.
@@ -37,7 +37,7 @@ pub(in crate::voice) enum By {
 }
 
 impl By {
-    /// Says that this very program was not found, which is the child.
+    /// Returns the reason for when this very program, which is also the child, was not found.
     pub(in crate::voice) fn no_file(self) -> Reason {
         Reason::new(match self {
             Self::System => "voice.cause.system.no_file",
@@ -46,42 +46,42 @@ impl By {
     }
 }
 
-/// Says where the child's program is.
+/// The child's program and how to start it.
 #[derive(Debug, Clone)]
 pub(in crate::voice) struct ChildProgram {
-    /// The program; this one, but for tests.
+    /// The program; this one, except in tests.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// What is put into its environment.
+    /// The variables added to its environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// By what it speaks.
+    /// The means by which it speaks.
     pub by: By,
-    /// The socket of the daemon that makes the sound, where one does.
+    /// The socket of the daemon that produces the sound, if one does.
     pub daemon: Option<PathBuf>,
 }
 
-/// Says why the child is no voice (any more).
+/// The reason why the child is no voice (any more).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::voice) enum Fault {
     /// It could not be started.
     Start(Reason),
-    /// It ended, which only a crash does.
+    /// It ended, which happens only in a crash.
     Ended,
-    /// It did not do in time what it was ordered.
+    /// It did not carry out an order in time.
     Mute,
-    /// Words were taken and never began.
+    /// Words were accepted and never began.
     NeverBegan,
     /// Words began and did not end in many times the time they need.
     NeverEnded,
-    /// It told something else than was agreed.
+    /// It sent something outside the protocol.
     Garbage,
-    /// Its engine failed, as it says itself.
+    /// Its engine failed, by its own report.
     Engine(Why),
 }
 
 impl Fault {
-    /// Names it for a person, who knows the voice by what speaks.
+    /// Describes it for a person, who knows the voice by what speaks.
     pub(in crate::voice) fn reason(&self, by: By) -> Reason {
         let key = match (self, by) {
             (Self::Engine(why), By::System | By::Nvda) => return why.reason(),
@@ -116,20 +116,20 @@ impl From<Garbage> for Fault {
     }
 }
 
-/// How far what was ordered has got.
+/// The progress of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The child has not told yet that it is there.
+    /// The child has not reported yet that it is ready.
     Starting { until: Instant },
-    /// Nothing is being said.
+    /// Nothing is being spoken.
     Idle,
-    /// The words were sent.
+    /// The words have been sent.
     Asked {
         id: u64,
         longest: Duration,
         until: Instant,
     },
-    /// The engine has them.
+    /// The engine has accepted them.
     Queued {
         id: u64,
         longest: Duration,
@@ -139,7 +139,7 @@ pub(super) enum Stage {
     Sounding { id: u64, until: Instant },
 }
 
-/// What a child has told, in the voice's terms.
+/// A child's report, in the voice's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum News {
     Opened(Reason),
@@ -149,7 +149,7 @@ pub(super) enum News {
     Notice(Reason),
 }
 
-/// One child with what it was ordered.
+/// One child with its orders.
 #[derive(Debug)]
 pub(super) struct Link {
     child: Child,
@@ -159,11 +159,11 @@ pub(super) struct Link {
     outgoing: Vec<u8>,
     lines: Lines,
     pub(super) stage: Stage,
-    /// Until when a stop must be obeyed, one for each that was not yet.
+    /// The deadlines of the stops that have not been obeyed yet.
     stops: VecDeque<Instant>,
-    /// Until when the words may sound that the engine has, if it has any.
+    /// The latest end of the words that the engine has, if any.
     pub(super) busy: Option<Instant>,
-    /// Until when a predecessor's words may sound.
+    /// The latest end of a predecessor's words.
     leftover: Option<Instant>,
     limits: Limits,
 }
@@ -230,7 +230,7 @@ impl Link {
         }
     }
 
-    /// Returns the moment at which the child has missed a time limit, and which one.
+    /// Returns the next time limit for the child, and the fault of missing it.
     fn deadline(&self) -> Option<(Instant, Fault)> {
         let stage = match self.stage {
             Stage::Starting { until } | Stage::Asked { until, .. } => Some((until, Fault::Mute)),
@@ -245,7 +245,7 @@ impl Link {
             .min_by_key(|(until, _)| *until)
     }
 
-    /// Carries bytes both ways until there is news; it may be dropped at any time.
+    /// Transfers bytes both ways until there is news; may be dropped at any time.
     pub(super) async fn turn(&mut self) -> Result<News, Fault> {
         loop {
             while let Some(told) = self.lines.next()? {
@@ -260,7 +260,7 @@ impl Link {
         }
     }
 
-    /// Writes and reads once, or finds that a time limit has passed.
+    /// Writes and reads once, or detects that a time limit has passed.
     async fn exchange(&mut self) -> Result<(), Fault> {
         let deadline = self.deadline();
         let waiting = !self.outgoing.is_empty();
@@ -288,7 +288,7 @@ impl Link {
         Ok(())
     }
 
-    /// Takes what the child told; what it tells of words that were stopped is no news any more.
+    /// Handles the child's report; a report about stopped words is no longer news.
     fn hear(&mut self, told: Told) -> Result<Option<News>, Fault> {
         let now = Instant::now();
         let limits = self.limits;
@@ -344,7 +344,7 @@ impl Link {
                 }
             }
             Told::Looking => {
-                // The list of voices takes its time, for the words and for a stop behind them.
+                // The list of voices takes its time, for the words and for a stop after them.
                 if let Stage::Asked { until, .. } = &mut self.stage {
                     *until = now + limits.list;
                 }
@@ -372,7 +372,7 @@ impl Link {
         }
     }
 
-    /// Stops, closes the orders, and waits a moment for the child's own end; then it is killed.
+    /// Stops, closes the orders, and waits a moment for the child to end; then kills it.
     pub(super) async fn close(mut self) {
         self.stop();
         while !self.outgoing.is_empty() || !self.stops.is_empty() {
@@ -413,9 +413,9 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// Leaves no child behind, whatever became of it.
+    /// Leaves no child behind, whatever its state.
     fn drop(&mut self) {
-        // A child that was waited for has no id any more, and its group's number may be another's.
+        // A reaped child has no id any more, and its group's number may mean another group.
         if self.child.id().is_some() {
             self.group.iter().for_each(Tree::kill);
         }

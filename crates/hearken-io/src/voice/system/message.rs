@@ -1,47 +1,47 @@
-//! What goes between the program and the child that speaks for it: one JSON object a line.
+//! The messages between the program and the child that speaks for it: one JSON object per line.
 //!
-//! Responsibilities: the orders, what is told back, and cutting bytes into lines with a bound. Not
-//! here: who sends what when (`child`, the module above).
+//! Responsibilities: the orders, the reports, and cutting bytes into lines with a bound. Not here:
+//! who sends what when (`child`, the module above).
 
 use serde::{Deserialize, Serialize};
 
 use crate::announce::{Mark, Reason, Utterance};
 use crate::config::Delivery;
 
-/// Bounds a line. The longest order holds a text of 64 KiB, of which JSON may make six times as much.
+/// The longest line. The longest order contains a text of 64 KiB, which may become six times as long in JSON.
 const LINE_LIMIT: usize = 512 * 1024;
 
-/// Orders the child.
+/// An order to the child.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Order {
-    /// Say this. Nothing is being said, or it was stopped before.
+    /// Speak this. Nothing is being spoken, or it was stopped before.
     Speak(Words),
     /// Fall silent.
     Stop,
 }
 
-/// What is to be said, and how.
+/// The words to speak, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Words {
     /// The utterance's number.
     pub id: u64,
-    /// The words; never empty, no control characters.
+    /// The text; never empty, without control characters.
     pub text: String,
-    /// Their language's tag, when known.
+    /// Their language's tag, if known.
     pub language: Option<String>,
     /// Whether they are the program's own.
     pub own: bool,
-    /// How far the program's own words lie above the usual pitch.
+    /// The distance of the program's own words above the usual pitch.
     pub own_pitch: i32,
     /// The usual pitch, if the person set one.
     pub usual_pitch: Option<i32>,
-    /// How they are to sound.
+    /// How they should sound.
     pub delivery: Delivery,
 }
 
 impl Words {
-    /// Puts an utterance into an order's terms.
+    /// Converts an utterance into the terms of an order.
     pub(super) fn of(utterance: Utterance, text: String, own_pitch: i32) -> Self {
         Self {
             id: utterance.id.0,
@@ -55,31 +55,31 @@ impl Words {
     }
 }
 
-/// What the child did.
+/// A report from the child.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "told", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Told {
-    /// The engine is there.
+    /// The engine is ready.
     Ready {
-        /// Which.
+        /// Its name.
         engine: Name,
     },
-    /// The engine has the words.
+    /// The engine has accepted the words.
     Taken {
         /// The utterance.
         id: u64,
     },
-    /// The first sound of the words.
+    /// The words became audible.
     Begun {
         /// The utterance.
         id: u64,
     },
-    /// The end of the words.
+    /// The words ended.
     Ended {
         /// The utterance.
         id: u64,
     },
-    /// Somebody else cut the words short.
+    /// Another program cut the words short.
     Cut {
         /// The utterance.
         id: u64,
@@ -88,25 +88,25 @@ pub(super) enum Told {
     Silent,
     /// The engine's list of voices is being read, which takes a while.
     Looking,
-    /// Something that the person should know, once.
+    /// Something that the person should hear, once.
     Notice {
-        /// What.
+        /// The notice.
         what: Notice,
     },
     /// The engine failed; the child ends.
     Failed {
-        /// Why.
+        /// The reason.
         why: Why,
     },
 }
 
-/// Names an engine.
+/// The name of an engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Name {
     /// The platform's own speech.
     Platform,
-    /// One that has a name of its own.
+    /// An engine with a name of its own.
     Called(String),
 }
 
@@ -114,7 +114,7 @@ pub(super) enum Name {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Notice {
-    /// Its pitch stays as it is, so that nothing tells the program's own words from the agents'.
+    /// Its pitch can't change, so nothing distinguishes the program's own words from the agents'.
     OnePitch,
     /// No voice speaks the language of this tag.
     NoLanguage(String),
@@ -122,30 +122,30 @@ pub(super) enum Notice {
     NoVoice(String),
 }
 
-/// Says why there is no speech (any more).
+/// The reason why there is no speech (any more).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::voice) enum Why {
     /// This build has none.
     NotBuilt,
-    /// It was closed, and can't be opened again.
+    /// It was closed and can't be reopened.
     NotReopened,
     /// It failed, in its own words.
     Failed(String),
     /// NVDA's controller client can't be loaded, in the system's words.
     NvdaLibrary(String),
-    /// What has NVDA say the words is gone.
+    /// The thread that makes NVDA speak the words is gone.
     NvdaLost,
-    /// No NVDA runs.
+    /// NVDA is not running.
     NvdaAway,
     /// NVDA or its controller client is older than 2024.1.
     NvdaOld,
-    /// NVDA answered with this code.
+    /// NVDA returned this error code.
     NvdaCode(u32),
 }
 
 impl Name {
-    /// Words it.
+    /// Describes it for a person.
     pub(super) fn reason(&self) -> Reason {
         match self {
             Self::Platform => Reason::new("voice.engine.system"),
@@ -155,7 +155,7 @@ impl Name {
 }
 
 impl Notice {
-    /// Words it.
+    /// Describes it for a person.
     pub(super) fn reason(&self) -> Reason {
         match self {
             Self::OnePitch => Reason::new("voice.cause.system.one_pitch"),
@@ -166,7 +166,7 @@ impl Notice {
 }
 
 impl Why {
-    /// Words it.
+    /// Describes it for a person.
     pub(super) fn reason(&self) -> Reason {
         match self {
             Self::NotBuilt => Reason::new("voice.cause.system.not_built"),
@@ -181,24 +181,24 @@ impl Why {
     }
 }
 
-/// Says that what came is no line of ours.
+/// The error for a line that is not one of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("what came is not what was agreed")]
 pub(super) struct Garbage;
 
-/// Cuts bytes into messages, however they come.
+/// A parser from bytes to messages, however the bytes are cut.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     bytes: Vec<u8>,
 }
 
 impl Lines {
-    /// Takes bytes in.
+    /// Adds bytes.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Returns the next message, if a whole one is there.
+    /// Returns the next message, if it is complete.
     pub(super) fn next<M: for<'a> Deserialize<'a>>(&mut self) -> Result<Option<M>, Garbage> {
         let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') else {
             return if self.bytes.len() > LINE_LIMIT {
@@ -213,9 +213,9 @@ impl Lines {
     }
 }
 
-/// Writes a message as a line.
+/// Returns a message as a line.
 pub(super) fn line(message: &impl Serialize) -> Vec<u8> {
-    // Plain data with text for keys can't fail to be written; an empty line would be told as garbage.
+    // Serializing plain data with text keys can't fail; an empty line would be reported as garbage.
     let mut line = serde_json::to_vec(message).unwrap_or_default();
     line.push(b'\n');
     line

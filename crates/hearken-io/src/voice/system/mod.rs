@@ -1,17 +1,16 @@
-//! The platform's own speech, in a child process, so that its faults can't reach the pane.
+//! The platform's own speech, in a child process, so that its faults can't affect the pane.
 //!
-//! Responsibilities: starting the child, one utterance in it at a time, a time limit for every order,
-//! killing it when it hangs and starting it again with backoff. Not here: the lines between the two
-//! (`message`), the child's side (`child`, `platform`).
+//! Responsibilities: starting the child, one utterance in it at a time, a time limit for every order, killing it if it
+//! hangs and restarting it with backoff. Not here: the lines between the two (`message`), the child's side (`child`,
+//! `platform`).
 //!
-//! A mental model. The child is this very program with a hidden command. It gets orders on its
-//! standard input and tells on its standard output, a JSON object a line. Whatever goes wrong with it,
-//! a crash, a hang, a line that is none, has one answer: it is killed with its process group, what was
-//! being said is cut, and a new one is started after a wait that doubles each time. It ends by itself
-//! when its orders end, so that nothing is left speaking when this program is killed. Where another
-//! process makes the sound, as on Linux, a killed child's words would go on to their end: they are
-//! cancelled by the number of its connection (`orphan`), and where that is not known the next child is
-//! given the time to wait for their end.
+//! A mental model. The child is this very program with a hidden command. It reads orders from its standard input and
+//! reports on its standard output, one JSON object per line. Every failure of the child, a crash, a hang, an invalid
+//! line, is handled in one way: it is killed with its process group, the current utterance is cut, and a new child is
+//! started after a wait that doubles each time. It ends by itself when its orders end, so that nothing goes on speaking
+//! when this program is killed. If another process produces the sound, as on Linux, a killed child's words would
+//! continue to their end: they are cancelled by the number of its connection (`orphan`), and if that is not known, the
+//! next child is given extra time to wait for their end.
 //!
 //! ```text
 //! -> {"order":"speak","id":1,"text":"hello",…}
@@ -46,32 +45,32 @@ use link::{Link, News, Stage};
 use message::Words;
 use orphan::Orphan;
 
-/// The hidden command of this program that makes it the child.
+/// The hidden command that turns this program into the child.
 pub const COMMAND: &str = "system-voice";
 
-/// The flag before the file of NVDA's controller client.
+/// The flag before the path of NVDA's controller client.
 pub(super) const NVDA_FLAG: &str = "--nvda";
 
-/// How long the child's engine has to fall silent when its orders have ended; then it is left to hang.
+/// How long the child's engine may take to fall silent after its orders have ended; then it counts as hanging.
 #[cfg(any(feature = "system-voice", target_os = "macos", windows))]
 const FAREWELL: std::time::Duration = std::time::Duration::from_millis(300);
 
-/// What the voice is doing about its child.
+/// The state of the voice's child.
 #[derive(Debug)]
 enum State {
-    /// Nothing until then.
+    /// Nothing happens until then.
     Waiting(Instant),
     Up(Box<Link>),
 }
 
-/// Whether the person was told that the voice is gone.
+/// Whether the person has heard that the voice is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Health {
     Well,
     Lost,
 }
 
-/// Speaks by the platform's own speech.
+/// A voice that speaks with the platform's own speech.
 #[derive(Debug)]
 pub(super) struct SystemVoice {
     place: ChildProgram,
@@ -83,7 +82,7 @@ pub(super) struct SystemVoice {
     attempt: u32,
     health: Health,
     leftover: Option<Instant>,
-    /// How what the present child leaves behind is silenced.
+    /// The means to silence what the current child leaves behind.
     orphan: Option<Orphan>,
 }
 
@@ -133,12 +132,12 @@ impl SystemVoice {
         }
     }
 
-    /// Returns the engine's name as the child told it.
+    /// Returns the engine's name as reported by the child.
     pub(super) fn engine(&self) -> Reason {
         self.engine.clone()
     }
 
-    /// Waits for the child's next news, starting one first where that is needed.
+    /// Waits for the child's next news, starting one first if necessary.
     async fn step(&mut self) -> Result<News, Fault> {
         loop {
             match &mut self.state {
@@ -153,7 +152,7 @@ impl SystemVoice {
         }
     }
 
-    /// Kills the child and plans the next one; gives what the person is told.
+    /// Kills the child and schedules the next one; returns what the person should hear.
     fn lost(&mut self, fault: &Fault) -> Option<VoiceEvent> {
         let wait = self.limits.backoff(self.attempt);
         self.attempt = self.attempt.saturating_add(1);
@@ -210,7 +209,7 @@ impl Voice for SystemVoice {
     fn speak(&mut self, utterance: Utterance) {
         let own_pitch = self.own_pitch;
         let id = utterance.id;
-        // What is nothing but control characters has nothing to say; an empty text hangs the engine.
+        // A text of only control characters has nothing to say; an empty text hangs the engine.
         let text = ssip::clean(&utterance.text).replace('\n', " ");
         if text.trim().is_empty() {
             return self.news.push_back(VoiceEvent::Ended(id));
@@ -247,7 +246,7 @@ impl Voice for SystemVoice {
         if let State::Up(link) = state {
             let spoke = link.busy.is_some();
             link.close().await;
-            // A child that hangs is killed, and can't stop what it began.
+            // A hanging child is killed, and can't stop what it began.
             if let Some(orphan) = self.orphan.take().filter(|_| spoke) {
                 orphan.silence().await;
             }
@@ -255,8 +254,8 @@ impl Voice for SystemVoice {
     }
 }
 
-/// Is the child: obeys the orders on standard input until they end, with the platform's own speech, or by NVDA with its
-/// controller client.
+/// Runs the child: obeys the orders on standard input until they end, with the platform's own speech, or with NVDA
+/// through its controller client.
 #[cfg(any(feature = "system-voice", target_os = "macos", windows))]
 pub fn run_child(nvda: Option<&std::path::Path>) -> ExitCode {
     let farewell = || {
@@ -272,11 +271,11 @@ pub fn run_child(nvda: Option<&std::path::Path>) -> ExitCode {
         }
         None => child::serve(input, &mut output, platform::Platform::open, farewell),
     }
-    // Without destructors: an engine's may hang, and what it said was stopped.
+    // Without destructors: an engine's may hang, and its words have been stopped.
     std::process::exit(0)
 }
 
-/// Is the child of a build that has no platform's own speech: says so and ends.
+/// Runs the child in a build without the platform's own speech: reports that and ends.
 #[cfg(not(any(feature = "system-voice", target_os = "macos", windows)))]
 pub fn run_child(_nvda: Option<&std::path::Path>) -> ExitCode {
     use std::io::Write as _;

@@ -1,11 +1,12 @@
 //! NVDA as an engine of the child: its own voice, as its user has set it, and its braille display.
 //!
-//! Responsibilities: words as SSML, saying one after the other, falling silent for certain. Not here: the library
+//! Responsibilities: words as SSML, speaking one after another, falling silent reliably. Not here: the library
 //! (`platform::nvda`).
 //!
-//! Mental model. The call that has words said is over when they are, so a thread of its own, the mouth, makes it. A stop
-//! cancels until the mouth is free: it could come just before the words reached NVDA, and would then have silenced nothing.
-//! Rate, volume and voice are NVDA's and are left alone; only hearken's own words are raised, as they are with every voice.
+//! Mental model. The call that speaks words returns when they have been spoken, so a separate thread, the mouth, makes
+//! it. A stop keeps cancelling until the mouth is free: a single cancel could come just before the words reached NVDA,
+//! and would silence nothing. Rate, volume and voice are NVDA's and are left alone; only hearken's own words are raised
+//! in pitch, as with every voice.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -15,17 +16,17 @@ use super::child::{Ends, Engine, Happening, Item};
 use super::message::{Name, Told, Why, Words};
 use crate::platform::nvda::Client;
 
-/// What NVDA gives for words that were cancelled (`ERROR_CANCELLED`).
+/// NVDA's result for words that were cancelled (`ERROR_CANCELLED`).
 const CANCELLED: u32 = 1223;
 
 /// How long a stop waits for the mouth before it cancels again.
 const AGAIN: Duration = Duration::from_millis(30);
 
-/// What NVDA does, so that tests can do it.
+/// The functions of NVDA, so that tests can replace them.
 pub(super) trait Reader: Clone + Send + 'static {
-    /// Says SSML, and comes back when that is over.
+    /// Speaks SSML, and returns when it has been spoken.
     fn speak(&self, ssml: &str) -> Result<(), u32>;
-    /// Falls silent.
+    /// Silences NVDA.
     fn cancel(&self) -> Result<(), u32>;
     /// Shows a text in braille for a while.
     fn braille(&self, text: &str) -> Result<(), u32>;
@@ -43,19 +44,19 @@ impl Reader for Client {
     }
 }
 
-/// Speaks by NVDA.
+/// An engine that speaks through NVDA.
 #[derive(Debug)]
 pub(super) struct Nvda<R> {
     reader: R,
     words: Sender<(u64, String)>,
-    /// The mouth tells here that it is free.
+    /// Signals from the mouth that it is free.
     free: Receiver<()>,
-    /// How many words it was given, and has not told to be over.
+    /// The number of words that the mouth was given and has not reported as finished.
     busy: usize,
     next: u64,
 }
 
-/// Opens the library, and finds an NVDA that runs and is new enough.
+/// Opens the library, and checks that NVDA is running and new enough.
 #[allow(unreachable_code, reason = "systems without NVDA have no client")]
 #[cfg_attr(
     test,
@@ -93,7 +94,7 @@ impl<R: Reader> Nvda<R> {
     }
 }
 
-/// Is the mouth: says what it is given, one after the other.
+/// Runs the mouth: speaks the words that it is given, one after another.
 fn speak(
     reader: &impl Reader,
     given: &Receiver<(u64, String)>,
@@ -101,7 +102,7 @@ fn speak(
     freed: &Sender<()>,
 ) {
     for (token, ssml) in given {
-        // Nobody hears any of this when the child is on its way out.
+        // If the child is about to end, nothing receives this any more.
         let _ = items.send(Item::Heard(Happening::Begun, token));
         let said = reader.speak(&ssml);
         let _ = freed.send(());
@@ -125,7 +126,8 @@ impl<R: Reader> Engine for Nvda<R> {
     }
 
     fn say(&mut self, words: &Words, _tell: &mut dyn FnMut(Told)) -> Result<Option<u64>, Why> {
-        // Most people have no braille display; NVDA says nothing of that, and a fault of it must not cost the words.
+        // Most people have no braille display; NVDA does not report its absence, and a braille error must not cost the
+        // words.
         let _ = self.reader.braille(&words.text);
         self.next += 1;
         self.busy += 1;
@@ -158,7 +160,7 @@ impl<R: Reader> Engine for Nvda<R> {
     }
 }
 
-/// Returns words as SSML: in their language where it is known, raised where they are hearken's own.
+/// Returns words as SSML: in their language if it is known, raised in pitch if they are hearken's own.
 fn ssml(words: &Words) -> String {
     let mut text = String::with_capacity(words.text.len() + 80);
     text.push_str("<speak>");
@@ -183,7 +185,7 @@ fn ssml(words: &Words) -> String {
     text
 }
 
-/// Writes a text so that no sign of it is taken for XML, nor is none of XML's.
+/// Appends a text, escaping the characters that are special in XML and replacing control characters by spaces.
 fn escape(text: &str, into: &mut String) {
     for c in text.chars() {
         match c {
@@ -205,7 +207,7 @@ mod tests {
     use super::*;
     use crate::config::Delivery;
 
-    /// An NVDA that says words until it is cancelled or let go on.
+    /// A fake NVDA that speaks words until it is cancelled or released.
     #[derive(Debug, Clone, Default)]
     struct Fake(Arc<(Mutex<State>, Condvar)>);
 
@@ -302,7 +304,7 @@ mod tests {
             heard.recv().unwrap(),
             Item::Heard(Happening::Cut, 1)
         ));
-        // A stop in silence asks nothing of NVDA, which may be saying something of its own.
+        // A stop in silence asks nothing of NVDA, which may be speaking words of its own.
         let before = fake.with(|state| state.cancels);
         nvda.stop().unwrap();
         assert_eq!(fake.with(|state| state.cancels), before);

@@ -1,14 +1,13 @@
-//! What a dead child leaves speaking where another process makes the sound, as on Linux.
+//! The words that a dead child leaves sounding if another process produces the sound, as on Linux.
 //!
-//! Responsibilities: finding the number that speech-dispatcher gave the child's connection, and
-//! cancelling what that number still says. Not here: the child (`link`), when it is given up (the
-//! module above).
+//! Responsibilities: finding the number that speech-dispatcher gave the child's connection, and cancelling the words
+//! under that number. Not here: the child (`link`), when it is given up (the module above).
 //!
-//! A mental model. The daemon lets a client's words go on to their end when the client is killed, and
-//! takes a cancelling for any client by its number. It numbers clients one after the other, and tells
-//! each its own: so a connection is made before the child's engine opens and one after it. Where
-//! exactly one number lies between theirs it is the child's. Where more do, somebody else came, and
-//! nothing is cancelled: another program's words are never touched.
+//! A mental model. The daemon lets a client's words continue to their end when the client is killed, and accepts a
+//! cancel for any client by its number. It numbers clients consecutively, and tells each its own number: so one
+//! connection is made before the child's engine opens and one after it. If exactly one number lies between theirs, it
+//! is the child's. If there are more, another client connected, and nothing is cancelled: another program's words are
+//! never touched.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -18,24 +17,24 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::platform::sockets::UnixStream;
 
-/// How long the daemon has for each question; it answers within a millisecond, or it is stuck.
+/// The daemon's time for each query; it answers within a millisecond, or it is stuck.
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// Bounds the lines of an answer; the longest that is asked for has two.
+/// The most lines in an answer; the longest that is requested has two.
 const LINES: usize = 8;
 
-/// A daemon, and the numbers that it gave before a child's engine opened and to that engine.
+/// A daemon, and the numbers that it assigned before a child's engine opened and to that engine.
 #[derive(Debug, Clone)]
 pub(super) struct Orphan {
     socket: PathBuf,
-    /// The last number before the child's; 0 where no daemon was there yet.
+    /// The last number before the child's; 0 if no daemon was running yet.
     before: u32,
-    /// The child's own, once it is known.
+    /// The child's own number, once it is known.
     own: Arc<OnceLock<u32>>,
 }
 
 impl Orphan {
-    /// Takes the daemon's number before the child's engine opens.
+    /// Requests the daemon's current number before the child's engine opens.
     pub(super) async fn expected(socket: &Path) -> Option<Self> {
         let before = match UnixStream::connect(socket).await {
             Ok(stream) => asked(stream, None).await?,
@@ -49,7 +48,7 @@ impl Orphan {
         })
     }
 
-    /// Finds the child's number now that its engine is open; it does not wait for that.
+    /// Determines the child's number now that its engine is open; does not wait for the result.
     pub(super) fn opened(&self) {
         let Self {
             socket,
@@ -66,7 +65,7 @@ impl Orphan {
         });
     }
 
-    /// Cancels what the child still says; bounded in time.
+    /// Cancels the child's remaining words; bounded in time.
     pub(super) async fn silence(&self) {
         let Some(own) = self.own.get().copied() else {
             return;
@@ -77,8 +76,8 @@ impl Orphan {
     }
 }
 
-/// Asks for a connection's own number, and has another's words cancelled where that number came
-/// first: a daemon that was started anew since has given it to somebody else, or to nobody.
+/// Requests a connection's own number, and cancels another's words if that number is lower than its own: otherwise the
+/// daemon has been restarted since, and the number belongs to another client or to none.
 async fn asked(stream: UnixStream, cancel: Option<u32>) -> Option<u32> {
     let talk = async {
         let mut stream = BufReader::new(stream);
@@ -93,7 +92,7 @@ async fn asked(stream: UnixStream, cancel: Option<u32>) -> Option<u32> {
     tokio::time::timeout(LIMIT, talk).await.ok().flatten()
 }
 
-/// Sends a command; gives the first line of a good answer without its code.
+/// Sends a command; returns the first line of a successful answer without its code.
 async fn exchange(stream: &mut BufReader<UnixStream>, command: &str) -> Option<String> {
     stream
         .write_all(format!("{command}\r\n").as_bytes())
@@ -127,7 +126,7 @@ mod tests {
     use super::*;
     use crate::voice::tests::{Folder, PATIENCE};
 
-    /// A daemon that gives its connections these numbers, and tells what it was ordered to cancel.
+    /// Creates a daemon that gives its connections these numbers, and reports which cancels it received.
     fn daemon(numbers: Vec<u32>) -> (Folder, PathBuf, mpsc::Receiver<String>) {
         let folder = Folder::new();
         let socket = folder.path("socket");
@@ -157,7 +156,7 @@ mod tests {
         (folder, socket, told)
     }
 
-    /// Lets a child come and die; gives what was ordered.
+    /// Lets a child connect and die; returns the cancels.
     async fn died(numbers: [u32; 3]) -> Vec<String> {
         let (_folder, socket, told) = daemon(numbers.to_vec());
         let orphan = Orphan::expected(&socket).await.unwrap();

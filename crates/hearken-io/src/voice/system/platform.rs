@@ -1,14 +1,14 @@
-//! The platform's own speech by the crate `tts`, as an engine of the child.
+//! The platform's own speech through the crate `tts`, as an engine of the child.
 //!
-//! Responsibilities: its scales, its voices, and its known faults as far as they can be avoided by
-//! not provoking them. Not here: the faults that can't be (the parent kills and restarts).
+//! Responsibilities: its scales, its voices, and avoiding its known faults where that is possible. Not here: the faults
+//! that can't be avoided (the parent kills and restarts).
 //!
-//! Known of tts 0.26.3 on Linux, read and measured: an empty text makes the next call hang and a NUL
-//! poisons it (neither gets here); a text of one byte sets punctuation to "none" for all that follows
-//! (it gets a space); a second instance before the first is dropped aborts (there is one at a time);
-//! the list of voices takes more than a second (it is read once, and only when one is wanted); there
-//! is no way back to the person's own voice (the instance is made anew). Every text has the priority
-//! "important", so it is not used beside a screen reader (`choose`).
+//! Known about tts 0.26.3 on Linux, from reading and measuring: an empty text makes the next call hang and a NUL
+//! poisons it (neither gets here); a text of one byte sets punctuation to "none" for all that follows (it gets a
+//! space); a second instance before the first is dropped aborts (there is one at a time); the list of voices takes more
+//! than a second (it is read once, and only if one is wanted); there is no way back to the person's own voice (the
+//! instance is recreated). Every text has the priority "important", so it is not used beside a screen reader
+//! (`choose`).
 
 use std::sync::mpsc::Sender;
 
@@ -20,10 +20,10 @@ use crate::announce::{Mark, Sound};
 use crate::voice::language::covers;
 use crate::voice::pitch;
 
-/// Bounds what is told one by one, such as languages without a voice: an agent could invent more.
+/// The most notices given one by one, such as languages without a voice: an agent could invent more.
 const MOST_TOLD: usize = 16;
 
-/// Numbers as the engine has them.
+/// Values on the engine's own scales.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Numbers {
     rate: f32,
@@ -31,7 +31,7 @@ struct Numbers {
     volume: f32,
 }
 
-/// Speaks by the platform.
+/// An engine that speaks through the platform.
 pub(super) struct Platform {
     tts: Option<Tts>,
     items: Sender<Item<String>>,
@@ -39,9 +39,9 @@ pub(super) struct Platform {
     usual: Numbers,
     now: Numbers,
     voices: Option<Vec<Voice>>,
-    /// The voice in force, where it is not the engine's own.
+    /// The voice in force, if it is not the engine's own.
     voice: Option<String>,
-    /// The tag of the person's own voice, as far as it can be known.
+    /// The tag of the person's own voice, as far as it is known.
     home: String,
     told: Vec<Notice>,
 }
@@ -75,7 +75,7 @@ impl Platform {
         self.tts.as_mut().ok_or(Why::NotReopened)
     }
 
-    /// Brings rate, pitch and volume in line; what already is so is not set.
+    /// Adjusts rate, pitch and volume, each only if it differs.
     fn numbers(&mut self, words: &Words, tell: &mut dyn FnMut(Told)) -> Result<(), Why> {
         let (usual, now) = (self.usual, self.now);
         let tts = self.tts()?;
@@ -85,7 +85,7 @@ impl Platform {
         let wanted = Numbers {
             rate: words.delivery.rate.map_or(usual.rate, |n| rates.of(n)),
             pitch: pitches.of(pitch_of(words, pitches.back(usual.pitch))),
-            // Loudness has its usual place at the top of most scales, so all of it is used.
+            // The usual volume is at the top of most scales, so the whole scale is used.
             volume: words.delivery.volume.map_or(usual.volume, |n| {
                 let (least, most) = (tts.min_volume(), tts.max_volume());
                 least + (most - least) * (n.clamp(-100, 100) + 100) as f32 / 200.0
@@ -110,7 +110,7 @@ impl Platform {
         Ok(())
     }
 
-    /// Tells something once, and no more than [`MOST_TOLD`] things in all.
+    /// Reports a notice once, and at most [`MOST_TOLD`] notices in total.
     fn once(&mut self, what: Notice, tell: &mut dyn FnMut(Told)) {
         if self.told.len() < MOST_TOLD && !self.told.contains(&what) {
             self.told.push(what.clone());
@@ -118,8 +118,7 @@ impl Platform {
         }
     }
 
-    /// Brings the voice in line: the one that is named, else one of the words' language, else the
-    /// engine's own.
+    /// Selects the voice: the one that is named, otherwise one for the words' language, otherwise the engine's own.
     fn choose(&mut self, words: &Words, tell: &mut dyn FnMut(Told)) -> Result<(), Why> {
         let foreign = words
             .language
@@ -164,7 +163,7 @@ impl Platform {
         Ok(())
     }
 
-    /// Goes back to the engine's own voice, by an instance that was never told another.
+    /// Returns to the engine's own voice, through an instance that was never given another.
     fn back_to_own(&mut self) -> Result<(), Why> {
         if self.voice.take().is_some() {
             self.tts = None;
@@ -187,7 +186,7 @@ impl Engine for Platform {
             .tts
             .as_ref()
             .is_some_and(|tts| tts.supported_features().utterance_callbacks);
-        // macOS calls back on its main loop, which nobody runs here.
+        // macOS calls back on its main loop, which does not run here.
         if tells && !cfg!(target_os = "macos") {
             Ends::Told
         } else {
@@ -218,14 +217,14 @@ impl Engine for Platform {
     }
 }
 
-/// Opens the platform's speech and has it tell what becomes of words.
+/// Opens the platform's speech and makes it report the progress of words.
 fn fresh(items: &Sender<Item<String>>) -> Result<Tts, Why> {
     let tts = Tts::default().map_err(|error| words_of(&error))?;
     if tts.supported_features().utterance_callbacks {
         let heard = |happening| -> Option<Box<dyn FnMut(UtteranceId)>> {
             let items = items.clone();
             Some(Box::new(move |id| {
-                // Nobody waits any more when the child is on its way out.
+                // If the child is about to end, nothing receives this any more.
                 let _ = items.send(Item::Heard(happening, token(id)));
             }))
         };
@@ -248,17 +247,17 @@ fn pitch_of(words: &Words, base: i32) -> i32 {
     pitch::of(mark, &sound, base, words.own_pitch)
 }
 
-/// Returns an utterance's number as text: on some platforms it is a pointer, which no thread may pass on.
+/// Returns an utterance's number as text: on some platforms it is a pointer, which can't be sent between threads.
 fn token(id: UtteranceId) -> String {
     format!("{id:?}")
 }
 
-/// Takes an error of the crate.
+/// Converts an error of the crate.
 fn words_of(error: &tts::Error) -> Why {
     Why::Failed(error.to_string())
 }
 
-/// Returns the language of this process's surroundings, which the platform's own voice usually speaks.
+/// Returns the language of this process's locale, which the platform's own voice usually speaks.
 fn locale() -> String {
     ["LC_ALL", "LC_MESSAGES", "LANG"]
         .into_iter()
@@ -276,7 +275,7 @@ fn primary(tag: &str) -> &str {
     tag.split('-').next().unwrap_or(tag)
 }
 
-/// Maps -100 to 100, with 0 as the usual place, onto an engine's scale.
+/// An engine's scale, onto which -100 to 100 is mapped, with 0 as the usual value.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
     least: f32,
@@ -328,7 +327,7 @@ mod tests {
             Scale::new(0.5, 1.0, 6.0),
         ] {
             for (number, at) in [(-100, scale.least), (0, scale.normal), (100, scale.most)] {
-                // The processors round differently.
+                // Processors round differently.
                 assert!((scale.of(number) - at).abs() < 1e-6, "{number}: {scale:?}");
             }
             for number in -100..=100 {

@@ -1,7 +1,7 @@
 //! The conversation with a daemon that answers late, wrongly and in any order.
 //!
 //! Whatever happens, in any order: no command is sent where it would become text, no utterance is
-//! told twice, nothing is told about one that was stopped, and the next utterance is still said.
+//! reported twice, nothing is reported about a stopped one, and the next utterance is still spoken.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::voice::dialogue::{Dialogue, Greeting, News, Told};
 
-/// One thing that happens.
+/// One step of the chaos.
 #[derive(Debug, Clone)]
 enum Act {
     Speak {
@@ -19,14 +19,14 @@ enum Act {
         language: Option<&'static str>,
     },
     Stop,
-    /// So many of the daemon's replies arrive, in pieces of so many bytes.
+    /// Some of the daemon's replies arrive, in pieces of a given size.
     Deliver {
         replies: usize,
         piece: usize,
     },
     /// The daemon refuses the next command that it reads.
     Refuse,
-    /// An event about the latest message, or one so many before it.
+    /// An event about the latest message, or one a given number before it.
     Event {
         code: u16,
         back: u64,
@@ -57,7 +57,7 @@ enum Reading {
     Text(String),
 }
 
-/// A daemon that reads at once and answers when it is told to.
+/// A daemon that reads immediately and answers on request.
 struct Daemon {
     reading: Reading,
     unread: Vec<u8>,
@@ -122,7 +122,7 @@ impl Daemon {
     }
 }
 
-/// What was told about an utterance.
+/// What was reported about an utterance.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Told1 {
     #[default]
@@ -203,7 +203,7 @@ impl Chaos {
         self.hear(format!("{code}-{number}\r\n{code}-1\r\n{code} X\r\n").as_bytes());
     }
 
-    /// Delivers every reply until the daemon has nothing left to say.
+    /// Delivers every reply until the daemon has none left.
     fn settle(&mut self) {
         self.exchange();
         while let Some(reply) = self.daemon.replies.pop_front() {
@@ -259,7 +259,7 @@ proptest! {
         }
         chaos.daemon.refuse = false;
         chaos.settle();
-        // Three refusals in a row end a conversation; any other one goes on.
+        // Three refusals in a row end a conversation; otherwise it goes on.
         if !chaos.failed {
             chaos.speak(1_000_000, true, Some("de"));
             chaos.settle();

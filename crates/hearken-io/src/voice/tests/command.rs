@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::*;
 
-/// Returns the processes whose command line holds a word; the test's own is not one of them.
+/// Returns the processes whose command line contains a word, except the test's own.
 fn processes(word: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -119,7 +119,7 @@ async fn a_long_text_reaches_a_program_that_reads_late() {
 
 #[tokio::test]
 async fn a_stop_ends_the_program_and_its_children_within_50_ms() {
-    // The second one refuses SIGTERM, in itself and in its child.
+    // The second one ignores SIGTERM, in itself and in its child.
     for (mark, trap) in [("71001", ""), ("71002", "trap '' TERM")] {
         let folder = Folder::new();
         let ready = folder.path("ready");
@@ -148,7 +148,7 @@ async fn a_stop_ends_the_program_and_its_children_within_50_ms() {
         );
         eprintln!("stop to the end of the group {mark}: {took:?}");
 
-        // The next one is said after it, and nothing is left at the end.
+        // The next one is spoken after it, and nothing is left at the end.
         handle.speak(utterance(2, "hello"));
         ear.expect(VoiceEvent::Begun(UtteranceId(2))).await;
         until("the child", || !processes(mark).is_empty()).await;
@@ -214,7 +214,7 @@ async fn three_failures_lose_the_voice_and_a_success_brings_it_back() {
     loop {
         handle.speak(utterance(id, "hello"));
         match ear.next().await {
-            // Not before the wait is over.
+            // Cut until the wait is over.
             VoiceEvent::Cut(_) => tokio::task::yield_now().await,
             VoiceEvent::Begun(_) => break,
             other => panic!("{other:?}"),

@@ -1,4 +1,4 @@
-//! The conversation without a socket, in a time of its own.
+//! The conversation without a socket, with simulated time.
 
 use std::time::Instant;
 
@@ -49,7 +49,7 @@ impl Talk {
         }
     }
 
-    /// Begins a conversation whose daemon has the given language and pitch, up to its test's end.
+    /// Starts a conversation whose daemon has the given language and pitch, up to the end of the sound test.
     fn open(greeting: Greeting, language: &str, pitch: &str) -> Self {
         let mut talk = Self::new(greeting);
         for (command, reply) in [
@@ -318,8 +318,8 @@ fn events_are_asked_for_one_by_one_where_all_is_not_known() {
 
 #[test]
 fn a_daemon_that_has_no_sound_is_found_out_before_the_first_word() {
-    // Without an audio device the real one begins the first message and never ends it; the
-    // messages after it never begin.
+    // Without an audio device the real one begins the first message and never ends it; the messages
+    // after it never begin.
     for begins in [true, false] {
         let mut talk = Talk::new(greeting());
         talk.is_greeted();

@@ -1,7 +1,7 @@
-//! A speech-dispatcher that does what a test tells it, and remembers every line it was sent.
+//! A speech-dispatcher that does what a test tells it, and records every line that it receives.
 //!
 //! It answers like speech-dispatcher 0.11 unless [`FakeSsip::answer`] says otherwise, on a Unix
-//! socket in a folder of its own. When it is dropped it asserts over all that it was sent that no
+//! socket in its own folder. When dropped, it asserts over everything that it received that no
 //! client was impolite: never IMPORTANT, never PAUSE, nothing on `all`.
 
 use std::io::{BufRead, BufReader, Write};
@@ -14,62 +14,62 @@ use std::time::Instant;
 use super::{Folder, PATIENCE};
 use crate::voice::Surroundings;
 
-/// A line that came in; the lines of a text have their kind.
+/// A received line, with its kind.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// When it was read.
+    /// The time at which it was read.
     pub at: Instant,
     /// The connection, counted from 0.
     pub connection: usize,
     /// Whether it was read as a command or inside a text.
     pub kind: Kind,
-    /// The line without its end.
+    /// The line without its line break.
     pub text: String,
 }
 
-/// Says as what a line was read.
+/// How a line was interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Outside a text.
+    /// A line outside a text.
     Command,
-    /// Between SPEAK and its dot line.
+    /// A line between SPEAK and its dot line.
     Text,
 }
 
 /// A message that was queued.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The daemon's number.
+    /// The daemon's number for it.
     pub number: u64,
-    /// The connection it came over.
+    /// The connection that it arrived on.
     pub connection: usize,
-    /// The text with its dots put right.
+    /// The text with its doubled dots undone.
     pub text: String,
     /// Whether it is over.
     pub over: bool,
 }
 
-/// What is answered to a command.
+/// The answer to a command.
 #[derive(Debug, Clone)]
 pub enum Answer {
-    /// These bytes as they are.
+    /// These bytes, unchanged.
     Bytes(&'static [u8]),
-    /// Nothing, for ever.
+    /// Never anything.
     Nothing,
     /// Nothing until [`FakeSsip::release`].
     Held,
-    /// The connection is cut.
+    /// The connection is closed.
     Close,
 }
 
-/// What becomes of messages with words in them.
+/// The fate of messages that contain words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speech {
-    /// They begin after the reply that numbers them and go on until the test ends them.
+    /// They begin after the reply that numbers them and last until the test ends them.
     Begins,
-    /// They begin before that reply and go on until the test ends them.
+    /// They begin before that reply and last until the test ends them.
     BeginsEarly,
-    /// They begin and end at once.
+    /// They begin and end immediately.
     Ends,
     /// They stay in the queue.
     Stuck,
@@ -87,7 +87,7 @@ struct State {
     running: bool,
 }
 
-/// Runs the server on threads of its own.
+/// A server on its own threads.
 pub struct FakeSsip {
     folder: Folder,
     shared: Arc<(Mutex<State>, Condvar)>,
@@ -107,7 +107,7 @@ impl FakeSsip {
         server
     }
 
-    /// Makes a server that does not listen yet.
+    /// Creates a server that does not listen yet.
     pub fn absent() -> Self {
         Self {
             folder: Folder::new(),
@@ -149,7 +149,7 @@ impl FakeSsip {
         lock(&self.shared)
     }
 
-    /// Begins to listen.
+    /// Starts listening.
     pub fn listen(&self) {
         let listener = UnixListener::bind(self.socket()).unwrap();
         self.state().running = true;
@@ -171,7 +171,7 @@ impl FakeSsip {
         });
     }
 
-    /// Cuts every connection and stops listening, as a killed daemon does.
+    /// Closes every connection and stops listening, as a killed daemon does.
     pub fn die(&self) {
         {
             let mut state = self.state();
@@ -180,14 +180,14 @@ impl FakeSsip {
                 let _ = stream.shutdown(Shutdown::Both);
             }
         }
-        // The listener's thread wakes up for a last connection, and ends.
+        // A last connection wakes the listener's thread, which then ends.
         let _ = UnixStream::connect(self.socket());
         let _ = std::fs::remove_file(self.socket());
     }
 
     /// Answers commands that begin with `prefix` in another way from now on.
     ///
-    /// "TEXT" stands for the reply to a text with words in it.
+    /// "TEXT" means the reply to a text that contains words.
     pub fn answer(&self, prefix: &'static str, answer: Answer) {
         let mut state = self.state();
         state.answers.retain(|(known, _)| *known != prefix);
@@ -210,24 +210,24 @@ impl FakeSsip {
         }
     }
 
-    /// Waits until an answer is held, and lets it go in the usual way.
+    /// Waits until an answer is held, and releases it in the usual form.
     pub fn release(&self) {
         self.wait_held();
         self.state().held -= 1;
         self.shared.1.notify_all();
     }
 
-    /// Says what becomes of messages from now on.
+    /// Sets the fate of messages from now on.
     pub fn speech(&self, speech: Speech) {
         self.state().speech = speech;
     }
 
-    /// Says whether the silent test of the sound comes to an end.
+    /// Sets whether the silent sound test finishes.
     pub fn sound(&self, sound: bool) {
         self.state().sound = sound;
     }
 
-    /// Sends an event about a message to the client it belongs to.
+    /// Sends an event about a message to the client that it belongs to.
     pub fn event(&self, code: u16, number: u64) {
         let mut state = self.state();
         let message = state
@@ -250,7 +250,7 @@ impl FakeSsip {
         let _ = stream.write_all(bytes);
     }
 
-    /// Waits until something is true of what was received.
+    /// Waits until the received lines and messages satisfy a condition.
     pub fn wait<T>(&self, what: &str, mut find: impl FnMut(&[Line], &[Message]) -> Option<T>) -> T {
         let end = Instant::now() + PATIENCE;
         let mut state = self.state();
@@ -296,7 +296,7 @@ impl FakeSsip {
         commands.map(|line| line.text.clone()).collect()
     }
 
-    /// Counts the commands so far that begin with `prefix`.
+    /// Returns how many commands so far begin with `prefix`.
     pub fn count(&self, prefix: &str) -> usize {
         let state = self.state();
         let fits = |line: &&Line| line.kind == Kind::Command && line.text.starts_with(prefix);
@@ -352,7 +352,7 @@ impl Drop for FakeSsip {
     }
 }
 
-/// Takes the lock; a test that failed while it held it must not hide why.
+/// Locks the state; a test that failed while holding the lock must not hide the reason.
 fn lock(shared: &(Mutex<State>, Condvar)) -> MutexGuard<'_, State> {
     shared.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -369,7 +369,7 @@ fn event(code: u16, number: u64, connection: usize) -> String {
     format!("{code}-{number}\r\n{code}-{connection}\r\n{code} {word}\r\n")
 }
 
-/// Reads one line and remembers it.
+/// Reads one line and records it.
 fn hear(
     shared: &(Mutex<State>, Condvar),
     reader: &mut BufReader<UnixStream>,
@@ -398,7 +398,7 @@ fn hear(
     Some(text)
 }
 
-/// Serves one client until either side has had enough.
+/// Serves one client until either side ends.
 fn serve(shared: &(Mutex<State>, Condvar), stream: UnixStream, connection: usize) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
@@ -435,7 +435,7 @@ fn serve(shared: &(Mutex<State>, Condvar), stream: UnixStream, connection: usize
     }
 }
 
-/// Returns the test's own answer to a command, if it has one; a held one is waited for here.
+/// Returns the test's own answer to a command, if it has one; waits here for a held one.
 fn scripted(shared: &(Mutex<State>, Condvar), command: &str) -> Option<Answer> {
     let mut state = lock(shared);
     let known = state
@@ -454,7 +454,7 @@ fn scripted(shared: &(Mutex<State>, Condvar), command: &str) -> Option<Answer> {
     Some(answer)
 }
 
-/// Returns the reply to a command that needs no memory.
+/// Returns the reply to a command that needs no state.
 fn usual(command: &str) -> Option<&'static str> {
     Some(match command {
         "LIST OUTPUT_MODULES" => "250-espeak-ng\r\n250-dummy\r\n250 OK MODULE LIST SENT\r\n",
@@ -501,7 +501,7 @@ fn cancel(
     writer.write_all(reply.as_bytes())
 }
 
-/// Takes a text in and does with it what the test wishes; nothing means that the client is gone.
+/// Reads a text and handles it as the test wishes; `None` means that the client is gone.
 fn take_text(
     shared: &(Mutex<State>, Condvar),
     reader: &mut BufReader<UnixStream>,

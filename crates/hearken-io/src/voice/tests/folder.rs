@@ -1,6 +1,6 @@
-//! A folder of a test's own, for sockets and programs.
+//! A test's own folder, for sockets and programs.
 
-/// Keeps a folder of a test's own, taken away at its end.
+/// A test's own folder, removed at its end.
 pub struct Folder(pub std::path::PathBuf);
 
 impl Default for Folder {
@@ -10,7 +10,7 @@ impl Default for Folder {
 }
 
 impl Folder {
-    /// Makes a new folder below the machine's temporary one.
+    /// Creates a new folder below the machine's temporary folder.
     pub fn new() -> Self {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -21,7 +21,7 @@ impl Folder {
         Self(path)
     }
 
-    /// Returns a path inside.
+    /// Returns a path inside the folder.
     pub fn path(&self, name: &str) -> std::path::PathBuf {
         self.0.join(name)
     }

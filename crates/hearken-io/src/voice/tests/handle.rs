@@ -4,7 +4,7 @@ use std::sync::mpsc as blocking;
 
 use super::*;
 
-/// What the engine was told to do.
+/// A call that the engine received.
 #[derive(Debug, PartialEq, Eq)]
 enum Order {
     Speak(u64),
@@ -12,7 +12,7 @@ enum Order {
     Close,
 }
 
-/// An engine whose news the test makes.
+/// An engine whose news comes from the test.
 struct Puppet {
     orders: blocking::Sender<Order>,
     news: mpsc::Receiver<VoiceEvent>,
@@ -82,7 +82,7 @@ async fn a_newer_utterance_cuts_the_older_one() {
     assert_eq!(stage.ordered(), Order::Stop);
     assert_eq!(stage.ordered(), Order::Speak(2));
     stage.ear.expect(VoiceEvent::Cut(id(1))).await;
-    // Late news about the first one, and news twice, change nothing.
+    // Late news about the first one, and repeated news, change nothing.
     for event in [
         VoiceEvent::Ended(id(1)),
         VoiceEvent::Begun(id(2)),
@@ -142,7 +142,7 @@ async fn each_utterance_of_a_burst_is_settled_once() {
         })
         .collect();
     settled.sort_unstable();
-    // What no longer fitted into the channel is dropped when the thread ends; here it fits.
+    // News that does not fit into the channel is dropped when the thread ends; here it fits.
     assert!(settled.windows(2).all(|pair| pair[0] < pair[1]));
     assert!(settled.len() >= 256, "{}", settled.len());
 }
@@ -224,7 +224,7 @@ async fn a_listener_that_sleeps_loses_news_only_past_the_bound_and_hears_how_man
     for number in 0..256 + 1024 + 50 {
         stage.says(notice(number)).await;
     }
-    // All of the engine's news were taken when its whole channel is free again.
+    // All of the engine's news has been received when its whole channel is free again.
     let free = stage.news.reserve_many(64).await.unwrap();
     drop(free);
     let mut ear = stage.ear;

@@ -1,7 +1,7 @@
-//! Tests of the voices as their callers see them, and the pieces that other tests may borrow.
+//! Tests of the voices as their callers see them, and helpers that other tests may borrow.
 //!
-//! Responsibilities: a scripted speech-dispatcher ([`fake_ssip`]), short ways to make utterances and
-//! to listen. Nothing here sleeps: every wait is for a condition and has a bound.
+//! Responsibilities: a scripted speech-dispatcher ([`fake_ssip`]), short ways to build utterances and to listen.
+//! Nothing here sleeps: every wait is for a condition and has a limit.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -37,7 +37,7 @@ pub use folder::Folder;
 /// How long any wait may take before the test fails; far more than a loaded machine needs.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Makes an agent's utterance of class Outcome.
+/// Returns an agent's utterance of class Outcome.
 pub fn utterance(id: u64, text: &str) -> Utterance {
     Utterance {
         id: UtteranceId(id),
@@ -49,11 +49,11 @@ pub fn utterance(id: u64, text: &str) -> Utterance {
     }
 }
 
-/// Listens to a voice's news.
+/// A listener to a voice's news.
 pub struct Ear(pub mpsc::Receiver<VoiceEvent>);
 
 impl Ear {
-    /// Makes a sink and its ear.
+    /// Creates a sink and its ear.
     pub fn new() -> (VoiceSink, Self) {
         let (sink, events) = VoiceSink::channel();
         (sink, Self(events))
@@ -66,14 +66,14 @@ impl Ear {
                 .await
                 .expect("news within the patience")
                 .expect("the voice still tells");
-            // How an engine can be changed is asked for by the tests that are about that.
+            // Only the tests that are about an engine's adjustments ask for them.
             if !matches!(event, VoiceEvent::Adjustable { .. }) {
                 return event;
             }
         }
     }
 
-    /// Waits for the next news and says what it must be.
+    /// Waits for the next news and checks that it is the given event.
     pub async fn expect(&mut self, event: VoiceEvent) {
         assert_eq!(self.next().await, event);
     }
@@ -83,14 +83,14 @@ impl Ear {
         loop {
             match self.next().await {
                 VoiceEvent::Ready { engine } => return in_words(&engine),
-                // What every program of a test's own is told of, and one test is about.
+                // Every program of a test's own causes this notice, and another test covers it.
                 VoiceEvent::Notice { text } if in_words(&text).contains("HEARKEN_MARK") => {}
                 other => panic!("not ready: {other:?}"),
             }
         }
     }
 
-    /// Waits for the news that there is no voice, and gives the reason.
+    /// Waits for the news that there is no voice, and returns the reason.
     pub async fn none(&mut self) -> String {
         match self.next().await {
             VoiceEvent::None { reason } => in_words(&reason),
@@ -98,7 +98,7 @@ impl Ear {
         }
     }
 
-    /// Waits for the news that the voice is lost, and gives the reason.
+    /// Waits for the news that the voice is lost, and returns the reason.
     pub async fn lost(&mut self) -> String {
         match self.next().await {
             VoiceEvent::Lost { reason } => in_words(&reason),
@@ -106,7 +106,7 @@ impl Ear {
         }
     }
 
-    /// Takes everything that was told until the voice closed.
+    /// Returns all further news until the voice closes.
     pub async fn rest(mut self) -> Vec<VoiceEvent> {
         let mut rest = Vec::new();
         while let Some(event) = tokio::time::timeout(PATIENCE, self.0.recv())
@@ -119,7 +119,7 @@ impl Ear {
     }
 }
 
-/// Returns time limits that a test can wait for, and that a healthy answer on a loaded machine meets.
+/// Returns time limits short enough for a test to wait for, but long enough for a healthy answer on a loaded machine.
 #[cfg(unix)]
 pub(super) fn quick() -> Limits {
     Limits {
@@ -133,7 +133,7 @@ pub(super) fn quick() -> Limits {
     }
 }
 
-/// Words a reason as it is heard.
+/// Returns a reason in the words that a person hears.
 pub fn in_words(reason: &crate::announce::Reason) -> String {
     crate::announce::Phrases::english().unwrap().because(reason)
 }

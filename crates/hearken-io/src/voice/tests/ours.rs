@@ -1,4 +1,4 @@
-//! A daemon of our own that is of no use is ended, and nobody else's.
+//! A useless daemon of our own is ended, and no other one.
 
 use std::path::Path;
 use std::process::{Child, Command};
@@ -7,7 +7,7 @@ use rustix::process::Signal;
 
 use crate::voice::ours::{NOTE, end};
 
-/// Starts what looks like a daemon of a socket in a folder, does this, and never ends by itself.
+/// Starts a process that looks like the daemon of a socket in a folder, does this, and never ends by itself.
 fn daemon(folder: &Path, does: &str, socket: &Path) -> Child {
     std::fs::create_dir_all(folder.join("pid")).unwrap();
     let script = format!("{does} echo up; read -r forever");
@@ -24,7 +24,7 @@ fn daemon(folder: &Path, does: &str, socket: &Path) -> Child {
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    // Its signals are as they will be.
+    // By now its signal handling is set up.
     let mut up = [0; 3];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut up).unwrap();
     std::fs::write(folder.join(NOTE), format!("{}\n", child.id())).unwrap();
@@ -42,13 +42,13 @@ async fn a_daemon_of_ours_is_ended_even_where_it_hangs_and_nobody_elses() {
         let status = child.wait().unwrap();
         assert_eq!(status.signal(), Some(signal.as_raw()), "{does}");
     }
-    // The note is of a process that serves another socket.
+    // The recorded process serves another socket.
     let mut child = daemon(folder.path(), "", Path::new("/elsewhere.sock"));
     end(&socket).await;
     assert!(child.try_wait().unwrap().is_none());
     child.kill().unwrap();
     child.wait().unwrap();
-    // There is no note, or no process of that number any more.
+    // Nothing is recorded, or that process no longer exists.
     end(&socket).await;
     end(Path::new("/nowhere/speechd.sock")).await;
 }

@@ -1,4 +1,4 @@
-//! speech-dispatcher's voice against the scripted server.
+//! The voice of speech-dispatcher against the scripted server.
 
 use std::time::Instant;
 
@@ -177,7 +177,7 @@ async fn a_stop_overtakes_a_daemon_that_does_not_answer() {
     ear.expect(VoiceEvent::Cut(id(1))).await;
     server.wait_command("CANCEL SELF", 1);
 
-    // The text's reply is held: the cancel is on the socket all the same.
+    // The text's reply is held: the cancel is sent all the same.
     server.answer("TEXT", Answer::Held);
     handle.speak(utterance(2, "second"));
     server.wait_held();
@@ -324,7 +324,7 @@ async fn a_killed_daemon_is_lost_once_and_recovered_once() {
     server.die();
     ear.expect(VoiceEvent::Cut(id(1))).await;
     assert!(ear.lost().await.contains("ended the connection"));
-    // Words in between are cut, one by one, and nothing else is told.
+    // Words in between are cut, one by one, and nothing else is reported.
     for number in 2..30 {
         handle.speak(utterance(number, "into the void"));
         ear.expect(VoiceEvent::Cut(id(number))).await;
@@ -352,7 +352,7 @@ async fn a_message_that_never_begins_loses_the_voice_until_there_is_sound() {
     handle.speak(utterance(1, "hello"));
     ear.expect(VoiceEvent::Cut(id(1))).await;
     assert!(ear.lost().await.contains("never begins"));
-    // It is not left in the daemon's queue, to be said whenever the sound comes back.
+    // It is not left in the daemon's queue, to be spoken whenever sound returns.
     server.wait("its cancellation", |_, messages| {
         messages
             .iter()
@@ -516,7 +516,7 @@ async fn a_network_address_is_said_to_be_unsupported() {
     assert!(ear.none().await.contains("unix_socket:PATH"));
 }
 
-/// From the wish to the command on the socket, while the machine is busy with 1,000 events a second.
+/// From the request to the command on the socket, while the machine handles 1,000 events a second.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_is_on_the_socket_within_10_ms() {
     let server = FakeSsip::start();
@@ -545,7 +545,7 @@ async fn a_stop_is_on_the_socket_within_10_ms() {
         }
         bytes
     });
-    // A machine that is busy with something else at one time is not at three.
+    // A machine that happens to be busy once is not busy three times.
     let mut best = Duration::MAX;
     for round in 0..3 {
         let mut times = Vec::new();

@@ -1,4 +1,4 @@
-//! Keeping the ledger: how many announcements something is, and what leaves a lane with its fate.
+//! Keeping the ledger: for how many announcements an entry counts, and the fate of those that leave a lane.
 
 use super::ledger::{Fate, Ledger};
 use super::table::Lane;
@@ -6,14 +6,14 @@ use super::{Item, SpeechQueue, Waiting};
 use crate::announce::announcement::AnnouncementId;
 
 impl Item {
-    /// Returns how many announcements it is: one, or none where it stands for others.
+    /// Returns for how many announcements it counts: one, or none if it stands for others.
     pub(super) fn counts(&self) -> u64 {
         u64::from(self.announcement.id != AnnouncementId(0))
     }
 }
 
 impl Waiting {
-    /// Returns how many announcements wait in it that have no fate yet: what was folded has one.
+    /// Returns how many announcements without a fate it contains; folded ones already have theirs.
     pub(super) fn counts(&self) -> u64 {
         match self {
             Self::Item(item) => item.counts(),
@@ -23,27 +23,27 @@ impl Waiting {
 }
 
 impl SpeechQueue {
-    /// Counts what became of everything that was taken.
+    /// Returns the counts of what became of every announcement that was taken.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// Returns how many of a lane are being said, or wait.
+    /// Returns how many announcements of a lane are being spoken or wait.
     pub fn waiting(&self, lane: Lane) -> u64 {
         let playing = self.playing.as_ref().filter(|it| it.lane == lane);
         let waiting = self.lanes[lane as usize].iter().map(Waiting::counts);
         waiting.sum::<u64>() + playing.map_or(0, |playing| playing.item.counts())
     }
 
-    /// Empties a lane, and notes what became of what waited in it.
+    /// Empties a lane and records the fate of what waited there.
     pub(super) fn clear(&mut self, lane: Lane, fate: Fate) {
         self.take_out(lane, fate, |_| true);
     }
 
-    /// Takes out of a lane what is so, and notes what became of it.
+    /// Removes the matching entries from a lane and records their fate.
     pub(super) fn take_out(&mut self, lane: Lane, fate: Fate, leaves: impl Fn(&Waiting) -> bool) {
         let waiting = &mut self.lanes[lane as usize];
-        // Hundreds may wait behind a slow voice, and hardly ever does any of them leave.
+        // Hundreds may wait behind a slow voice, and hardly ever does any of them match.
         if !waiting.iter().any(&leaves) {
             return;
         }

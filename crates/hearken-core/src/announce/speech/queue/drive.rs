@@ -1,4 +1,4 @@
-//! What the engine is given next, and what becomes of what it had.
+//! What the engine receives next, and what becomes of what it was speaking.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Mark;
 
 impl SpeechQueue {
-    /// Cuts what plays.
+    /// Cuts the utterance that is playing.
     pub(super) fn cut(&mut self, after: After, wishes: &mut Vec<Wish>) {
         let Some(playing) = self.playing.take() else {
             return;
@@ -23,7 +23,7 @@ impl SpeechQueue {
         self.stopping = Some(playing.utterance);
         wishes.push(Wish::Hush);
         self.impatient_at = None;
-        // An alert is said again until it was heard to its end, or skipped.
+        // An alert is repeated until it was heard to its end, or skipped.
         match after {
             After::Again(next) => {
                 let item = Item {
@@ -38,12 +38,12 @@ impl SpeechQueue {
         }
     }
 
-    /// Takes note that a question was heard, where what is left of it only says how to answer: whoever knows
-    /// that need not hear it out.
+    /// Records that a question was heard once the remaining words only say how to answer: a person who knows
+    /// that need not hear them out.
     pub(super) fn note_heard(&mut self, item: &Item) {
         let announcement = &item.announcement;
         let (said, left) = announcement.segments.split_at(item.next);
-        // What follows the first of these words was noted there.
+        // The heard question was recorded at the first of these words.
         let first = said.last().is_some_and(|segment| !segment.ways);
         if let Some(about) = announcement.about
             && first
@@ -75,7 +75,7 @@ impl SpeechQueue {
         self.impatient_at = None;
     }
 
-    /// Returns the engine the next thing, if it is free and nothing holds it back.
+    /// Returns the next utterance for the engine, if the engine is free and nothing holds it back.
     pub(super) fn drive(&mut self, now: Duration) -> Vec<Wish> {
         self.expire(now);
         if !self.enabled || self.playing.is_some() || self.stopping.is_some() {
@@ -118,15 +118,15 @@ impl SpeechQueue {
         Vec::new()
     }
 
-    /// Speaks the next segment of an item that has words; an item without any is done.
+    /// Speaks the next segment of an item that has words; returns `None` if none is left.
     pub(super) fn play(&mut self, lane: Lane, mut item: Item) -> Option<Wish> {
         let segments = &item.announcement.segments;
         let at =
             (item.next..segments.len()).find(|at| !segments[*at].spoken().trim().is_empty())?;
         let segment = &segments[at];
-        // Only the first words have the cue; the rest is the same announcement still.
+        // Only the first words carry the cue; the rest still belongs to the same announcement.
         let cue = item.announcement.cue.filter(|_| item.next == 0);
-        // Trailing segments without words must not keep the item from being finished.
+        // Trailing segments without words must not keep the item from finishing.
         let more = segments[at + 1..]
             .iter()
             .any(|segment| !segment.spoken().trim().is_empty());
@@ -163,7 +163,7 @@ impl SpeechQueue {
         Some(Wish::Speak(utterance))
     }
 
-    /// Makes the item that tells how many announcements were left out.
+    /// Creates the item that reports how many announcements were left out.
     fn counted(
         &self,
         key: &str,
@@ -173,7 +173,7 @@ impl SpeechQueue {
         now: Duration,
     ) -> Item {
         let announcement = Announcement {
-            // It stands for others and is no entry of the history itself.
+            // It stands for others and is not itself a history entry.
             id: AnnouncementId(0),
             at: crate::protocol::Now {
                 monotonic: now,

@@ -1,4 +1,4 @@
-//! Folding: when speech falls behind a fast agent, the middle of an output becomes a count.
+//! Folding: if speech falls behind a fast agent, the middle of an output becomes a count.
 
 use smallvec::SmallVec;
 
@@ -6,21 +6,21 @@ use super::table::Lane;
 use super::waits::Marked;
 use super::{Fate, Fold, SpeechQueue, Waiting};
 
-/// How many characters are spoken in a second, for estimating a backlog: about 180 words a minute.
+/// How many characters are spoken per second, for estimating a backlog: about 180 words a minute.
 const CHARACTERS_PER_SECOND: usize = 15;
-/// Fewer sentences than this are said: their count would take as long.
+/// Fewer sentences than this are spoken, as their count would take as long.
 const FEWEST_FOLDED: usize = 3;
 
 impl SpeechQueue {
-    /// Folds the middle of the newest output's waiting text when its backlog is too long: what fits
-    /// into the time stays, the rest becomes a count, and the newest sentence stays as the end.
+    /// Folds the middle of the newest output's waiting text if its backlog is too long: what fits
+    /// into the time limit stays, the rest becomes a count, and the newest sentence stays as the end.
     pub(super) fn fold(&mut self) {
         let Some(limit) = self.fold_after else { return };
         let lane = &mut self.lanes[Lane::Text as usize];
         let Some(Waiting::Item(newest)) = lane.back() else {
             return;
         };
-        // With many agents, hundreds wait that are of others.
+        // With many agents, hundreds of entries from others may wait.
         if lane.of_mark(newest.mark) < 2 {
             return;
         }
@@ -58,7 +58,7 @@ impl SpeechQueue {
             if item.next > 0 {
                 continue;
             }
-            // What stands behind a count goes into it, however short it is.
+            // Whatever follows a count is added to it, however short.
             if folded_at.is_none() {
                 let segments = item.announcement.segments.iter();
                 spent += segments

@@ -1,35 +1,35 @@
-//! What became of everything that was taken to be said: pure counts, lane by lane, that add up.
+//! The fates of all announcements that were taken for speaking: pure counts, lane by lane, that add up.
 //!
-//! What was taken was said, or waits, or has exactly one of the other fates. What stands for others ("7 more sentences")
-//! was never taken, and is not counted itself.
+//! Each was spoken, or waits, or has exactly one of the other fates. An entry that stands for others ("7 more
+//! sentences") was never taken, and is not itself counted.
 
 use super::table::{LANES, Lane};
 
-/// What became of an announcement that was taken to be said.
+/// The fate of an announcement that was taken for speaking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It was said to its end.
+    /// It was spoken to its end.
     Said,
-    /// It was folded into a count, which was said in its place.
+    /// It became part of a count, which was spoken instead.
     Folded,
-    /// It grew too old while it waited, or too many waited.
+    /// It grew too old while waiting, or too many were waiting.
     Expired,
-    /// A later one took its place before it was said.
+    /// A later one replaced it before it was spoken.
     Replaced,
-    /// It was being said, and something more urgent ended it for good.
+    /// It was being spoken, and something more urgent ended it for good.
     Cut,
-    /// The person skipped it, or did not want to hear such any more.
+    /// The person skipped it, or no longer wanted to hear its kind.
     Skipped,
     /// The question that it was about was answered or closed.
     Withdrawn,
     /// There was no voice, or the engine lost it.
     Voiceless,
-    /// It had no words to be said.
+    /// It had no words to speak.
     Wordless,
 }
 
 impl Fate {
-    /// Every fate.
+    /// All fates.
     pub const ALL: [Self; 9] = [
         Self::Said,
         Self::Folded,
@@ -43,7 +43,7 @@ impl Fate {
     ];
 }
 
-/// Counts announcements by lane and fate.
+/// The number of announcements by lane and fate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ledger {
     taken: [u64; LANES],
@@ -51,12 +51,12 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Returns how many of a lane were taken to be said.
+    /// Returns how many announcements of a lane were taken for speaking.
     pub fn taken(&self, lane: Lane) -> u64 {
         self.taken[lane as usize]
     }
 
-    /// Returns how many of a lane had this fate.
+    /// Returns how many announcements of a lane had this fate.
     pub fn of(&self, lane: Lane, fate: Fate) -> u64 {
         self.fates[lane as usize][fate as usize]
     }

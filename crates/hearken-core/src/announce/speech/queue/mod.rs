@@ -1,26 +1,26 @@
 //! The order of speech: what waits, what interrupts, what is dropped and counted.
 //!
-//! Responsibilities: holding everything that is to be said, giving the voice one utterance at a
-//! time, and deciding by class what an arrival does to what is being said. Not here: what is worth
-//! saying (`announcer`), how an engine works (`voice`).
+//! Responsibilities: storing everything that waits to be spoken, giving the voice one utterance at a
+//! time, and deciding by class what an arrival does to the utterance being spoken. Not here: what is worth
+//! announcing (`announcer`), how an engine works (`voice`).
 //!
 //! # Mental model
-//! Announcements wait in lanes, one a class (P4 has two: text and progress). At most one utterance
-//! is in the engine. An arrival either interrupts what plays, or waits; unequal waiting lanes leave
-//! in class order. What was interrupted is dropped, said again from its beginning, or resumed at its
-//! sentence's start, by the table below. What expires is counted, and for outcomes the count is said.
+//! Announcements wait in lanes, one per class (P4 has two: text and progress). At most one utterance
+//! is in the engine. An arrival either interrupts what plays, or waits; waiting announcements of different lanes leave
+//! in class order. What was interrupted is dropped, repeated from its beginning, or resumed at the start of its
+//! sentence, according to the table below. What expires is counted, and for outcomes the count is spoken.
 //!
 //! | playing \ arriving | P0 | P1 | P2 | P3 | text | progress |
 //! |---|---|---|---|---|---|---|
-//! | P0 | waits | interrupts; its action is said once more | waits | waits | waits | waits |
+//! | P0 | waits | interrupts, repeated | waits | waits | waits | waits |
 //! | P1 | waits at most 2 s | interrupts | waits | waits | waits | waits |
-//! | P2 | interrupts, said again | interrupts, said again | waits | waits | waits | waits |
+//! | P2 | interrupts, repeated | interrupts, repeated | waits | waits | waits | waits |
 //! | P3 | interrupts, dropped | interrupts, dropped | interrupts, dropped | waits | waits | waits |
 //! | text | interrupts, resumes | interrupts, resumes | waits | waits | waits | waits |
 //! | progress | interrupts, dropped | interrupts, dropped | interrupts, dropped | interrupts, dropped | interrupts, dropped | waits, the last is kept |
 //!
 //! # Tuning by symptom
-//! An answer is talked over: raise nothing here, see [`PATIENCE`]. Speech lags behind a fast agent:
+//! Another announcement interrupts a response: raise nothing here, see [`PATIENCE`]. Speech lags behind a fast agent:
 //! lower the fold time in the settings. Results of a busy minute are missed: raise `table::OUTCOME_LIFE`.
 
 mod accounts;
@@ -52,28 +52,28 @@ use waits::{Marked, Waits};
 pub use ledger::{Fate, Ledger};
 pub use table::{Arrival, Lane, arrival};
 
-/// How long an alert waits for the answer to a key to be said to its end.
+/// How long an alert waits for the response to a key to finish.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Two presses of the stop key within this time clear P2 to P4; speech goes on after it otherwise.
+/// Two presses of the stop key within this time clear P2 to P4; after a single press, speech resumes then.
 const SECOND_STOP: Duration = Duration::from_millis(500);
-/// How long after an engine lost an alert it is tried again.
+/// How long after an engine lost an alert to try again.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 
-/// What the voice should do.
+/// What the voice is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
-    /// Say this; nothing else is in the engine.
+    /// Speak this; nothing else is in the engine.
     Speak(Utterance),
-    /// Fall silent at once.
+    /// Fall silent immediately.
     Hush,
 }
 
-/// What becomes of what is cut.
+/// What happens to an announcement that is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
-    /// It is said again from this segment on.
+    /// It is repeated from this segment on.
     Again(usize),
-    /// It is not, and this became of it.
+    /// It is not repeated, and this is its fate.
     Never(Fate),
 }
 
@@ -82,11 +82,11 @@ struct Item {
     announcement: Arc<Announcement>,
     since: Duration,
     next: usize,
-    /// Whether an alert was already said again after a cut; it is only once.
+    /// Whether it is repeated after a cut.
     again: bool,
-    /// Whether it tells the end of a session, which waits for that session's text.
+    /// Whether it announces the end of a session, which waits for that session's text.
     ends: bool,
-    /// A hash of whose it is and what merges it with others: hundreds wait, and each arrival asks which of them are of its
+    /// A hash of its session and topic: hundreds wait, and each arrival must find those of its own
     /// topic.
     mark: u64,
 }
@@ -111,7 +111,7 @@ impl Item {
 
 #[derive(Debug, Clone)]
 struct Fold {
-    /// As of what was folded.
+    /// The mark of the folded items.
     mark: u64,
     key: Option<SessionKey>,
     topic: Option<Topic>,
@@ -121,7 +121,7 @@ struct Fold {
 #[derive(Debug, Clone)]
 enum Waiting {
     Item(Item),
-    /// It is rare and large, and hundreds may wait that are neither.
+    /// Boxed because it is rare and large, while hundreds of items may wait.
     Fold(Box<Fold>),
 }
 
@@ -141,14 +141,14 @@ struct Playing {
     utterance: UtteranceId,
 }
 
-/// Orders speech.
+/// The order of speech.
 #[derive(Debug, Clone)]
 pub struct SpeechQueue {
     lanes: [Waits<Waiting>; LANES],
-    /// When it is looked at each lane what is too old there.
+    /// When each lane must next be checked for entries that are too old.
     looked_at: [Duration; LANES],
     playing: Option<Playing>,
-    /// The engine still has this utterance although we asked it to stop.
+    /// The utterance that the engine has not yet stopped although it was asked to.
     stopping: Option<UtteranceId>,
     quiet_until: Option<Duration>,
     impatient_at: Option<Duration>,
@@ -158,14 +158,14 @@ pub struct SpeechQueue {
     said: VecDeque<About>,
     enabled: bool,
     expired_outcomes: u64,
-    /// Whether what is being said is said to its end.
+    /// Whether the announcement being spoken may finish.
     polite: bool,
     deliveries: Deliveries,
     phrases: Arc<Phrases>,
 }
 
 impl SpeechQueue {
-    /// Makes an empty queue; `fold_after` is the backlog from which text is folded, if at all, and
+    /// Creates an empty queue; `fold_after` is the backlog from which text is folded, if at all, and
     /// `phrases` words the counts.
     pub fn new(fold_after: Option<Duration>, phrases: Arc<Phrases>) -> Self {
         Self {
@@ -187,50 +187,50 @@ impl SpeechQueue {
         }
     }
 
-    /// Sets whether what is being said is said to its end, from the start.
+    /// Sets, at creation, whether the announcement being spoken may finish.
     pub fn polite(mut self, polite: bool) -> Self {
         self.polite = polite;
         self
     }
 
-    /// Sets how words are to sound, from the start.
+    /// Sets, at creation, how words sound.
     pub fn sounding(mut self, deliveries: Deliveries) -> Self {
         self.deliveries = deliveries;
         self
     }
 
-    /// Changes the words for counts from now on.
+    /// Sets the words for counts from now on.
     pub fn set_phrases(&mut self, phrases: Arc<Phrases>) {
         self.phrases = phrases;
     }
 
-    /// Returns how words are to sound.
+    /// Returns how words sound.
     pub fn deliveries(&self) -> &Deliveries {
         &self.deliveries
     }
 
-    /// Returns how words are to sound, to be changed; it holds from the next utterance on.
+    /// Returns how words sound, for changing it; changes apply from the next utterance on.
     pub fn deliveries_mut(&mut self) -> &mut Deliveries {
         &mut self.deliveries
     }
 
-    /// Says whether what is being said is said to its end, whatever comes. The answer to a key never
-    /// waits, and an alert two seconds at most.
+    /// Sets whether the announcement being spoken may finish, whatever arrives. The response to a key never
+    /// waits, and an alert waits two seconds at most.
     pub fn set_polite(&mut self, polite: bool) {
         self.polite = polite;
     }
 
-    /// Returns whether what is being said is said to its end.
+    /// Returns whether the announcement being spoken may finish.
     pub fn is_polite(&self) -> bool {
         self.polite
     }
 
-    /// Takes the news that a voice is there.
+    /// Handles the news that a voice is available.
     pub fn enable(&mut self) {
         self.enabled = true;
     }
 
-    /// Takes the news that no voice is there: what waits is old by the time one comes back.
+    /// Handles the news that no voice is available: whatever waits would be old by the time one returns.
     pub fn disable(&mut self) {
         self.enabled = false;
         if let Some(playing) = self.playing.take() {
@@ -243,12 +243,12 @@ impl SpeechQueue {
         }
     }
 
-    /// Returns whether a voice takes utterances.
+    /// Returns whether a voice accepts utterances.
     pub fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Returns the announcement that is being said.
+    /// Returns the announcement that is being spoken.
     pub fn playing(&self) -> Option<AnnouncementId> {
         self.playing
             .as_ref()
@@ -260,7 +260,7 @@ impl SpeechQueue {
         self.playing.is_none() && self.stopping.is_none() && self.lanes.iter().all(Waits::is_empty)
     }
 
-    /// Returns whether something about a question still waits to be said to its end.
+    /// Returns whether something about a question has still to be spoken to its end.
     pub fn holds(&self, about: About) -> bool {
         let is_it = |item: &Item| item.announcement.about == Some(about);
         let waits = |waiting: &Waiting| match waiting {
@@ -276,8 +276,8 @@ impl SpeechQueue {
         self.said.drain(..).collect()
     }
 
-    /// Takes an announcement to be said, and gives what the voice must do at once. Nothing is begun
-    /// here but by the next [`SpeechQueue::tick`], so that what arrives together is put in order first.
+    /// Adds an announcement, and returns what the voice must do immediately. Nothing new starts playing until
+    /// the next [`SpeechQueue::tick`], so that simultaneous arrivals are put in order first.
     pub fn push(&mut self, announcement: Arc<Announcement>, now: Duration) -> Vec<Wish> {
         let lane = Lane::of(&announcement);
         let item = Item::new(Arc::clone(&announcement), now);
@@ -303,11 +303,11 @@ impl SpeechQueue {
             }
         }
         if lane == Lane::Alert && !self.lanes[Lane::Response as usize].is_empty() {
-            // The answer to a key goes before it, but not for long.
+            // The response to a key comes first, but not for long.
             self.impatient_at.get_or_insert(now + PATIENCE);
         }
         if lane == Lane::Response {
-            // An answer to a key is never held back by the pause after a stop.
+            // A response to a key is never held back by the pause after a stop.
             self.quiet_until = None;
         }
         self.note_age(lane, &item);
@@ -339,8 +339,8 @@ impl SpeechQueue {
         }
     }
 
-    /// Drops what is being said and what waits of a kind that the person does not want to hear any
-    /// more; alerts and answers to keys stay. It is in the history.
+    /// Drops the playing and waiting announcements that the person no longer wants to hear; alerts and responses to
+    /// keys stay. The dropped ones remain in the history.
     pub fn drop_unwanted(
         &mut self,
         unwanted: impl Fn(&Announcement) -> bool,
@@ -364,7 +364,7 @@ impl SpeechQueue {
         wishes
     }
 
-    /// Takes the news that an utterance was said to its end.
+    /// Handles the news that an utterance was spoken to its end.
     pub fn ended(&mut self, id: UtteranceId, now: Duration) -> Vec<Wish> {
         if self.stopping == Some(id) {
             self.stopping = None;
@@ -380,7 +380,7 @@ impl SpeechQueue {
             self.finish();
             return self.drive(now);
         }
-        // What was begun goes on with its next words; whatever may interrupt it did so when it came.
+        // An announcement that has begun continues with its next words; whatever may interrupt it did so on arrival.
         let (lane, item) = (playing.lane, playing.item.clone());
         let counts = item.counts();
         self.note_heard(&item);
@@ -394,7 +394,7 @@ impl SpeechQueue {
         }
     }
 
-    /// Takes the news that an utterance was cut, by us or by the engine.
+    /// Handles the news that an utterance was cut, by the queue or by the engine.
     pub fn cut_short(&mut self, id: UtteranceId, now: Duration) -> Vec<Wish> {
         if self.stopping == Some(id) {
             self.stopping = None;
@@ -403,8 +403,8 @@ impl SpeechQueue {
             .as_ref()
             .is_some_and(|playing| playing.utterance == id)
         {
-            // Not by us: the engine lost it. An alert must be heard and is tried again after a while;
-            // the rest is in the history.
+            // The queue did not cut it: the engine lost it. An alert must be heard and is tried again after a while;
+            // anything else remains in the history.
             match self.playing.take() {
                 Some(playing) if playing.lane == Lane::Alert => {
                     let item = Item {
@@ -423,13 +423,13 @@ impl SpeechQueue {
         self.drive(now)
     }
 
-    /// Silences what is being said; a second call within half a second clears P2 to P4.
+    /// Silences what is being spoken; a second call within half a second clears P2 to P4.
     pub fn stop(&mut self, now: Duration) -> Vec<Wish> {
         let mut wishes = Vec::new();
         let second = self.quiet_until.is_some_and(|until| now < until);
         if let Some(playing) = &self.playing {
             if let Some(About::Asks(prompt)) = playing.item.announcement.about {
-                // The person knows that a question is there and chose not to hear it out.
+                // The person knows about the question and chose not to hear it out.
                 self.said.push_back(About::Asks(prompt));
             }
             self.cut(After::Never(Fate::Skipped), &mut wishes);
@@ -443,7 +443,7 @@ impl SpeechQueue {
         wishes
     }
 
-    /// Drops everything that asks or tells about a question, because it is answered or closed.
+    /// Drops every alert about a question, because the question is answered or closed.
     pub fn withdraw(&mut self, prompt: PromptId, now: Duration) -> Vec<Wish> {
         let about = |announcement: &Announcement| {
             announcement.class == Class::Alert
@@ -467,14 +467,14 @@ impl SpeechQueue {
         wishes
     }
 
-    /// Does what is due by time; [`SpeechQueue::deadline`] says when.
+    /// Does what is due by time, as [`SpeechQueue::deadline`] announces.
     pub fn tick(&mut self, now: Duration) -> Vec<Wish> {
         let mut wishes = Vec::new();
         if self.impatient_at.is_some_and(|at| now >= at) {
             self.impatient_at = None;
             let alert_waits = !self.lanes[Lane::Alert as usize].is_empty();
             if let Some(playing) = self.playing.as_ref().filter(|_| alert_waits) {
-                // What was held back only by politeness now does what the table says.
+                // Only politeness held the alert back; from now on the table applies.
                 match arrival(playing.lane, Lane::Alert) {
                     Arrival::Waits => {}
                     Arrival::WaitsABit | Arrival::Drops => {

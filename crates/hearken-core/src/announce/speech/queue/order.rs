@@ -1,4 +1,4 @@
-//! Which of what waits is next, and what of it has grown too old.
+//! Which waiting entry is next, and which ones are too old.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use crate::announce::announcement::{About, Kind, Weight};
 /// no bound of their own: sessions bound questions, and each agent's dangers need events.
 const MOST_WAITING: usize = 512;
 
-/// Ranks what waits in a lane, lowest first; the first of equals leaves first.
+/// Returns the rank of a waiting entry within its lane, lowest first; equals leave in the order of arrival.
 fn rank(lane: Lane, waiting: &Waiting) -> u8 {
     let Waiting::Item(item) = waiting else {
         return 0;
     };
     match lane {
-        // What was begun and cut goes on before anything else of its lane.
+        // What had begun and was cut continues before anything else of its lane.
         Lane::Alert if item.again => 0,
         Lane::Alert => alert_rank(item.announcement.kind),
         Lane::Outcome => match item.announcement.weight {
@@ -27,7 +27,7 @@ fn rank(lane: Lane, waiting: &Waiting) -> u8 {
     }
 }
 
-/// Ranks alerts: questions and their warnings, dangers, errors, handoffs, everything else critical.
+/// Returns the rank of an alert: questions and their warnings, dangers, errors, handoffs, everything else critical.
 pub(super) fn alert_rank(kind: Kind) -> u8 {
     match kind {
         Kind::Confirmation | Kind::Clarification => 1,
@@ -52,9 +52,9 @@ pub(super) fn alert_rank(kind: Kind) -> u8 {
 }
 
 impl SpeechQueue {
-    /// Takes the next of a lane: alerts by their rank, failures before successes, all else as it came.
-    /// A session's end waits for what its agent still has to say: "finished" before the last words
-    /// would be heard as the end of them.
+    /// Takes the next entry of a lane: alerts by rank, failures before successes, all else in order of arrival.
+    /// A session's end waits for the rest of its agent's text: "finished" before the last words would sound
+    /// as if these were already over.
     pub(super) fn take_next(&mut self, lane: Lane) -> Option<Waiting> {
         let waiting = &self.lanes[lane as usize];
         let may_leave = |waiting: &&Waiting| match lane {
@@ -68,9 +68,9 @@ impl SpeechQueue {
         self.lanes[lane as usize].remove(at)
     }
 
-    /// An alert that the answer to a key interrupted is said again after that answer, not before it. One that comes
-    /// after an answer which is not begun yet waits as it would if it were, at most two seconds: else the next question
-    /// would take the word away that the one before is answered.
+    /// Returns whether an alert waits for the response to a key. One that the response interrupted is repeated after
+    /// it, not before. One that arrives while a response has not yet begun waits as if it had, at most two seconds:
+    /// otherwise the next question would cut in before the answer to the previous one is confirmed.
     pub(super) fn waits_for_response(&self, waiting: &Waiting) -> bool {
         let response = self.lanes[Lane::Response as usize].front();
         match (waiting, response) {
@@ -99,7 +99,7 @@ impl SpeechQueue {
         plays || self.lanes[Lane::Text as usize].iter().any(text_waits)
     }
 
-    /// Applies what an arrival does to those of its kind that wait.
+    /// Removes the waiting entries that an arrival makes obsolete.
     pub(super) fn make_room(&mut self, lane: Lane, arrived: &Item) {
         let arriving = &*arrived.announcement;
         let same_topic = |waiting: &Waiting| match waiting {
@@ -112,7 +112,7 @@ impl SpeechQueue {
             Waiting::Fold(_) => false,
         };
         match lane {
-            // The answer to an older key is of no use any more.
+            // The response to an earlier key is no longer of use.
             Lane::Response => self.clear(Lane::Response, Fate::Replaced),
             Lane::Activity => self.replace(arrived, same_topic),
             Lane::Progress => {
@@ -121,12 +121,12 @@ impl SpeechQueue {
                     Waiting::Fold(_) => false,
                 });
             }
-            // A tool's result makes its start that was not yet said superfluous.
+            // A tool's result makes its unspoken start superfluous.
             Lane::Outcome => self.replace(arrived, same_topic),
-            // What a question is about waits for the person from then on, and so does its agent: that it begins, or
-            // thinks, is no longer true when it would be said.
+            // From here on, the question's subject and its agent wait for the person: that the agent starts or
+            // thinks would no longer be true by the time it was spoken.
             Lane::Alert if matches!(arriving.about, Some(About::Asks(_))) => {
-                // The same question asked anew says all that is left to say of it.
+                // A question that is asked again says everything that is left to say about it.
                 self.take_out(Lane::Alert, Fate::Replaced, |waiting| match waiting {
                     Waiting::Item(item) => item.announcement.about == arriving.about,
                     Waiting::Fold(_) => false,
@@ -146,7 +146,7 @@ impl SpeechQueue {
         }
     }
 
-    /// Takes out what was to be said of an agent's activity before, and is of the mark of what arrives.
+    /// Removes waiting activity that matches an arrival and has its mark.
     fn replace(&mut self, arrived: &Item, is_it: impl Fn(&Waiting) -> bool) {
         if self.lanes[Lane::Activity as usize].of_mark(arrived.mark) > 0 {
             self.take_out(Lane::Activity, Fate::Replaced, is_it);
@@ -161,7 +161,8 @@ impl SpeechQueue {
         }
     }
 
-    /// Takes note of an item that comes into a lane: hundreds may wait there, and are only looked at when one may be too old.
+    /// Records when an item added to a lane gets too old: hundreds may wait there, and they are only checked when one
+    /// may be.
     pub(super) fn note_age(&mut self, lane: Lane, item: &Item) {
         let looked_at = &mut self.looked_at[lane as usize];
         *looked_at = item.looked_at(lane).min(*looked_at);
@@ -207,13 +208,13 @@ impl SpeechQueue {
 }
 
 impl Item {
-    /// Returns when it is too old for its lane. A count of what grew too old is said, however late.
+    /// Returns when it is too old for its lane. A count of expired announcements is spoken, however late.
     fn too_old_at(&self, lane: Lane) -> Option<Duration> {
         let life = lane.life().filter(|_| self.counts() > 0)?;
         Some(self.since + life)
     }
 
-    /// Returns when it is looked whether it is too old: each time where it may wait for text, because it is as fresh as that.
+    /// Returns when to check its age: at every check if it may wait for text, because it is as fresh as that text.
     fn looked_at(&self, lane: Lane) -> Duration {
         match self.too_old_at(lane) {
             Some(_) if self.ends => Duration::ZERO,

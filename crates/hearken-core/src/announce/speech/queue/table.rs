@@ -1,19 +1,19 @@
-//! The lanes of the queue, how long what waits in them lives, and what an arrival does.
+//! The lanes of the queue, how long their entries live, and what an arrival does.
 
 use std::time::Duration;
 
 use crate::announce::announcement::{Announcement, Class, Kind};
 
-/// After this long the answer to a key is of no use any more.
+/// After this long, the response to a key is no longer of use.
 const RESPONSE_LIFE: Duration = Duration::from_secs(10);
-/// After this long a result is old news; it is counted.
+/// After this long, a result is old news; it is counted.
 const OUTCOME_LIFE: Duration = Duration::from_secs(30);
-/// After this long a tool's start or a state is old news.
+/// After this long, a tool's start or a state is old news.
 const ACTIVITY_LIFE: Duration = Duration::from_secs(5);
-/// After this long progress is old news.
+/// After this long, progress is old news.
 const PROGRESS_LIFE: Duration = Duration::from_secs(2);
 
-/// Names a lane of the queue, most urgent first.
+/// A lane of the queue; most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
     /// P0.
@@ -33,7 +33,7 @@ pub enum Lane {
 pub(super) const LANES: usize = 6;
 
 impl Lane {
-    /// Lists every lane, most urgent first.
+    /// All lanes, most urgent first.
     pub const ALL: [Lane; LANES] = [
         Lane::Alert,
         Lane::Response,
@@ -49,7 +49,7 @@ impl Lane {
             Class::Response => Self::Response,
             Class::Outcome => Self::Outcome,
             Class::Activity => Self::Activity,
-            // A heartbeat gives way to everything, as progress does.
+            // A heartbeat yields to everything, as progress does.
             Class::Stream if matches!(announcement.kind, Kind::Progress | Kind::Heartbeat) => {
                 Self::Progress
             }
@@ -68,22 +68,22 @@ impl Lane {
     }
 }
 
-/// What becomes of what plays when something arrives.
+/// What happens to the utterance that plays if something arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// The arrival waits.
     Waits,
     /// The arrival waits, but at most two seconds.
     WaitsABit,
-    /// What plays is cut and forgotten.
+    /// The utterance is cut and forgotten.
     Drops,
-    /// What plays is cut and said again later, from its beginning.
+    /// The utterance is cut and repeated later, from its beginning.
     SaysAgain,
-    /// What plays is cut and resumed at the start of its sentence.
+    /// The utterance is cut and resumed at the start of its sentence.
     Resumes,
 }
 
-/// Returns what becomes of what plays when something arrives: the table of `docs/speech.md`.
+/// Returns what happens to the utterance that plays if something arrives: the table of `docs/speech.md`.
 pub fn arrival(playing: Lane, arriving: Lane) -> Arrival {
     use Lane::{Activity, Alert, Outcome, Progress, Response, Text};
     match (playing, arriving) {

@@ -49,7 +49,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
     }
 }
 
-/// Drives a queue and writes down what the voice is told.
+/// Drives a queue and logs what the voice is asked to do.
 struct Rig {
     queue: SpeechQueue,
     now: Duration,
@@ -104,7 +104,7 @@ impl Rig {
         self.add_up();
     }
 
-    /// Everything that was taken has one fate, or waits.
+    /// Checks that every announcement that was taken has one fate, or waits.
     fn add_up(&self) {
         let ledger = self.queue.ledger();
         for lane in Lane::ALL {
@@ -129,7 +129,7 @@ impl Rig {
         self.tick();
     }
 
-    /// Lets everything be said to its end.
+    /// Lets everything be spoken to its end.
     fn drain(&mut self) {
         for _ in 0..10_000 {
             if self.playing.is_some() {
@@ -148,7 +148,7 @@ impl Rig {
 const ALL: [Lane; 6] = Lane::ALL;
 
 /// The table of the project's announcing rules: playing by row, arriving by column; `w` waits, `x`
-/// interrupts and drops, `a` interrupts and is said again.
+/// interrupts and drops, `a` interrupts and is repeated.
 const TABLE: [&str; 6] = ["wawwww", "pxwwww", "aawwww", "xxxwww", "aawwww", "xxxxxl"];
 
 #[test]
@@ -364,7 +364,7 @@ fn the_answer_to_a_key_goes_before_the_next_question_which_is_said_once() {
         ..told(Lane::Alert, text)
     };
     rig.push(asks("question 2"));
-    // Both come of one key.
+    // One key causes both.
     let response = Arc::new(told(Lane::Response, "accepting question 1"));
     let mut wishes = rig.queue.push(response, rig.now);
     wishes.extend(rig.queue.push(Arc::new(asks("question 2 anew")), rig.now));
@@ -377,7 +377,7 @@ fn the_answer_to_a_key_goes_before_the_next_question_which_is_said_once() {
         "question 2 anew",
     ];
     assert_eq!(rig.log, said);
-    // An answer that goes on for long gives way to it.
+    // A response that goes on for long yields to it.
     let mut rig = Rig::new();
     rig.say(Lane::Alert, "busy");
     rig.say(Lane::Response, "a long answer");

@@ -1,23 +1,24 @@
-//! What waits in one lane, in its order.
+//! The entries that wait in one lane, in order.
 //!
-//! Responsibilities: knowing at a glance whether anything waits that is of one session and topic: with many agents hundreds
-//! wait behind a slow voice, each arrival asks it, and nearly always none is. Not here: who comes and leaves (`order`).
+//! Responsibilities: knowing without a search whether any entry belongs to a session and topic: with many agents,
+//! hundreds wait behind a slow voice, each arrival asks, and nearly always none does. Not here: which entries come
+//! and go (`order`).
 
 use std::collections::VecDeque;
 
 use hashbrown::HashTable;
 
-/// Of a session and a topic.
+/// Something that belongs to a session and a topic.
 pub(super) trait Marked {
     /// Returns the hash of both.
     fn mark(&self) -> u64;
 }
 
-/// What waits in one lane.
+/// The entries that wait in one lane.
 #[derive(Debug, Clone)]
 pub(super) struct Waits<T> {
     list: VecDeque<T>,
-    /// How many of each mark there are.
+    /// How many entries each mark has.
     marks: HashTable<(u64, usize)>,
 }
 
@@ -31,7 +32,7 @@ impl<T> Default for Waits<T> {
 }
 
 impl<T: Marked> Waits<T> {
-    /// Returns how many have a mark.
+    /// Returns how many entries have a mark.
     pub(super) fn of_mark(&self, mark: u64) -> usize {
         let found = self.marks.find(mark, |(own, _)| *own == mark);
         found.map_or(0, |(_, count)| *count)
@@ -76,7 +77,7 @@ impl<T: Marked> Waits<T> {
         self.remove(0)
     }
 
-    /// Lets only those stay that are to; they keep their marks.
+    /// Keeps only the entries for which `stays` returns true; it must not change their marks.
     pub(super) fn retain(&mut self, mut stays: impl FnMut(&mut T) -> bool) {
         let mut gone = Vec::new();
         self.list.retain_mut(|waiting| {
@@ -103,7 +104,7 @@ impl<T: Marked> Waits<T> {
         self.list.get(at)
     }
 
-    /// Returns one to be changed, but for what its mark is made of.
+    /// Returns an entry for changing anything but what its mark is derived from.
     pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         self.list.get_mut(at)
     }

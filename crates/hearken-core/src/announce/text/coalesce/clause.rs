@@ -1,4 +1,4 @@
-//! Where unfinished text may be cut when something has to be said.
+//! Where unfinished text may be cut if something has to be spoken.
 //!
 //! Responsibilities: the best place for a pause flush, for a clause, for a bound; never inside a
 //! word, a code span, a link's text or a grapheme cluster. Not here: when to cut (`coalesce`).
@@ -6,10 +6,10 @@
 use crate::announce::text::markdown::unclosed;
 use crate::announce::text::sentence::splits_cluster;
 
-/// How far back from the end a place is looked for, in bytes.
+/// How far back from the end to look for a place, in bytes.
 const LOOK: usize = 2048;
 
-/// The fewest words that are said on their own when no clause ends among them.
+/// The fewest words that are spoken on their own if no clause ends among them.
 const WORDS: usize = 3;
 
 /// Returns whether a character may end a clause.
@@ -36,7 +36,7 @@ pub(super) fn is_mark(c: char) -> bool {
     )
 }
 
-/// Returns whether a text is long enough to be said as a clause of its own.
+/// Returns whether a text is long enough to be spoken as a clause of its own.
 pub(super) fn is_worth(text: &str) -> bool {
     has_words(text, WORDS)
 }
@@ -46,8 +46,8 @@ pub(super) fn clause(text: &str) -> Option<usize> {
     last_clause(window(text, open_from(text)))
 }
 
-/// Returns the place at which a pause cuts: after the last clause, else before the last, perhaps unfinished, word, if
-/// enough words come before it.
+/// Returns the place at which a pause cuts: after the last clause, or else before the last, perhaps unfinished, word if
+/// enough words precede it.
 pub(super) fn pause(text: &str) -> Option<usize> {
     let near = window(text, open_from(text));
     last_clause(near).or_else(|| last_word(near))
@@ -89,7 +89,7 @@ fn last_word((start, text): (usize, &str)) -> Option<usize> {
     has_words(&text[..at], WORDS).then_some(start + at + space.len_utf8())
 }
 
-/// Returns the best place at most `limit` bytes into text that has no end; never nought.
+/// Returns the best place within the first `limit` bytes of text that has no end; never zero.
 pub(super) fn bound(text: &str, limit: usize, lines: bool) -> usize {
     let mut end = limit.min(text.len());
     while !text.is_char_boundary(end) {
@@ -107,7 +107,7 @@ pub(super) fn bound(text: &str, limit: usize, lines: bool) -> usize {
         clause(head).filter(|&at| at > least).or_else(space)
     };
     let mut place = place.filter(|&at| at > least).unwrap_or(end);
-    // A cluster may be as long as a hostile producer likes; then it is cut after all.
+    // A hostile producer may make a cluster arbitrarily long; then it is cut after all.
     let wanted = place;
     while place > least && splits_cluster(text, place) {
         place -= 1;
@@ -118,7 +118,7 @@ pub(super) fn bound(text: &str, limit: usize, lines: bool) -> usize {
     if place > least { place } else { wanted.max(1) }
 }
 
-/// Returns the end of the text in which a cut does no harm: the start of a code span or of a link
+/// Returns the end of the text in which a cut is harmless: the start of a code span or link
 /// that is still open.
 fn open_from(text: &str) -> usize {
     let mut floor = text.len().saturating_sub(LOOK);
@@ -140,7 +140,7 @@ fn open_from(text: &str) -> usize {
     floor + line + end
 }
 
-/// Returns the last bytes before `end`, and where they start.
+/// Returns up to [`LOOK`] bytes before `end`, and where they start.
 fn window(text: &str, end: usize) -> (usize, &str) {
     let mut start = end.saturating_sub(LOOK);
     while !text.is_char_boundary(start) {
@@ -149,7 +149,7 @@ fn window(text: &str, end: usize) -> (usize, &str) {
     (start, &text[start..end])
 }
 
-/// Returns whether a text has at least so many words.
+/// Returns whether a text has at least `count` words.
 fn has_words(text: &str, count: usize) -> bool {
     text.split_whitespace()
         .filter(|word| word.chars().any(char::is_alphanumeric))

@@ -1,6 +1,6 @@
 //! How text moves through a coalescer.
 //!
-//! Responsibilities: taking text in, ending pieces, holding and releasing them. Not here: the types
+//! Responsibilities: accepting text, ending pieces, holding and releasing them. Not here: the types
 //! and the entry points (`mod`), the places of cuts (`clause`).
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::announce::text::sentence::{End, Sentence, Tail, is_spaceless, splits_cluster};
 
-/// How many characters of a new language's text may belong to the last character of the old one.
+/// How many characters at the start of a new language's text may belong to the last character of the old one.
 const JOINED: usize = 16;
 
 impl Coalescer {
@@ -23,7 +23,7 @@ impl Coalescer {
         }
     }
 
-    /// Ends the pending text where the language changes; gives the text in the new language.
+    /// Ends the pending text if the language changes; returns the text in the new language.
     pub(super) fn turn_language<'a>(
         &mut self,
         language: Option<&Arc<str>>,
@@ -32,21 +32,21 @@ impl Coalescer {
         let Some(language) = language else {
             return text;
         };
-        // Nearly always it is the same text, shared.
+        // Nearly always it is the same shared string.
         let same = |own: &Arc<str>| Arc::ptr_eq(own, language) || own == language;
         if self.language.as_ref().is_some_and(same) || text.is_empty() {
             return text;
         }
         let joined = self.joined_to_pending(text);
         self.take_in(&text[..joined]);
-        // White space between the languages goes with what follows; a block of code goes on.
+        // White space between the languages goes with what follows; an open code block continues.
         self.end_here(Boundary::Language);
         self.segmenter.turn(Some(language));
         self.language = Some(Arc::clone(language));
         &text[joined..]
     }
 
-    /// Counts the bytes of a text that belong to the last character before it.
+    /// Returns how many bytes of a text belong to the last character before it.
     fn joined_to_pending(&self, text: &str) -> usize {
         let pending = self.segmenter.pending();
         if pending.is_empty() {
@@ -67,8 +67,8 @@ impl Coalescer {
             .map_or(0, |(_, beyond)| beyond)
     }
 
-    /// Weighs the last hint that a sentence ended by what came after it: a small letter, a comma or the
-    /// rest of a word go on with it.
+    /// Judges the last hint that a sentence ended by what came after it: a lower-case letter, a comma or the
+    /// rest of a word continues the sentence.
     pub(super) fn weigh(&mut self, text: &str) {
         let Belief::Given {
             slips,
@@ -92,7 +92,7 @@ impl Coalescer {
         };
     }
 
-    /// Remembers how the text ends where a hint says that a sentence does, unless it does.
+    /// Remembers how the text ends at a hint that a sentence ends, unless a sentence does end there.
     fn remember_hint(&mut self, tail: Tail) {
         if let Belief::Given { slips, .. } = self.belief {
             let own_line = self.segmenter.pending().ends_with('\n');
@@ -105,7 +105,7 @@ impl Coalescer {
         }
     }
 
-    /// Decides about a doubted hint by the first character that came after it.
+    /// Decides on a doubted hint by the first character that arrived after it.
     pub(super) fn settle_doubt(&mut self, text: &str) {
         let Some(c) = text.chars().next() else { return };
         let Some(boundary) = self.doubted.take() else {
@@ -126,7 +126,7 @@ impl Coalescer {
         }
     }
 
-    /// Takes a chunk in: all of it, or of one that is far longer than anybody hears its beginning and its end.
+    /// Processes a chunk: all of it, or, if it is far longer than anyone listens to, its beginning and its end.
     pub(super) fn take_bounded(&mut self, text: &str) {
         if text.len() <= LONGEST_CHUNK {
             return self.take_in(text);
@@ -135,7 +135,7 @@ impl Coalescer {
         let last = end_from(text, END_OF_CHUNK);
         let left_out = text[first..last].chars().count();
         self.take_in(&text[..first]);
-        // What is open here, such as a block of code, may be closed in what is left out.
+        // What is open here, such as a code block, may be closed in the part that is left out.
         let found = self.segmenter.finish();
         let boundary = Boundary::LeftOut(left_out);
         if found.is_empty()
@@ -150,7 +150,7 @@ impl Coalescer {
         }
     }
 
-    /// Takes text in, queues the sentences that are certain and cuts what has no end.
+    /// Processes text: queues the sentences that are certain, and cuts text without an end.
     pub(super) fn take_in(&mut self, text: &str) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -201,18 +201,18 @@ impl Coalescer {
             begins: sentence.begins,
         };
         if self.line.capacity() == 0 {
-            // Mostly one waits at a time, and thousands of queues with room for four are large.
+            // Mostly one waits at a time, and room for four would be large across thousands of queues.
             self.line.reserve_exact(1);
         }
         self.line.push_back((end, piece));
     }
 
-    /// Does what a hint asks for that a sentence, a paragraph or the output ends here.
+    /// Follows a hint that a sentence, a paragraph or the output ends here.
     pub(super) fn hinted(&mut self, boundary: Boundary) {
         self.held = None;
         let last = boundary == Boundary::Completion;
         if self.segmenter.in_block() && !last {
-            // A full stop or an empty line in code ends nothing.
+            // In code, a full stop or an empty line ends nothing.
             return;
         }
         let tail = self.segmenter.tail();
@@ -227,7 +227,7 @@ impl Coalescer {
         }
     }
 
-    /// Ends the pending text here; white space alone stays for what follows.
+    /// Ends the pending text here; white space alone stays with what follows.
     pub(super) fn end_here(&mut self, boundary: Boundary) {
         self.doubted = None;
         if self.segmenter.tail() == Tail::Nothing {
@@ -284,7 +284,7 @@ impl Coalescer {
         }
     }
 
-    /// Returns whether a pause makes anything of a pending text.
+    /// Returns whether a pause can release any pending text.
     pub(super) fn may_flush(&self) -> bool {
         !(self.complete
             || self.settings.policy == Policy::WholeOutput
@@ -293,7 +293,7 @@ impl Coalescer {
             || self.free() == 0)
     }
 
-    /// Returns how many bytes of the pending text nothing holds.
+    /// Returns how many bytes of the pending text are not held.
     fn free(&self) -> usize {
         let pending = self.segmenter.pending().len();
         match self.held {
@@ -305,7 +305,7 @@ impl Coalescer {
         }
     }
 
-    /// Returns what a pause would make of the pending text, if anything.
+    /// Returns how a pause would cut the pending text, if at all.
     pub(super) fn flush_place(&self) -> Option<Flush> {
         let segmenter = &self.segmenter;
         if !self.may_flush() {
@@ -314,7 +314,7 @@ impl Coalescer {
         let pending = segmenter.pending();
         let free = self.free();
         let whole = free == pending.len();
-        // A lone return may be the first half of a line's end.
+        // A lone carriage return may be the first half of a line ending.
         let text = pending[..free].trim_end_matches('\r');
         if text.is_empty() {
             return None;
@@ -338,12 +338,12 @@ impl Coalescer {
         }
     }
 
-    /// Returns what nothing holds any more.
+    /// Takes the pieces that nothing holds any more.
     pub(super) fn release(&mut self) -> Vec<Piece> {
         if self.waiting > HELD {
             self.overfull = true;
         }
-        // An end of ours after the held text is the boundary that it waits for.
+        // A boundary found after the held text is the one that the text waits for.
         if let (Some((_, to)), Some(&(end, _))) = (self.held, self.line.back())
             && end > to
         {
@@ -383,8 +383,8 @@ impl Coalescer {
     }
 }
 
-/// Returns where the last `length` bytes of a text begin, or a few less: never inside a character that a
-/// person sees as one, as far as a look at a few characters tells.
+/// Returns where the last `length` bytes of a text begin, or slightly later: never inside what a person
+/// sees as one character, as far as a few characters tell.
 fn end_from(text: &str, length: usize) -> usize {
     let mut from = text.len().saturating_sub(length + JOINED);
     while !text.is_char_boundary(from) {
@@ -411,7 +411,7 @@ fn last_chars(text: &str) -> &str {
     &text[start..]
 }
 
-/// Returns whether a character is part of a word: a letter, a digit, or a mark on one.
+/// Returns whether a character is part of a word: a letter, a digit, or a combining mark.
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || splits_cluster(&format!("a{c}"), 1)
 }

@@ -1,6 +1,6 @@
-//! Streamed chunks into whole spoken pieces.
+//! Turns streamed chunks into whole spoken pieces.
 //!
-//! Responsibilities: for one output, what of the streamed text may be said and when: sentences,
+//! Responsibilities: for one output, which streamed text may be spoken and when: sentences,
 //! the producer's hints, pauses, repeated and missing text, changes of language, bounds. Not here:
 //! where sentences end (`sentence`), how they are worded (`normalise`), in which order outputs are
 //! spoken (`queue`).
@@ -8,17 +8,18 @@
 //! # Mental model
 //! All text goes through a [`Segmenter`], whose sentences wait in line. A piece leaves the line when
 //! nothing holds it: no explicit `none` hint (AAEP 4.3.3), no policy that wants the whole output. A
-//! hint that a sentence ends here ends the pending text too, unless the text itself says otherwise
-//! (in the middle of a word, a number, a code block), or has proved such hints wrong three times. The pieces joined are the streamed text.
+//! hint that a sentence ends here also ends the pending text, unless the text itself says otherwise
+//! (in the middle of a word, a number, a code block), or has proved such hints wrong three times. The pieces, joined,
+//! are the streamed text.
 //!
 //! # Worked example
-//! Chunks "Hel" (`sentence`), "lo the", "re. It" give nothing, nothing, "Hello there. ": the first
-//! hint lies, since the word goes on.
+//! The chunks "Hel" (`sentence`), "lo the", "re. It" yield nothing, nothing, "Hello there. ": the first
+//! hint is false, since the word continues.
 //!
 //! # Tuning by symptom
 //! - speech lags behind a slow stream: lower `pause`
-//! - choppy speech: raise `pause`; a producer that hints every word is not at fault, words are joined
-//! - silence until the end: the producer says `none` for every chunk; set `relax_none`
+//! - choppy speech: raise `pause`; a producer that hints every word is not the cause, as words are joined
+//! - silence until the end: the producer sends `none` with every chunk; set `relax_none`
 
 mod clause;
 mod flow;
@@ -36,48 +37,49 @@ use crate::config::Load;
 pub use position::Note;
 use position::Positions;
 
-/// How many bytes without an end are kept before they are said anyway (some fifteen minutes of
+/// How many bytes without an end are kept before they are spoken anyway (some fifteen minutes of
 /// speech; AAEP 3.7 allows a string no more than this).
 pub const UNENDED: usize = 16 * 1024;
 
-/// How many bytes may wait for a hint or for the end of the output before they are said anyway; it
-/// bounds the memory of one output that never completes.
+/// How many bytes may wait for a hint or for the end of the output before they are spoken anyway; it
+/// bounds the memory of an output that never completes.
 pub const HELD: usize = 256 * 1024;
 
-/// The longest chunk that is taken whole, in bytes: half an hour of speech, twice the longest text that AAEP
-/// 3.7 recommends, and read for sentences in some ten milliseconds, for which a key may have to wait. Of a longer one the middle is left out before anybody looks for sentences in it, and that is
-/// told where it stood.
+/// The longest chunk that is processed whole, in bytes: half an hour of speech, twice the longest text that AAEP 3.7
+/// recommends, and some ten milliseconds of sentence search, for which a key may have to wait. The middle of a longer
+/// chunk is left out before this search, and that is announced at its place.
 pub const LONGEST_CHUNK: usize = 32 * 1024;
 
-/// How much of [`LONGEST_CHUNK`] is the end of such a chunk: where a text arrives is worth more than its middle.
+/// How much of [`LONGEST_CHUNK`] is taken from the end of a longer chunk: the end of a text is worth more than its
+/// middle.
 const END_OF_CHUNK: usize = 8 * 1024;
 
 /// After how many pauses a hint in what may be the middle of a word is believed.
 const BELIEVE: u32 = 3;
 
-/// How many `sentence` hints in the middle of one are taken for slips: who marks every token does not
+/// How many `sentence` hints within a sentence count as slips: a producer that marks every token does not
 /// know where sentences end.
 const SLIPS: u32 = 3;
 
-/// What the producer tells of a chunk's end (AAEP 4.3.3, `coalesce_hint`).
+/// What the producer says about a chunk's end (AAEP 4.3.3, `coalesce_hint`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Hint {
-    /// Nothing is said; the text is ours to cut.
+    /// No hint; the coalescer decides where to cut.
     #[default]
     Absent,
-    /// Explicitly in the middle; not to be announced by itself.
+    /// Explicitly in the middle; not to be announced on its own.
     None,
-    /// At a word's end.
+    /// At the end of a word.
     Word,
-    /// At a sentence's end.
+    /// At the end of a sentence.
     Sentence,
-    /// At a paragraph's end.
+    /// At the end of a paragraph.
     Paragraph,
-    /// At the output's end.
+    /// At the end of the output.
     Completion,
 }
 
-/// How much is said at once (AAEP's `cognitive_load`).
+/// How much is spoken in one piece (AAEP's `cognitive_load`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
     /// Sentence by sentence.
@@ -102,13 +104,13 @@ impl From<Load> for Policy {
 /// The settings of a coalescer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// How much is said at once.
+    /// How much is spoken in one piece.
     pub policy: Policy,
-    /// How long a stream may pause in mid-sentence before what is there is said.
+    /// How long a stream may pause in mid-sentence before what has arrived is spoken.
     pub pause: Duration,
     /// Whether an explicit `none` is treated as no hint.
     pub relax_none: bool,
-    /// Whether a hint that a sentence ends is believed; an agent's other outputs may have cost it that.
+    /// Whether a hint that a sentence ends is believed; the agent's other outputs may have forfeited that.
     pub believe: bool,
 }
 
@@ -123,29 +125,29 @@ impl Default for Settings {
     }
 }
 
-/// Carries one streamed chunk of an output.
+/// One streamed chunk of an output.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Chunk<'a> {
     /// The text, possibly empty.
     pub text: &'a str,
-    /// Where the producer says it begins, in the producer's own unit.
+    /// Where the producer says that it begins, in the producer's own unit.
     pub position: Option<u64>,
-    /// What the producer says of its end.
+    /// What the producer says about its end.
     pub hint: Hint,
     /// Whether it is the last of its output.
     pub complete: bool,
-    /// The text's language (BCP 47); absent means the same as before.
+    /// The text's language (BCP 47); `None` means the same as before.
     pub language: Option<&'a Arc<str>>,
 }
 
 /// Where a piece ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boundary {
-    /// At a sentence's end, found or hinted.
+    /// At the end of a sentence, found or hinted.
     Sentence,
-    /// At a line's end: a heading, a list item.
+    /// At the end of a line: a heading, a list item.
     Line,
-    /// At a paragraph's end, found or hinted.
+    /// At the end of a paragraph, found or hinted.
     Paragraph,
     /// At the end of a code block or table.
     Block,
@@ -155,18 +157,18 @@ pub enum Boundary {
     Clause,
     /// Where the language changes.
     Language,
-    /// Where too much text had no end.
+    /// At the limit for text without an end.
     Bound,
-    /// Where so many characters of a chunk that nobody could hear were left out.
+    /// Where this many characters were left out of a chunk that is too long to listen to.
     LeftOut(usize),
 }
 
-/// Text that may be said now.
+/// Text that may be spoken now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// The text as it was streamed, with the white space around it; it may be white space alone.
+    /// The text as streamed, with the surrounding white space; it may be white space alone.
     pub text: String,
-    /// Its language, if the producer told.
+    /// Its language, if the producer declared one.
     pub language: Option<Arc<str>>,
     /// Where it ends.
     pub ends: Boundary,
@@ -176,26 +178,26 @@ pub struct Piece {
     pub begins: Begins,
 }
 
-/// What a pause makes of the pending text.
+/// How a pause cuts the pending text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flush {
-    /// All of it is said, as a sentence.
+    /// All of it is spoken, as a sentence.
     Sentence,
-    /// The first bytes of it are said.
+    /// The first bytes of it are spoken.
     Clause(usize),
 }
 
-/// How far a producer's hints that a sentence ends are believed.
+/// Whether a producer's hints that a sentence ends are believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Belief {
-    /// They are.
+    /// They are believed.
     Given {
-        /// How many were found to stand in the middle of a sentence.
+        /// How many hints turned out to be in the middle of a sentence.
         slips: u32,
-        /// How the text ended at the last hint, where what comes next may prove it a slip.
+        /// How the text ended at the last hint, if what follows may prove it a slip.
         last: Option<Tail>,
     },
-    /// No longer, in this output.
+    /// They are no longer believed in this output.
     Lost,
 }
 
@@ -204,31 +206,31 @@ enum Belief {
 pub struct Coalescer {
     settings: Settings,
     segmenter: Segmenter,
-    /// How many bytes have come, after cutting repeats.
+    /// How many bytes have arrived, not counting repeats.
     came: u64,
     language: Option<Arc<str>>,
-    /// Pieces with the stream offset of their end.
+    /// The pieces in line, each with the stream offset of its end.
     line: VecDeque<(u64, Piece)>,
     waiting: usize,
-    /// The stretch of text that an explicit `none` holds.
+    /// The range of text that an explicit `none` holds.
     held: Option<(u64, u64)>,
-    /// A hint at the end of the pending text that may lie.
+    /// A hint at the end of the pending text that may be false.
     doubted: Option<Boundary>,
-    /// How far the producer's hints that a sentence ends are believed.
+    /// Whether the producer's hints that a sentence ends are believed.
     belief: Belief,
     complete: bool,
-    /// Whether what waits is released although it should wait.
+    /// Whether waiting pieces are released although they should wait.
     overfull: bool,
     last: Option<Duration>,
-    /// How far the clauses have been looked for.
+    /// How far clauses have been searched for.
     looked: u64,
     positions: Positions,
-    /// The notes, and whether each was given out.
+    /// The notes, and whether each was returned.
     notes: Vec<(Note, bool)>,
 }
 
 impl Coalescer {
-    /// Makes a coalescer for one output.
+    /// Creates a coalescer for one output.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -256,7 +258,7 @@ impl Coalescer {
         }
     }
 
-    /// Takes a chunk that came at `now` (monotonic) and gives the pieces that may be said.
+    /// Processes a chunk that arrived at `now` (monotonic) and returns the pieces that may be spoken.
     pub fn push(&mut self, chunk: Chunk<'_>, now: Duration) -> Vec<Piece> {
         let (text, note) = self.positions.accept(chunk.text, chunk.position);
         if let Some(note) = note {
@@ -274,7 +276,7 @@ impl Coalescer {
         self.settle_doubt(text);
         let hint = match chunk.hint {
             Hint::None if self.settings.relax_none => Hint::Absent,
-            // Words end there; whether a sentence does is for the text to say.
+            // A word ends there; whether a sentence does is up to the text.
             Hint::Sentence if self.belief == Belief::Lost => Hint::Word,
             hint => hint,
         };
@@ -299,7 +301,7 @@ impl Coalescer {
         self.release()
     }
 
-    /// Returns what is said because the stream has paused until `now`.
+    /// Returns what is to be spoken because the stream has paused until `now`.
     pub fn flush_due(&mut self, now: Duration) -> Vec<Piece> {
         if self.patient_until().is_none_or(|until| now < until) {
             return Vec::new();
@@ -312,35 +314,23 @@ impl Coalescer {
             Some(Flush::Clause(place)) => self.cut(place, Boundary::Clause),
             None => return Vec::new(),
         }
-        // One flush a pause: what is left waits for more text.
+        // One flush per pause: the rest waits for more text.
         self.last = None;
         self.release()
     }
 
-    /// Returns when [`Coalescer::flush_due`] may have something to do, if nothing more comes before: what would be said is
-    /// not looked for until then.
+    /// Returns when [`Coalescer::flush_due`] may have work, if nothing arrives before; what would be spoken is
+    /// not determined until then.
     pub fn looked_at(&self) -> Option<Duration> {
         self.patient_until().filter(|_| self.may_flush())
     }
 
-    /// Looks at it where most chunks will, in each 64 bytes and each text once.
-    pub fn look_at(&self) {
-        std::hint::black_box((
-            self.segmenter.pending().as_bytes().last(),
-            self.positions.glimpse(),
-            self.line.len(),
-            self.came,
-            self.settings.pause,
-            self.held,
-        ));
-    }
-
-    /// Returns how many bytes of text wait.
+    /// Returns how many bytes of text are waiting.
     pub fn weight(&self) -> usize {
         self.segmenter.pending().len() + self.waiting
     }
 
-    /// Returns until when more of the text is waited for.
+    /// Returns until when to wait for more of the text.
     fn patient_until(&self) -> Option<Duration> {
         let pauses = if self.doubted.is_some() { BELIEVE } else { 1 };
         Some(
@@ -349,13 +339,13 @@ impl Coalescer {
         )
     }
 
-    /// Returns all that is left, as when a session ends without completing the output.
+    /// Returns everything that is left, for example if a session ends without completing the output.
     pub fn close(&mut self) -> Vec<Piece> {
         self.close_text();
         self.release()
     }
 
-    /// Changes how much is said at once, and gives what waited only because of the policy before.
+    /// Sets how much is spoken in one piece, and returns what waited only because of the old policy.
     pub fn set_policy(&mut self, policy: Policy) -> Vec<Piece> {
         self.settings.policy = policy;
         if policy == Policy::EveryBoundary {
@@ -369,7 +359,7 @@ impl Coalescer {
         self.complete
     }
 
-    /// Returns the notes made since the last call; each kind comes once an output.
+    /// Returns the notes since the last call; each kind occurs once per output.
     pub fn take_notes(&mut self) -> Vec<Note> {
         let new = self.notes.iter().filter(|(_, told)| !told);
         let new: Vec<Note> = new.map(|(note, _)| *note).collect();

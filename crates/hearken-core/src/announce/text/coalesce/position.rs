@@ -1,47 +1,47 @@
 //! What a chunk's `position` says about the text.
 //!
-//! Responsibilities: finding text that was sent twice and text that is missing, although producers
+//! Responsibilities: detecting text that was sent twice and text that is missing, although producers
 //! count in characters, UTF-16 units, bytes or not at all. Not here: sentences, hints, time.
 //!
-//! Text is dropped only where it is proven to be the same text at the same place. A position that
-//! fits no way of counting is noted once and then not believed; nothing is dropped for it.
+//! Text is dropped only if it is proven to be the same text at the same place. A position that
+//! fits no unit is noted once, and no position is believed after that; nothing is dropped because of it.
 
-/// Tells, quietly and once an output, what is odd about a stream.
+/// An oddity of a stream, noted quietly and once per output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note {
-    /// A position lies in text that has come already and that differs; everything was kept.
+    /// A position is within text that has already arrived and that differs; everything was kept.
     Overlap,
-    /// Positions jump over text that never came; the number is in the producer's unit.
+    /// Positions skip text that never arrived; the number is in the producer's unit.
     Gap {
-        /// How much is missing.
+        /// How many units are missing.
         missing: u64,
     },
-    /// Text came after the output was complete; it was kept.
+    /// Text arrived after the output was complete; it was kept.
     Late,
-    /// Chunks were marked as sentences that end none; where sentences end is found here from now on.
+    /// Chunks were marked as sentences but do not end any; from now on only the text decides where sentences end.
     Unbelieved,
     /// Text without an end was cut at [`UNENDED`](super::UNENDED) bytes.
     Unended,
-    /// Text that waited for a hint or the end was said after [`HELD`](super::HELD) bytes.
+    /// Text that waited for a hint or the end was spoken after [`HELD`](super::HELD) bytes.
     Held,
 }
 
-/// How many bytes of what has been said are kept to compare an overlap with. An overlap that
+/// How many bytes of earlier text are kept for comparison with an overlap. An overlap that
 /// reaches further back can't be proven and is kept whole.
 const HISTORY: usize = 16 * 1024;
 
-/// How many repeated units prove an overlap where the position may also be a count of chunks.
+/// How many repeated units prove an overlap if the position may also be a count of chunks.
 const PROOF: u64 = 3;
 
-/// The ways to count, in the order in which they are tried.
+/// The number of units in which positions may count, in the order in which they are tried.
 const UNITS: usize = 3;
 
-/// Follows the positions of one output.
+/// The positions of one output.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Positions {
     /// Where the next chunk should begin, counted in characters, UTF-16 units and bytes.
     next: [u64; UNITS],
-    /// Which ways of counting have fitted all positions so far.
+    /// Which units have fitted all positions so far.
     fits: [bool; UNITS],
     first: Option<u64>,
     chunks: u64,
@@ -52,11 +52,6 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// Returns something of its numbers and of its text, so that whoever asks has looked at both.
-    pub(super) fn glimpse(&self) -> (u64, Option<u8>) {
-        (self.chunks, self.history.as_bytes().last().copied())
-    }
-
     /// Returns the part of a chunk that is new, and what is odd about its position.
     pub(super) fn accept<'a>(
         &mut self,
@@ -79,7 +74,7 @@ impl Positions {
 
     fn compare(&mut self, text: &str, position: u64) -> (usize, Option<Note>) {
         let Some(first) = self.first else {
-            // What came before the first position counts from it backwards.
+            // Text before the first position counts backwards from it.
             self.first = Some(position);
             let shift = position.saturating_sub(self.next[0]);
             self.next = self.next.map(|next| next.saturating_add(shift));
@@ -88,7 +83,7 @@ impl Positions {
         };
         // Some producers count chunks, not characters.
         self.not_ordinal |= position != first.saturating_add(self.chunks);
-        // Each by itself: mapped, they are a call for each of them.
+        // Written out, because a map would call a function for each.
         let (next, fits) = (self.next, self.fits);
         let exact = [
             next[0] == position,
@@ -108,7 +103,7 @@ impl Positions {
             self.restart(position);
             return (0, None);
         }
-        // What has fitted so far is believed first, then what fits now, then what would fit.
+        // Units that have fitted so far are tried first, then those that fit exactly now, then those that would fit.
         if let Some(skip) = self.overlap(text, position, true) {
             return (skip, None);
         }
@@ -130,7 +125,7 @@ impl Positions {
         (0, Some(Note::Overlap))
     }
 
-    /// Looks for the longest repeat under the ways of counting that have fitted, or under the others.
+    /// Finds the longest repeat in the units that have fitted so far (`fitting`), or in the others.
     fn overlap(&mut self, text: &str, position: u64, fitting: bool) -> Option<usize> {
         let (skip, unit) = (0..UNITS)
             .filter(|&unit| self.fits[unit] == fitting)
@@ -146,12 +141,12 @@ impl Positions {
         Some(skip)
     }
 
-    /// Counts on from a position whatever came before.
+    /// Continues counting from a position, whatever came before.
     fn restart(&mut self, position: u64) {
         self.next = [position; UNITS];
     }
 
-    /// Returns how many bytes at the start of `text` repeat what came `back` units before the end;
+    /// Returns how many bytes at the start of `text` repeat the text from `back` units before the end;
     /// `None` if they differ or can't be compared.
     fn repeated(&self, text: &str, back: u64, unit: usize) -> Option<usize> {
         let back = usize::try_from(back).ok()?;
@@ -178,8 +173,8 @@ fn counts(text: &str) -> [u64; UNITS] {
     if text.is_ascii() {
         return [text.len() as u64; UNITS];
     }
-    // Every character has one byte that is no later one; those of four bytes are two units. Counted
-    // in bytes, which the compiler turns into wide instructions.
+    // Each character has exactly one byte that is not a continuation byte; those of four bytes are two UTF-16 units.
+    // Bytes are counted because the compiler turns that into wide instructions.
     let (mut chars, mut long) = (0, 0);
     for byte in text.bytes() {
         chars += u64::from(byte & 0xc0 != 0x80);
@@ -188,7 +183,7 @@ fn counts(text: &str) -> [u64; UNITS] {
     [chars, chars + long, text.len() as u64]
 }
 
-/// Returns the byte offset that lies `back` units before the end, if it is between characters.
+/// Returns the byte offset `back` units before the end, if it is between characters.
 fn from_end(text: &str, back: usize, unit: usize) -> Option<usize> {
     if unit == 2 {
         let start = text.len().checked_sub(back)?;
@@ -270,7 +265,7 @@ mod tests {
         let (text, notes) = feed(&[("aa", 0), ("aa", 1), ("aa", 2), ("aa", 3)]);
         assert_eq!(text, "aaaaaaaa");
         assert_eq!(notes, [Note::Overlap]);
-        // Always nought.
+        // Always zero.
         let (text, _) = feed(&[("The ", 0), ("cat ", 0), ("cat ", 0), ("sat", 0)]);
         assert_eq!(text, "The cat cat sat");
     }

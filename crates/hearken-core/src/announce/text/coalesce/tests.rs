@@ -1,4 +1,4 @@
-//! Hints, pauses, positions, and the property that nothing is lost or doubled.
+//! Hints, pauses, positions, and the property that no text is lost or duplicated.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -66,7 +66,7 @@ fn a_hint_in_the_middle_of_a_word_lies() {
         texts(&c.push(say("ld. Next", Hint::Absent), T0)),
         ["Hello world. "]
     );
-    // A word that was over after all.
+    // A word that was complete after all.
     assert!(c.push(say(" step", Hint::Sentence), T0).is_empty());
     assert_eq!(texts(&c.push(say(" go", Hint::Absent), T0)), ["Next step"]);
     // A number, an abbreviation.
@@ -105,7 +105,7 @@ fn who_marks_every_token_as_a_sentence_is_not_believed_after_the_third_time() {
     assert_eq!(c.take_notes(), [Note::Unbelieved]);
     assert_eq!(c.take_notes(), []);
 
-    // Honest hints are believed for ever, also where nothing but the hint ends the sentence.
+    // Correct hints are always believed, even if only the hint ends the sentence.
     let mut c = fresh();
     for text in [
         "All tests passed ",
@@ -117,7 +117,7 @@ fn who_marks_every_token_as_a_sentence_is_not_believed_after_the_third_time() {
     }
     assert_eq!(c.take_notes(), []);
 
-    // Who is known for it is not believed from the start.
+    // An agent known for false hints is not believed from the start.
     let mut c = Coalescer::new(Settings {
         believe: false,
         ..Settings::default()
@@ -149,7 +149,7 @@ fn explicit_none_waits_for_a_hint_or_the_end() {
     let pieces = c.push(say("ur five ", Hint::Word), T0);
     assert_eq!(texts(&pieces), ["One. ", "Two. ", "Three. "]);
 
-    // What came before it without a hint is not held, and a later end of ours frees it.
+    // Text before it without a hint is not held, and a later boundary found in the text frees it.
     let mut c = fresh();
     assert!(c.push(say("One. ", Hint::Absent), T0).is_empty());
     assert_eq!(texts(&c.push(say("Two. ", Hint::None), T0)), ["One. "]);
@@ -341,7 +341,7 @@ fn a_long_code_block_goes_on_in_the_next_piece() {
     assert!(pieces[1].text.ends_with("```\n"));
 }
 
-/// Text with everything that has ever been hard in it.
+/// Text with everything that has ever caused trouble.
 fn prose() -> impl Strategy<Value = String> {
     let atoms = prop::sample::select(vec![
         "Hello",
@@ -435,8 +435,8 @@ proptest! {
         tagged in any::<bool>(),
     ) {
         let settings = Settings { policy, relax_none, ..Settings::default() };
-        // A position can't tell a repeat from another way of counting before the way of counting is
-        // known; these two characters make it known.
+        // A position can't tell a repeat from another unit before the unit is known; these two characters make it
+        // known.
         let (one, two) = (format!("é👍{one}"), format!("é👍{two}"));
         let mut outputs = [
             (Coalescer::new(settings), one.as_str(), 0, Vec::new()),
@@ -458,7 +458,7 @@ proptest! {
             if *at == text.len() {
                 continue;
             }
-            // Now and then the last bytes are sent again.
+            // Sometimes the last characters are sent again.
             let mut from = *at;
             if repeat && *at > 6 && index % 5 == 4 && !matches!(counting, Counting::Nothing) {
                 from = text[..*at].char_indices().rev().nth(2).map_or(from, |(place, _)| place);
@@ -507,7 +507,7 @@ proptest! {
             now += ms(wait);
             said.extend(c.flush_due(now));
             let upto = text[at..].char_indices().nth(size).map_or(text.len(), |(i, _)| at + i);
-            // A hint that lies is believed only after a silence longer than these.
+            // A false hint is believed only after a silence longer than these.
             let hint = if lie { Hint::Sentence } else { Hint::Absent };
             said.extend(c.push(say(&text[at..upto], hint), now));
             at = upto;
@@ -566,9 +566,9 @@ fn the_middle_of_a_chunk_that_nobody_could_hear_is_left_out_and_told_in_its_plac
     assert_eq!(said.len() + count, text.len());
     assert!(said.len() <= LONGEST_CHUNK, "{}", said.len());
     assert!(said.starts_with("It begins. ") && said.ends_with("The end of it. "));
-    // The block that was open at the cut was closed in what is missing: what follows is text again.
+    // The block that was open at the cut was closed in the missing part: what follows is text again.
     assert!(pieces.len() > cut + 100, "{} of {cut}", pieces.len());
-    // The next chunk is taken as ever, also where a hint held the long one back.
+    // The next chunk is processed as usual, even if a hint held the long one back.
     let mut c = fresh();
     assert!(c.push(say(&text, Hint::None), T0).is_empty());
     let later = c.push(say("More of it. And", Hint::Word), T0);

@@ -1,40 +1,40 @@
-//! What opens and closes a block of code.
+//! What opens and closes a code block.
 //!
-//! Responsibilities: the marks, the item or the quotation that they stand in. Not here: every other kind of
+//! Responsibilities: the fence marks, and the item or quotation that contains them. Not here: every other kind of
 //! line (`line`).
 
-/// How many bytes a line that opens or closes a block may have; a longer one is text, so that no line
-/// has to be waited for.
+/// How many bytes a line that opens or closes a block may have; a longer one is text, so that nothing
+/// waits for its end.
 pub(in crate::announce::text) const LOOK: usize = 200;
 
-/// The fewest marks that make a fence (CommonMark 4.5).
+/// The fewest marks that form a fence (CommonMark 4.5).
 const FEWEST: usize = 3;
 
-/// How many items and quotations inside each other are looked into for a block of code.
+/// How many levels of nested items and quotations are searched for a code block.
 const NESTED: usize = 4;
 
-/// How many digits and marks an item's number has at most (CommonMark 5.2).
+/// The maximum number of digits and marks in an item's number (CommonMark 5.2).
 const NUMBER: usize = 10;
 
-/// What may stand before the marks of a fence, and behind those that close a block.
+/// What may precede the marks of a fence, and follow those that close a block.
 const BLANK: [char; 3] = [' ', '\t', '\r'];
 
 /// Where in its output a piece of text begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Begins {
-    /// Where a line of prose begins.
+    /// At the start of a line of prose.
     #[default]
     Line,
     /// In the middle of a line of prose.
     MidLine,
-    /// Where a line of code begins.
+    /// At the start of a line of code.
     Code,
     /// In the middle of a line of code.
     MidCode,
 }
 
 impl Begins {
-    /// Returns whether a block of code is open there.
+    /// Returns whether a code block is open there.
     pub fn in_code(self) -> bool {
         match self {
             Self::Code | Self::MidCode => true,
@@ -51,16 +51,16 @@ impl Begins {
     }
 }
 
-/// What a block of code stands in; its first line begins with the mark of that.
+/// What contains a code block; the block's first line begins with the mark of that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {
-    /// In nothing, or in an item: its other lines are only moved to the right.
+    /// Nothing, or an item, whose other lines are only indented.
     Item,
-    /// In a quotation: each of its lines has the quotation's mark, and the block ends with it.
+    /// A quotation: each of its lines has the quotation's mark, and the block ends with it.
     Quote,
 }
 
-/// Describes the marks that open a block of code; as many of them close it.
+/// The marks that open a code block; at least as many close it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::announce::text) struct Fence {
     mark: char,
@@ -68,37 +68,37 @@ pub(in crate::announce::text) struct Fence {
     within: Within,
 }
 
-/// Says whether a block of code goes on with a line.
+/// Whether a code block continues with a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::announce::text) enum Closes {
     /// The line is code.
     Not,
     /// The line closes the block.
     Here,
-    /// The quotation that the block stands in ended before the line.
+    /// The quotation that contains the block ended before the line.
     Before,
 }
 
-/// What a line that may open a block of code is made of.
+/// The components of a line that may open a code block.
 struct Marks<'a> {
     fence: Fence,
-    /// What stands before the marks: the number of an item.
+    /// The number of an item before the marks.
     before: &'a str,
     info: &'a str,
 }
 
 impl Fence {
-    /// Reads a line, without its end, as one that opens a block; gives the words behind the marks and what
-    /// stands before them.
+    /// Parses a line, without its line ending, as one that opens a block; returns the fence, the words after the marks
+    /// and the number before them.
     ///
-    /// A line that begins with the marks and has them again is inline code.
+    /// A line that begins with the marks and contains them again is inline code.
     pub(in crate::announce::text) fn opened_by(line: &str) -> Option<(Self, &str, &str)> {
         let marks = Self::marks(line)?;
         (line.len() <= LOOK && !marks.info.contains(marks.fence.mark))
             .then(|| (marks.fence, marks.info.trim(), marks.before))
     }
 
-    /// Returns whether the text begins with a line that opens a block; `None` while too little is there.
+    /// Returns the fence that the text's first line opens, if any; the outer `None` means that too little has arrived.
     pub(in crate::announce::text) fn at(rest: &str, finished: bool) -> Option<Option<Self>> {
         if let Some(line) = line_of(rest, finished) {
             return Some(Self::opened_by(line).map(|(fence, ..)| fence));
@@ -110,7 +110,7 @@ impl Fence {
         match mark {
             '`' | '~' if behind.is_empty() => None,
             '`' | '~' => (run < FEWEST || behind.contains(mark)).then_some(None),
-            // What may become the mark of another item.
+            // This may become the mark of another item.
             '-' | '*' | '+' if bare.len() == 1 => None,
             '0'..='9'
                 if bare
@@ -123,7 +123,7 @@ impl Fence {
         }
     }
 
-    /// Returns whether a line, without its end, closes the block.
+    /// Returns whether a line, without its line ending, closes the block.
     pub(in crate::announce::text) fn closes(self, line: &str) -> Closes {
         let bare = self.bare(line).trim_matches(BLANK);
         if line.len() <= LOOK
@@ -149,8 +149,8 @@ impl Fence {
         }
     }
 
-    /// Returns whether the text begins with a line that closes the block, and where the block then ends: after
-    /// that line's newline, or before the line; `None` while too little is there.
+    /// Returns where the block ends if the text begins with a line that closes it: after that line's newline, or
+    /// before the line; the outer `None` means that too little has arrived.
     pub(in crate::announce::text) fn closing(
         self,
         rest: &str,
@@ -194,7 +194,7 @@ impl Fence {
     }
 }
 
-/// Takes the marks of items and quotations from the beginning of a line; gives what the rest stands in, the
+/// Strips the marks of items and quotations from the start of a line; returns what contains the rest, the
 /// number of the item, and the rest.
 fn contents(line: &str) -> (Within, &str, &str) {
     let mut within = Within::Item;
@@ -228,7 +228,7 @@ fn contents(line: &str) -> (Within, &str, &str) {
     (within, number, rest)
 }
 
-/// Returns the first line once it is whole, or longer than any that is looked at.
+/// Returns the first line once it is complete, or longer than the limit.
 fn line_of(rest: &str, finished: bool) -> Option<&str> {
     let look = &rest.as_bytes()[..rest.len().min(LOOK + 1)];
     match look.iter().position(|&b| b == b'\n') {

@@ -1,25 +1,25 @@
-//! What kind of line begins at a place, and what is in a line that is whole.
+//! What kind of line begins at a place, and what a complete line contains.
 //!
-//! Responsibilities: headings, quotations, list items, table rows, rules and blank lines, told by the first
-//! characters of a line; the text behind their marks. Not here: what a fence is (`fence`), whether a line's
-//! end is a sentence's end (`sentence`).
+//! Responsibilities: headings, quotations, list items, table rows, rules and blank lines, recognised by the first
+//! characters of a line; the text after their marks. Not here: what a fence is (`fence`), whether the end of a line
+//! is the end of a sentence (`sentence`).
 
 use super::fence::Fence;
 
-/// How many bytes of a line's beginning are looked at before it is called plain text; a bound on
-/// what each line costs.
+/// How many bytes at the start of a line are examined before it counts as plain text; this bounds
+/// the cost of each line.
 pub(in crate::announce::text) use super::fence::LOOK;
 
-/// The most digits of an item's number; more are a year or an amount.
+/// The maximum number of digits in an item's number; more are a year or an amount.
 const NUMBER: usize = 3;
 
-/// The most hashes of a heading.
+/// The maximum number of hashes in a heading.
 const LEVELS: usize = 6;
 
-/// The fewest equal signs of a rule or an underline.
+/// The fewest signs that form a rule or an underline.
 const RULE: usize = 3;
 
-/// Says what a line is.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::announce::text) enum Line {
     /// Nothing but spaces.
@@ -28,9 +28,9 @@ pub(in crate::announce::text) enum Line {
     Heading,
     /// A list item with its marker.
     Item,
-    /// A row of a table.
+    /// A table row.
     Row,
-    /// A line of nothing but dashes, stars, underscores or equal signs.
+    /// A line of only dashes, stars, underscores or equals signs.
     Rule,
     /// The start of a code block.
     Fence(Fence),
@@ -39,7 +39,7 @@ pub(in crate::announce::text) enum Line {
 }
 
 impl Line {
-    /// Returns what kind of line begins at the start of `rest`; `None` while too little is there.
+    /// Returns what kind of line begins at the start of `rest`; `None` while too little has arrived.
     pub(in crate::announce::text) fn at(rest: &str, finished: bool) -> Option<Line> {
         let bytes = rest.as_bytes();
         let look = bytes.len().min(LOOK);
@@ -101,19 +101,19 @@ impl Line {
     }
 }
 
-/// Returns whether a line that begins with marks of another kind opens a block of code behind them.
+/// Returns the fence if a line that begins with other marks opens a code block after them, or else `otherwise`.
 fn or_fence(otherwise: Line, rest: &str, finished: bool) -> Option<Line> {
     Some(Fence::at(rest, finished)?.map_or(otherwise, Line::Fence))
 }
 
-/// Says what is in a line of prose, without the marks that say it.
+/// The content of a line of prose, without its marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::announce::text) enum Block<'a> {
     /// A heading.
     Heading(&'a str),
     /// A quotation.
     Quote(&'a str),
-    /// A list item: its number, empty where it has a mark; whether its box is ticked, where it has one.
+    /// A list item: its number, empty if it has a mark instead; whether its box is ticked, if it has one.
     Item {
         number: &'a str,
         done: Option<bool>,
@@ -125,7 +125,7 @@ pub(in crate::announce::text) enum Block<'a> {
     Text(&'a str),
 }
 
-/// Reads a whole line, without the blanks around it.
+/// Parses a complete line, without the blanks around it.
 pub(in crate::announce::text) fn block(line: &str) -> Block<'_> {
     if let Some(behind) = line.strip_prefix('>') {
         let is_quote = behind.starts_with([' ', '>']) || behind.starts_with(char::is_alphabetic);
@@ -135,7 +135,7 @@ pub(in crate::announce::text) fn block(line: &str) -> Block<'_> {
             Block::Text(line)
         };
     }
-    // Three signs are a rule; more of them are counted aloud.
+    // Three signs are a rule; a longer run is counted aloud.
     if matches!(line, "---" | "***" | "___" | "- - -" | "* * *") {
         return Block::Rule;
     }
@@ -150,7 +150,7 @@ pub(in crate::announce::text) fn block(line: &str) -> Block<'_> {
     }
 }
 
-/// Reads a line that is an item; one whose mark is a letter, or is no mark of Markdown, keeps it.
+/// Parses a line that is an item; one that is marked by a letter, or by a sign unknown to Markdown, keeps its mark.
 fn item(line: &str) -> Block<'_> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = line.split_at(digits);
@@ -204,7 +204,7 @@ fn marker(bytes: &[u8], plausible: bool, whole: bool) -> Option<Line> {
     }
 }
 
-/// Returns whether a character is a round or square glyph that starts a list item.
+/// Returns whether a character is a round or square glyph that begins a list item.
 pub(in crate::announce::text) fn is_bullet(c: char) -> bool {
     matches!(
         c,

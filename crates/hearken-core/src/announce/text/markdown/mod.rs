@@ -1,13 +1,13 @@
-//! What Markdown's marks mean: the one reader of them.
+//! What Markdown's marks mean: their only reader.
 //!
-//! Responsibilities: what kind of line begins at a place, what opens and closes a block of code, where inline
-//! code begins and ends, which cells a table's row has; told alike to who cuts a text into sentences while it
-//! arrives (`sentence`, `coalesce`) and to who turns it into words (`normalise`). If they differed, all that
-//! follows would be held back, or be read as code. Not here: what is said or shown of any of it.
+//! Responsibilities: what kind of line begins at a place, what opens and closes a code block, where inline
+//! code begins and ends, which cells a table row has. Its answers are the same for the code that cuts arriving text
+//! into sentences (`sentence`, `coalesce`) and for the code that turns it into words (`normalise`). If they differed,
+//! all text that follows would be held back, or read as code. Not here: what is spoken or shown of any of this.
 //!
 //! # Mental model
-//! Every answer is given for a text that still arrives, too: it is not given before no further text can change
-//! it, and it is then the one that the whole line would get.
+//! Every question can also be asked about text that is still arriving: it is answered only when no further text can
+//! change the answer, which is then the same as for the complete line.
 
 mod fence;
 mod line;

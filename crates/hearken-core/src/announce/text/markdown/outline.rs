@@ -1,13 +1,13 @@
-//! What a whole text is made of: headings, paragraphs, blocks of code.
+//! What a whole text consists of: headings, paragraphs, code blocks.
 //!
-//! Responsibilities: cutting a text that is all there into what a person goes through. Not here: what is said of any
-//! of it (`announce::announcer`).
+//! Responsibilities: cutting a complete text into the sections that a person steps through. Not here: what is spoken of
+//! any of it (`announce::announcer`).
 
 use super::fence::{Closes, Fence};
 use super::line::Line;
 use super::span::spans;
 
-/// Is one thing that a person goes to in a text.
+/// One section of a text that a person can go to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::announce) struct Section<'a> {
     /// All of it, as it was written.
@@ -16,23 +16,23 @@ pub(in crate::announce) struct Section<'a> {
     pub(in crate::announce) is: Is<'a>,
 }
 
-/// Says what a section is.
+/// The kind of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::announce) enum Is<'a> {
     /// A heading.
     Heading,
     /// Lines of prose, items or a table, up to the next empty line.
     Paragraph,
-    /// A block of code: the words behind its marks, and its lines without what they stand in.
+    /// A code block.
     Code {
-        /// The words behind the marks that open it.
+        /// The words after the opening marks.
         info: &'a str,
         /// The lines between the marks.
         lines: Vec<&'a str>,
     },
 }
 
-/// What stands open while the lines are gone through.
+/// What is open at the current line.
 enum Open<'a> {
     Nothing,
     Paragraph {
@@ -41,14 +41,14 @@ enum Open<'a> {
     Code {
         start: usize,
         fence: Fence,
-        /// How far the marks that open it are moved to the right.
+        /// The indentation of the opening marks.
         indent: usize,
         info: &'a str,
         lines: Vec<&'a str>,
     },
 }
 
-/// Returns the sections of a text, in their order; a block of code without an end reaches to the end of the text.
+/// Returns the sections of a text, in order; a code block without an end extends to the end of the text.
 pub(in crate::announce) fn outline(text: &str) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
     let mut open = Open::Nothing;
@@ -133,7 +133,7 @@ fn close<'a>(open: &mut Open<'a>, text: &'a str, end: usize, sections: &mut Vec<
     sections.push(Section { written, is });
 }
 
-/// Takes as many spaces from the beginning of a line of code as the marks before it had (CommonMark 4.5).
+/// Removes as many spaces from the start of a line of code as precede the opening marks (CommonMark 4.5).
 fn moved_back(line: &str, indent: usize) -> &str {
     let spaces = line.bytes().take(indent).take_while(|b| *b == b' ').count();
     line.get(spaces..).unwrap_or_default()

@@ -1,23 +1,23 @@
 //! Where inline code begins and ends on a line.
 //!
-//! Responsibilities: pairs of backticks, told alike to the ear and to the eye, and to who cuts sentences. Not
-//! here: what is said of the code (`normalise`), blocks of code (`fence`).
+//! Responsibilities: pairs of backticks, the same for speech, for display and for cutting sentences. Not
+//! here: what is spoken of the code (`normalise`), code blocks (`fence`).
 
 use std::ops::Range;
 
-/// Holds the place of inline code on its line.
+/// The place of inline code on its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::announce::text) struct Span {
     /// Where its opening backticks begin.
     pub(in crate::announce::text) start: usize,
-    /// What stands between the backticks.
+    /// What is between the backticks.
     pub(in crate::announce::text) inner: Range<usize>,
     /// Where its closing backticks end.
     pub(in crate::announce::text) end: usize,
 }
 
-/// Finds the inline code of a line: as many backticks close as opened (CommonMark 6.1). Backticks
-/// without a partner are none. The time is nearly linear whatever stands there.
+/// Returns the inline code of a line: as many backticks close it as open it (CommonMark 6.1). Backticks
+/// without a partner are ignored. The time is nearly linear, whatever the line contains.
 pub(in crate::announce::text) fn spans(line: &str) -> Vec<Span> {
     pairs(&runs(line))
 }
@@ -25,7 +25,7 @@ pub(in crate::announce::text) fn spans(line: &str) -> Vec<Span> {
 /// Pairs the runs of backticks of a line.
 fn pairs(runs: &[Range<usize>]) -> Vec<Span> {
     if runs.is_empty() {
-        // Of nearly all lines.
+        // The usual case.
         return Vec::new();
     }
     let mut by_length: Vec<usize> = (0..runs.len()).collect();
@@ -52,7 +52,7 @@ fn pairs(runs: &[Range<usize>]) -> Vec<Span> {
     found
 }
 
-/// Returns where the inline code begins that has no end yet, on a line that still arrives.
+/// Returns the start of inline code that is still open on an arriving line.
 pub(in crate::announce::text) fn unclosed(line: &str) -> Option<usize> {
     let runs = runs(line);
     let spans = pairs(&runs);
@@ -64,21 +64,21 @@ pub(in crate::announce::text) fn unclosed(line: &str) -> Option<usize> {
     runs.iter().find(stray).map(|run| run.start)
 }
 
-/// How many backticks in a row are counted while they arrive; more open nothing that a person would read.
+/// How many consecutive backticks are counted in arriving text; more open nothing that a person would read.
 pub(in crate::announce::text) const TICKS: usize = 64;
 
-/// Counts the backticks at the start of a text that still arrives, up to [`TICKS`].
+/// Returns the number of backticks at the start of arriving text, up to [`TICKS`].
 pub(in crate::announce::text) fn ticks(bytes: &[u8]) -> usize {
     bytes.iter().take(TICKS).take_while(|&&b| b == b'`').count()
 }
 
-/// Returns whether a backtick opens inline code behind a sign; Armenian writes a mark of its own like it, behind
+/// Returns whether a backtick after this character opens inline code; Armenian uses it as a mark of its own after
 /// a word.
 pub(in crate::announce::text) fn may_open(before: Option<char>) -> bool {
     !before.is_some_and(|c| matches!(c, '\u{530}'..='\u{58F}') && c.is_alphabetic())
 }
 
-/// Finds the runs of backticks.
+/// Returns the runs of backticks.
 fn runs(line: &str) -> Vec<Range<usize>> {
     let bytes = line.as_bytes();
     let mut runs = Vec::new();

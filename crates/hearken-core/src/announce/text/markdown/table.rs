@@ -1,15 +1,15 @@
-//! What a table's rows and cells are.
+//! The rows and cells of a table.
 //!
-//! Responsibilities: rows, cells, the row between the headers and the others. Not here: what is said of them
+//! Responsibilities: rows, cells, the row between the headers and the others. Not here: what is spoken of them
 //! (`normalise`).
 
 use std::borrow::Cow;
 
-/// How many columns of a table are remembered; a wider one is heard without its later headers.
+/// How many columns of a table are remembered; in a wider one, the later columns are heard without headers.
 pub(in crate::announce::text) const COLUMNS: usize = 32;
 
-/// How many characters of a column's header are repeated in each row, so that a long header and
-/// many short rows do not grow out of proportion.
+/// How many characters of a column's header are repeated in each row, so that a long header with
+/// many short rows does not grow out of proportion.
 pub(in crate::announce::text) const HEADER: usize = 40;
 
 /// An open table.
@@ -22,14 +22,14 @@ pub(in crate::announce::text) struct Table {
 /// Where the rows of a table have their bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bars {
-    /// Before the first cell, too.
+    /// Also before the first cell.
     Outer,
-    /// Between the cells only.
+    /// Only between the cells.
     Inner,
 }
 
 impl Table {
-    /// Makes one out of its first row.
+    /// Creates a table from its first row.
     pub(in crate::announce::text) fn headed(line: &str, headers: Vec<String>) -> Self {
         let shape = if line.starts_with('|') {
             Bars::Outer
@@ -39,7 +39,7 @@ impl Table {
         Self { headers, shape }
     }
 
-    /// Returns whether a line is a row of it. What follows a table and has a bar somewhere is no row of it.
+    /// Returns whether a line is a row of the table. A line after the table that merely contains a bar is not.
     pub(in crate::announce::text) fn goes_on(&self, line: &str) -> bool {
         match self.shape {
             Bars::Outer => line.starts_with('|'),
@@ -47,13 +47,13 @@ impl Table {
         }
     }
 
-    /// Returns whether a table begins with a line, by the line below.
+    /// Returns whether a table begins with a line, judging by the line below.
     pub(in crate::announce::text) fn begins(line: &str, next: &str) -> bool {
         line.starts_with('|') || line.contains('|') && is_delimiter(next)
     }
 }
 
-/// Returns the cells of a table's row; a bar behind a backslash is part of its cell.
+/// Returns the cells of a table row; a bar after a backslash is part of its cell.
 pub(in crate::announce::text) fn cells(line: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let line = line.strip_prefix('|').unwrap_or(line);
     let line = match line.strip_suffix('|') {
@@ -79,7 +79,7 @@ pub(in crate::announce::text) fn cells(line: &str) -> impl Iterator<Item = Cow<'
     })
 }
 
-/// Returns whether a line parts a table's headers from its rows.
+/// Returns whether a line separates a table's headers from its rows.
 pub(in crate::announce::text) fn is_delimiter(line: &str) -> bool {
     line.bytes().all(|b| b"|-: ".contains(&b)) && line.contains("--") && line.contains('|')
 }

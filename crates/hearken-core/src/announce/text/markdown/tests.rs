@@ -1,4 +1,4 @@
-//! That who cuts a text and who reads it agree on it.
+//! The code that cuts a text and the code that reads it agree.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::announce::text::normalise::{Passage, Readable, Reader, Words};
 use crate::announce::text::sentence::{Segmenter, Sentence};
 
-/// Cuts a text that arrives in pieces of so many characters.
+/// Cuts a text that arrives in pieces of `piece` characters.
 fn cut(text: &str, piece: usize) -> Vec<Sentence> {
     let mut segmenter = Segmenter::new(Some("en"));
     let letters: Vec<char> = text.chars().collect();
@@ -19,7 +19,7 @@ fn cut(text: &str, piece: usize) -> Vec<Sentence> {
     cut
 }
 
-/// Reads a text aloud as it was cut, a line a piece.
+/// Reads a text aloud as it was cut, one line per piece.
 fn spoken(text: &str) -> Vec<String> {
     let mut reader = Reader::default();
     let words = Words::default();
@@ -96,7 +96,7 @@ fn a_block_of_code_in_a_quotation_ends_with_it() {
 }
 
 proptest! {
-    /// Whatever an agent writes, what was cut as code is read as code, and all else as prose.
+    /// Whatever an agent writes, what was cut as code is read as code, and everything else as prose.
     #[test]
     fn what_is_cut_as_code_is_read_as_code(
         parts in prop::collection::vec(

@@ -1,11 +1,11 @@
-//! Taking out of a text what no person can see or hear.
+//! Removing from a text what no person can see or hear.
 //!
 //! Responsibilities: control characters, whole terminal sequences, hidden characters. Not here:
 //! which characters are hidden (`hidden`), words.
 //!
-//! Mental model: `walk` hands on the text in runs of ordinary characters with the breaks between
-//! them and answers whether it left anything out. A sequence whose end is missing loses only its
-//! introducer: to show its inside is safer than to let it swallow the rest.
+//! Mental model: `walk` passes on the text in runs of ordinary characters with the breaks between
+//! them, and returns whether it left anything out. A sequence whose end is missing loses only its
+//! introducer: showing its inside is safer than letting it swallow the rest.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::announce::text::direction::POP;
 
 use super::hidden::{is_hidden, is_selector, joins, selects};
 
-/// What stands between or instead of ordinary characters.
+/// A piece of the cleaned text.
 enum Piece<'a> {
     /// Ordinary characters.
     Run(&'a str),
@@ -25,16 +25,16 @@ enum Piece<'a> {
     Space,
 }
 
-/// How deep isolates may be nested: a name in a quotation in a sentence is three.
+/// How deeply isolates may be nested: a name in a quotation in a sentence takes three levels.
 const DEEPEST: usize = 4;
 
-/// How far a joiner looks over selectors for what it joins to; nothing real has more than one.
+/// How far a joiner looks past selectors for what it joins to; real text has at most one.
 const LOOK_AHEAD: usize = 4;
 
-/// Makes a text safe for a screen, a log or a notification, on one line.
+/// Returns a text made safe for a screen, a log or a notification, on one line.
 ///
-/// A line's end and a tab become a space; nothing else is changed that a person could see. Takes no
-/// copy when there is nothing to do.
+/// A line ending or a tab becomes a space; nothing else changes that a person could see. The text is not copied
+/// if nothing needs to change.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if is_simple(text) {
         return Cow::Borrowed(text);
@@ -42,9 +42,9 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(copy(text, ' '))
 }
 
-/// Makes a text safe like [`clean`] and keeps its lines, each ended by `\n`.
+/// Returns a text made safe as by [`clean`], but with its lines, each ended by `\n`.
 pub fn clean_lines(text: &str) -> Cow<'_, str> {
-    // Folded, as in `is_simple`.
+    // A fold, as in `is_simple`.
     if text.bytes().fold(true, |simple, b| {
         simple & ((b' '..0x7f).contains(&b) | (b == b'\n'))
     }) || plain(text.as_bytes()) == text.len()
@@ -54,8 +54,8 @@ pub fn clean_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(copy(text, '\n'))
 }
 
-/// Returns whether a text holds something that a person could neither see nor hear, and that is
-/// therefore left out of everything shown or said. White space does not count.
+/// Returns whether a text contains something that a person could neither see nor hear, and that is
+/// therefore left out of everything shown or spoken. White space does not count.
 pub fn hides(text: &str) -> bool {
     if is_simple(text) {
         return false;
@@ -63,8 +63,8 @@ pub fn hides(text: &str) -> bool {
     walk(text, |_| ()) || (text.contains(is_isolate) && !strays(&kept(text)).is_empty())
 }
 
-/// Takes out of a text the isolates that nothing closes and what closes none, line by line: they would reach
-/// beyond it.
+/// Returns a text without the isolates that nothing closes and the ends that close nothing, line by line: they would
+/// extend beyond it.
 pub fn balance(text: &str) -> Cow<'_, str> {
     let strays = strays(text);
     if strays.is_empty() {
@@ -74,8 +74,8 @@ pub fn balance(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.char_indices().filter_map(stays).collect())
 }
 
-/// Finds the isolates of a text that are not balanced within their line, in their order. One that is nested
-/// deeper than [`DEEPEST`] counts as such, with its end.
+/// Returns the places of the isolates that are not balanced within their line, in order. One that is nested
+/// deeper than [`DEEPEST`] counts as unbalanced, with its end.
 fn strays(text: &str) -> Vec<usize> {
     if !text.contains(is_isolate) {
         return Vec::new();
@@ -104,14 +104,14 @@ fn is_isolate(c: char) -> bool {
 }
 
 fn is_simple(text: &str) -> bool {
-    // Folded rather than cut short: the compiler turns it into wide instructions.
+    // A fold rather than an early exit: the compiler turns it into wide instructions.
     text.bytes()
         .fold(true, |simple, b| simple & (b' '..0x7f).contains(&b))
 }
 
 fn copy(text: &str, line: char) -> String {
     let kept = kept(text);
-    // Isolates end with their line, so it is looked at before the lines are one.
+    // Isolates end with their line, so they are balanced before the lines are joined.
     let out = match balance(&kept) {
         Cow::Borrowed(_) => kept,
         Cow::Owned(balanced) => balanced,
@@ -123,7 +123,7 @@ fn copy(text: &str, line: char) -> String {
     }
 }
 
-/// Copies what stays of a text, isolates included, with its lines.
+/// Returns what remains of a text, isolates included, with its lines.
 fn kept(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     walk(text, |piece| match piece {
@@ -134,10 +134,10 @@ fn kept(text: &str) -> String {
     out
 }
 
-/// Hands on what a person can see; tells whether anything else was there.
+/// Passes on what a person can see; returns whether anything else was removed.
 fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
     let mut removed = false;
-    // The last character of the run before this one, unless white space came between.
+    // The last character of the previous run, unless white space came between.
     let mut handed = None;
     let mut start = 0;
     let mut at = 0;
@@ -147,7 +147,7 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
             break;
         };
         let next = at + c.len_utf8();
-        // The last character that stays, for the marks that lean on it.
+        // The last remaining character, which combining marks attach to.
         let before = || text[start..at].chars().next_back().or(handed);
         let (stays, end, piece) = match c {
             '\r' if text[next..].starts_with('\n') => (false, next + 1, Some(Piece::Line)),
@@ -157,7 +157,7 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
                 (false, sequence(text, at), None)
             }
             '\u{200c}' | '\u{200d}' => {
-                // A selector in between may go; what the joiner joins to is what comes after it.
+                // A selector in between may be removed; the joiner joins to what follows it.
                 let after = text[next..]
                     .chars()
                     .take(LOOK_AHEAD)
@@ -168,7 +168,7 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
                 let after = text[next..].chars().next();
                 (selects(c, before(), after), next, None)
             }
-            // Right-to-left prose needs them; whether isolates are balanced is seen at the end.
+            // Right-to-left prose needs them; whether isolates are balanced is checked at the end.
             c if is_direction_sign(c) => (true, next, None),
             c => (!is_hidden(c), next, None),
         };
@@ -194,8 +194,8 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
     removed
 }
 
-/// Counts the bytes at the beginning of a text that hold only characters which are visible wherever
-/// they stand: printable ASCII, and letters of the scripts that most text is in.
+/// Returns the length in bytes of the beginning that consists only of characters which are visible in any
+/// context: printable ASCII, and letters of the most common scripts.
 fn plain(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(&first) = bytes.get(at) {
@@ -205,7 +205,7 @@ fn plain(bytes: &[u8]) -> usize {
             0xe0..=0xef => 3,
             _ => break,
         };
-        // The first bytes of most characters tell all; the others need a look at the next ones.
+        // The first byte decides for most characters; the others need the bytes after it.
         let is_visible = match first {
             // U+00C0 to U+023F; U+03C0 to U+04FF; U+0640 to U+06BF.
             b' '..=b'~' | 0xc3..=0xc8 | 0xcf..=0xd3 | 0xd9 | 0xda => true,
@@ -231,22 +231,22 @@ fn is_visible(first: u8, rest: &[u8]) -> bool {
         (0xe0, [0xa4 | 0xa5, _]) => true,
         // Dashes and curved quotation marks, U+2010 to U+2027.
         (0xe2, [0x80, 0x90..=0xa7]) => true,
-        // Arrows, signs of mathematics and technics up to U+23FF; pictures, U+2600 to U+27BF.
+        // Arrows, mathematical and technical signs up to U+23FF; pictures, U+2600 to U+27BF.
         (0xe2, [0x86, 0x90..=0xbf] | [0x87..=0x8f | 0x98..=0x9e, _]) => true,
         // U+3001 and U+3002, Hiragana, Katakana.
         (0xe3, [0x80, 0x81 | 0x82] | [0x81, 0x81..=0xbf] | [0x83, 0x80..=0xbe]) => true,
         (0xe3, [0x82, 0x80..=0x96 | 0xa1..=0xbf]) => true,
         // U+4E00 to U+4FFF.
         (0xe4, [0xb8..=0xbf, _]) => true,
-        // The wide marks of Chinese and Japanese.
+        // Full-width Chinese and Japanese punctuation.
         (0xef, [0xbc, 0x81..=0xbf]) => true,
         _ => false,
     }
 }
 
-/// Finds the end of the terminal sequence that begins at `at` with ESC or a C1 introducer.
+/// Returns the end of the terminal sequence that begins at `at` with ESC or a C1 introducer.
 ///
-/// Each search ends at the next control character, so a text of introducers costs linear time.
+/// Each search ends at the next control character, so a text of introducers takes linear time.
 fn sequence(text: &str, at: usize) -> usize {
     let mut chars = text[at..].char_indices();
     let introducer = chars.next().map(|(_, c)| c);
@@ -270,12 +270,12 @@ fn sequence(text: &str, at: usize) -> usize {
             }
         }
         Some('0'..='~') => body,
-        // ESC before anything else is only itself.
+        // ESC before anything else stands alone.
         _ => at + 1,
     }
 }
 
-/// Measures the rest of a control sequence: parameters, intermediates, one final byte.
+/// Returns the length of the rest of a control sequence: parameters, intermediates, one final byte.
 fn control_sequence(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let parameters = bytes
@@ -293,7 +293,7 @@ fn control_sequence(text: &str) -> Option<usize> {
         .map(|_| last + 1)
 }
 
-/// Measures the rest of a control string with its terminator: BEL, ESC and a backslash, or U+009C.
+/// Returns the length of the rest of a control string with its terminator: BEL, ESC and a backslash, or U+009C.
 fn control_string(text: &str) -> Option<usize> {
     let end = text.find(|c: char| c.is_control())?;
     let rest = &text[end..];
@@ -415,7 +415,7 @@ mod tests {
             assert_eq!(clean(text), text);
             assert!(!hides(text), "{text:?}");
         }
-        // An isolate ends with its line, and what is nested beyond all sense is none.
+        // An isolate ends with its line, and excessive nesting is removed.
         assert_eq!(clean_lines("\u{2067}a\nb\u{2069}"), "a\nb");
         assert_eq!(clean("\u{2067}a\nb\u{2069}"), "a b");
         let deep = format!("{}x{}", "\u{2067}".repeat(9), "\u{2069}".repeat(9));

@@ -1,13 +1,14 @@
-//! A command in words: two commands that differ never sound the same.
+//! A command in words: two different commands never sound the same.
 //!
-//! Responsibilities: which words a command is said with. Not here: the names of the signs (`words`), how it is shown
-//! (`literal`), a sentence that holds a command (`signs`).
+//! Responsibilities: the words with which a command is spoken. Not here: the names of the signs (`words`), how it is
+//! shown (`literal`), a sentence that contains a command (`signs`).
 //!
 //! # Mental model
-//! A command is a row of units, each a literal word or a sign, with or without a space between them. Most spaces are where
-//! everybody expects them: between two words, before a dash, around a pipe. Only a space that is unexpected is said, and
-//! only an expected one that is missing ("joined"). So the words say where each argument ends, and seldom need more words
-//! for it. A literal word that could be taken for the name of a sign has "word" before it.
+//! A command is a series of units, each a literal word or a sign, with or without a space between them. Most spaces
+//! are where everyone expects them: between two words, before a dash, around a pipe. Only an unexpected space is
+//! spoken, and the lack of one only where it is expected ("joined"). So the words convey where each argument ends,
+//! and seldom need extra words for it. A literal word that could be mistaken for the name of a sign has "word" before
+//! it.
 //!
 //! # Worked example
 //! `rm -rf src /` is "rm dash rf src root", `rm -rf src/` is "rm dash rf src slash".
@@ -18,10 +19,10 @@ use super::odd::{Odd, odd_at, run_around};
 use super::signs::{is_run, run};
 use super::words::{Words, fill};
 
-/// The most words that the name of a sign has; more are not looked at ahead.
+/// The maximum number of words in a sign's name; the search does not look further ahead.
 const LONGEST_NAME: usize = 8;
 
-/// Says a command: every letter, digit, sign and space of it can be told from what is said.
+/// Returns the spoken words of a command, which convey every letter, digit, sign and space of it.
 ///
 /// Source: `Text into speech`.
 pub fn command(text: &str, words: &Words) -> String {
@@ -29,20 +30,20 @@ pub fn command(text: &str, words: &Words) -> String {
     units.said(words)
 }
 
-/// What stands at one place of a command.
+/// One unit of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Unit {
     text: String,
     is_literal: bool,
 }
 
-/// What a unit is to the space beside it.
+/// How a unit relates to the space next to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edge {
-    /// The beginning of the command, or of a line of it.
+    /// The start of the command, or of one of its lines.
     Begin,
     Word,
-    /// Between commands, or before a file: it has spaces on both sides.
+    /// It separates commands, or precedes a file: it has spaces on both sides.
     Operator,
     Dash,
     Opening,
@@ -50,9 +51,9 @@ enum Edge {
     Quote {
         opens: bool,
     },
-    /// It has a space before it and none behind.
+    /// It has a space before it but none after it.
     Leading,
-    /// It has a space behind it and none before.
+    /// It has a space after it but none before it.
     Trailing,
     /// It has no space on either side.
     Inner,
@@ -84,7 +85,7 @@ fn expects_space(before: Edge, after: Edge) -> bool {
     }
 }
 
-/// The units of a command, and what is needed to read on.
+/// The units of a command, and the state for reading further.
 struct Units<'a> {
     words: &'a Words,
     units: Vec<Unit>,
@@ -116,7 +117,7 @@ impl<'a> Units<'a> {
         units
     }
 
-    /// Takes the unit at the beginning of `rest`; returns its length in bytes.
+    /// Reads the unit at the start of `rest`; returns its length in bytes.
     fn take(&mut self, text: &str, at: usize, rest: &str) -> usize {
         let Some(c) = rest.chars().next() else {
             return 1;
@@ -141,7 +142,7 @@ impl<'a> Units<'a> {
         self.ascii_sign(rest, c)
     }
 
-    /// Takes a frequent whole such as `2>&1`, where it stands alone.
+    /// Reads a frequent combination such as `2>&1`, if it stands alone.
     fn composite(&mut self, text: &str, at: usize, rest: &str) -> Option<usize> {
         let before = text.get(..at).unwrap_or_default().chars().next_back();
         if before.is_some_and(|c| !matches!(c, ' ' | '\t' | '\n' | '(' | ')')) {
@@ -165,7 +166,7 @@ impl<'a> Units<'a> {
         Some(length)
     }
 
-    /// Takes letters and digits, parted where capitals begin.
+    /// Reads letters and digits, split where capitals begin.
     fn literal(&mut self, text: &str, at: usize, rest: &str) -> usize {
         let mut length = 0;
         for c in rest.chars() {
@@ -224,14 +225,14 @@ impl<'a> Units<'a> {
         }
         let (name, length) = (sign.one.to_string(), sign.sign.len());
         let edge = match self.edge(c, length) {
-            // Inside quotes it is a sign like others, and what begins a text in place stands right before its end.
+            // Inside quotes it is an ordinary sign, and `<<` stands directly before the delimiter of its here-document.
             Edge::Operator if self.is_quoted() => Edge::Inner,
             Edge::Operator if rest.starts_with("<<") => Edge::Leading,
             edge => edge,
         };
         let begins = !self.space.is_empty() || self.before == Edge::Begin;
         if c == '/' && begins {
-            // The name says that a word begins with it.
+            // The name implies that a word begins with it.
             let root = self.words.root.clone().into_owned();
             self.space_before(Edge::Slash, true);
             self.push(root, false);
@@ -252,7 +253,7 @@ impl<'a> Units<'a> {
         self.open.values().any(|open| *open)
     }
 
-    /// Returns what a sign is to the space beside it; quotes open and close in turn.
+    /// Returns how a sign relates to the space next to it; quotes open and close in turn.
     fn edge(&mut self, c: char, length: usize) -> Edge {
         match c {
             '-' => Edge::Dash,
@@ -276,19 +277,19 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// Takes a sign, with the space before it where that has to be said.
+    /// Adds a sign, preceded by words for its space if necessary.
     fn sign(&mut self, edge: Edge, name: &str) {
         self.part(edge);
         self.push(name.to_owned(), false);
         self.before = edge;
     }
 
-    /// Says the space before a unit, or that there is none, where that is not what is expected.
+    /// Adds words for the space before a unit, or for the lack of one, if it is not as expected.
     fn part(&mut self, edge: Edge) {
         self.space_before(edge, false);
     }
 
-    /// Does the same; `is_said` where the name of the unit says that a single space is there.
+    /// Does the same; `is_said` means that the unit's name already implies a single space.
     fn space_before(&mut self, edge: Edge, is_said: bool) {
         let space = std::mem::take(&mut self.space);
         let expected = expects_space(self.before, edge);
@@ -303,7 +304,7 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// Says white space in full.
+    /// Adds words for all of the white space.
     fn white_space(&mut self, space: &str) {
         let mut rest = space;
         while let Some(c) = rest.chars().next() {
@@ -329,7 +330,7 @@ impl<'a> Units<'a> {
         self.units.push(Unit { text, is_literal });
     }
 
-    /// Returns the words; a literal that could be taken for the name of a sign is marked as one.
+    /// Returns the words; a literal that could be mistaken for the name of a sign is marked.
     fn said(&self, words: &Words) -> String {
         let names = words.names();
         let mut said = String::new();
@@ -347,7 +348,7 @@ impl<'a> Units<'a> {
             let taken = names.longest(&ahead);
             let mark = unit.is_literal && (taken > 0 || marked.get(at) == Some(&true));
             if !unit.is_literal && taken > own {
-                // Its name goes on in the words behind it: these are literal.
+                // Its name would continue in the words after it, which are literal.
                 let next = self
                     .units
                     .iter()
@@ -380,7 +381,7 @@ fn put(said: &mut String, word: &str) {
     said.push_str(word);
 }
 
-/// Takes off the white space around a command; a space behind a backslash belongs to it.
+/// Removes the white space around a command; a space after a trailing backslash belongs to it.
 pub(super) fn trimmed(text: &str) -> &str {
     let blank = |c: char| matches!(c, ' ' | '\t' | '\n');
     let text = text.trim_start_matches(blank);
@@ -391,7 +392,7 @@ pub(super) fn trimmed(text: &str) -> &str {
     }
 }
 
-/// Parts a word where capitals begin: how many capitals begin each part, and the part.
+/// Splits a word where capitals begin; returns the number of capitals at the start of each part, and the part.
 fn pieces(token: &str) -> Vec<(usize, &str)> {
     let mut pieces = Vec::new();
     let mut rest = token;

@@ -1,4 +1,4 @@
-//! The English words of the normaliser.
+//! The normaliser's English words.
 //!
 //! Responsibilities: one table. Not here: logic.
 
@@ -12,7 +12,7 @@ impl Default for Words {
     }
 }
 
-/// What a sign is called in a question or a command: sign, once, after a number.
+/// The names of signs in questions and commands: sign, singular, plural after a number.
 const SIGNS: &[(&str, &str, &str)] = &[
     ("&&", "and then", "and thens"),
     ("||", "or else", "or elses"),
@@ -115,7 +115,7 @@ const SIGNS: &[(&str, &str, &str)] = &[
     ("＄", "full-width dollar", "full-width dollars"),
 ];
 
-/// What is said in the place of frequent redirections.
+/// The words that replace frequent redirections.
 const COMPOSITES: &[(&str, &str)] = &[
     ("2>&1", "with errors"),
     ("2>/dev/null", "without errors"),
@@ -126,7 +126,7 @@ const COMPOSITES: &[(&str, &str)] = &[
     ("&> /dev/null", "without any output"),
 ];
 
-/// What a token or sign is called in prose, where it differs.
+/// The names of tokens and signs in prose, if they differ.
 const PROSE: &[(&str, &str)] = &[
     ("->", "to"),
     ("-->", "to"),
@@ -174,7 +174,7 @@ const PROSE: &[(&str, &str)] = &[
     ("✘", "cross mark"),
 ];
 
-/// Pictures that agents use, by a short name.
+/// Pictures that agents use, with a short name.
 const PICTURES: &[(&str, &str)] = &[
     ("✅", "check mark"),
     ("✔", "check mark"),
@@ -285,7 +285,7 @@ const PICTURES: &[(&str, &str)] = &[
 /// Abbreviations with stops inside.
 const ABBREVIATIONS: &[&str] = &["e.g.", "i.e.", "a.m.", "p.m.", "U.S.", "U.K.", "a.k.a."];
 
-/// What stands behind a fence, and what is said.
+/// The language tags after a fence, and their spoken names.
 const LANGUAGES: &[(&str, &str)] = &[
     ("rs", "Rust"),
     ("js", "JavaScript"),

@@ -1,19 +1,19 @@
 //! Which characters a person can neither see nor hear.
 //!
-//! Responsibilities: telling letters from invisible things, and the two kinds of invisible things
-//! that a text needs (joiners, variation selectors) by what stands beside them. Not here: taking
-//! anything out of a text (`clean`).
+//! Responsibilities: distinguishing letters from invisible characters, and judging by their neighbours the two kinds
+//! of invisible characters that a text needs (joiners, variation selectors). Not here: removing anything from a text
+//! (`clean`).
 
-/// Returns whether a character is invisible wherever it stands.
+/// Returns whether a character is invisible in any context.
 ///
-/// Joiners and variation selectors are not: they are judged by their neighbours, see `joins` and
-/// `selects`. White space is not: a person hears it as a gap.
+/// Joiners and variation selectors do not count: they are judged by their neighbours, see `joins` and
+/// `selects`. White space does not count: a person hears it as a gap.
 pub fn is_hidden(c: char) -> bool {
     match c {
         ' '..='~' => false,
         '\0'..='\u{9f}' => !c.is_whitespace(),
         '\u{ad}' => true,
-        // Scripts in everyday use, so that most text never asks the slow question below.
+        // Scripts in everyday use, so that most text never reaches the slow check below.
         '\u{a1}'..='\u{24f}' | '\u{3a3}'..='\u{52f}' => false,
         '\u{5d0}'..='\u{5ea}' | '\u{620}'..='\u{6dc}' | '\u{900}'..='\u{97f}' => false,
         '\u{2010}'..='\u{2027}' | '\u{2190}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' => false,
@@ -22,21 +22,21 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{30a1}'..='\u{30fe}'
         | '\u{4e00}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7a3}' => false,
-        // Fillers and blanks that are letters or signs by name and nothing to the eye.
+        // Fillers and blanks that are letters or signs by name but invisible.
         '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' => true,
         '\u{3164}' | '\u{ffa0}' | '\u{fffc}' | '\u{1d159}' => true,
         '\u{180b}'..='\u{180f}' => true,
-        // Tags, and the selectors beyond the first sixteen, which `selects` has not taken.
+        // Tags, and the variation selectors that `selects` has not accepted.
         '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}' => true,
         _ => !c.is_whitespace() && !is_graphic(c),
     }
 }
 
-/// Returns whether the standard library's Unicode tables know a character as something printable,
-/// which unassigned code points, private ones, format characters and controls are not.
+/// Returns whether the standard library's Unicode tables list a character as printable,
+/// which excludes unassigned and private code points, format characters and controls.
 ///
-/// The standard library answers this only through its escapes. It escapes a combining mark too when
-/// that comes first, so the character is asked about behind a letter.
+/// The standard library reveals this only through its escapes. It also escapes a combining mark in first
+/// place, so the character is tested after a letter.
 fn is_graphic(c: char) -> bool {
     let mut bytes = [b'a'; 5];
     let length = 1 + c.encode_utf8(&mut bytes[1..]).len();
@@ -44,7 +44,7 @@ fn is_graphic(c: char) -> bool {
         .is_ok_and(|text| text.escape_debug().nth(1) != Some('\\') || c == '\\')
 }
 
-/// Returns whether a joiner (U+200C, U+200D) does its work between two characters.
+/// Returns whether a joiner (U+200C, U+200D) has an effect between two characters.
 pub(super) fn joins(joiner: char, before: Option<char>, after: Option<char>) -> bool {
     let Some(before) = before else { return false };
     if is_virama(before) {
@@ -57,8 +57,8 @@ pub(super) fn joins(joiner: char, before: Option<char>, after: Option<char>) -> 
             && is_pictograph(after))
 }
 
-/// Returns whether a variation selector does its work between two characters: at most one, on a
-/// picture, a keycap or a Han character. Chains of selectors can carry a hidden message.
+/// Returns whether a variation selector has an effect between two characters: at most one, on a
+/// picture, a keycap, a Han or a Mongolian character. Chains of selectors can carry a hidden message.
 pub(super) fn selects(selector: char, before: Option<char>, after: Option<char>) -> bool {
     let Some(before) = before else { return false };
     match selector {
@@ -90,7 +90,7 @@ fn is_virama(c: char) -> bool {
     matches!(c, '\u{900}'..='\u{d7f}') && u32::from(c) & 0x7f == 0x4d || c == '\u{dca}'
 }
 
-/// Arabic and its kin, the Indic scripts, Tibetan, Burmese, Khmer and Mongolian.
+/// Returns whether a character is Arabic or of a related script, Indic, Tibetan, Burmese, Khmer or Mongolian.
 fn is_joining_script(c: char) -> bool {
     matches!(c,
         '\u{620}'..='\u{8ff}' | '\u{900}'..='\u{109f}' | '\u{1780}'..='\u{18af}'

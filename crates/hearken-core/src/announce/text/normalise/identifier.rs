@@ -1,25 +1,25 @@
-//! Names and ids out of programs: what is said of them in prose.
+//! Names and ids from programs, as they are spoken in prose.
 //!
-//! Responsibilities: words inside camelCase, ids that nobody wants to hear. Not here: the signs
+//! Responsibilities: words inside camelCase, ids that nobody wants to hear in full. Not here: the signs
 //! between such names (`token`), times (`moment`).
 
 use super::spoken::Spoken;
 use super::words::{Words, fill};
 
-/// The shortest run of hexadecimal digits that is taken for an id: git's short hashes.
+/// The shortest run of hexadecimal digits that counts as an id: git's short hashes.
 const SHORT_HEX: usize = 7;
 
-/// The shortest run of mixed letters and digits that is taken for an id: no word or version of
-/// everyday use changes between them so often in so many characters.
+/// The shortest run of mixed letters and digits that counts as an id: no common word or version
+/// switches between them so often in so many characters.
 const SHORT_ID: usize = 16;
 
-/// How often such an id changes between letters and digits, at least.
+/// The fewest switches between letters and digits in such an id.
 const CHANGES: usize = 3;
 
-/// How much of an id is said.
+/// How many characters of an id are spoken.
 const SAID: usize = 4;
 
-/// Says a run of ASCII letters and digits.
+/// Speaks a run of ASCII letters and digits.
 pub(super) fn say_name(run: &str, words: &Words, spoken: &mut Spoken) {
     if is_id(run) {
         say_id(run, words, spoken);
@@ -31,7 +31,7 @@ pub(super) fn say_name(run: &str, words: &Words, spoken: &mut Spoken) {
         let (before, here) = (bytes[at - 1], bytes[at]);
         let after = bytes.get(at + 1).copied().unwrap_or(b'0');
         let new_word = here.is_ascii_uppercase() && before.is_ascii_lowercase();
-        // The last capital of several begins the next word, except in a plural such as "APIs".
+        // The last of several capitals begins the next word, except in a plural such as "APIs".
         let plural = after == b's' && at + 2 == bytes.len();
         let last_capital = before.is_ascii_uppercase()
             && here.is_ascii_uppercase()
@@ -46,7 +46,7 @@ pub(super) fn say_name(run: &str, words: &Words, spoken: &mut Spoken) {
     spoken.text(&run[start..]);
 }
 
-/// Says the start of an id.
+/// Speaks the start of an id.
 pub(super) fn say_id(id: &str, words: &Words, spoken: &mut Spoken) {
     let start = id.get(..SAID).unwrap_or(id);
     spoken.word(&fill(&words.id, &[("start", start)]));

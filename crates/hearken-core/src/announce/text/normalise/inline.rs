@@ -1,4 +1,4 @@
-//! A line of prose: plain words fast, marks and links where they are.
+//! A line of prose: plain words quickly, marks and links where they occur.
 //!
 //! Responsibilities: finding the tokens, the marks around them, inline code, links. Not here: where
 //! inline code is (`span`), what is inside a token (`token`), what a line is (`prose`).
@@ -12,7 +12,7 @@ use super::token;
 use super::words::Words;
 use crate::announce::text::markdown::{Span, spans};
 
-/// What a byte can mean for a token, as bits.
+/// What a byte can mean within a token, as bits.
 const LOWER: u8 = 1;
 const UPPER: u8 = 2;
 const DIGIT: u8 = 4;
@@ -43,7 +43,7 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-/// HTML tags that stand inside a word or sentence without parting it.
+/// HTML tags that occur inside a word or sentence without splitting it.
 const INLINE_TAGS: [&str; 12] = [
     "a", "b", "code", "em", "i", "kbd", "s", "span", "strong", "sub", "sup", "u",
 ];
@@ -53,7 +53,7 @@ const BLOCK_TAGS: [&str; 12] = [
     "br", "details", "div", "hr", "li", "ol", "p", "pre", "summary", "td", "tr", "ul",
 ];
 
-/// Puts a line's words behind what was spoken before.
+/// Appends the words of a line to the spoken text.
 pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
     let mut inline = Inline {
         line,
@@ -66,7 +66,7 @@ pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
     };
     let bytes = line.as_bytes();
     let mut at = 0;
-    // A stretch of plain words with one space between them is put in at once.
+    // A stretch of plain words with single spaces is appended in one step.
     let mut plain = 0..0;
     while at < bytes.len() {
         if bytes[at] == b' ' {
@@ -104,7 +104,7 @@ fn put(line: &str, plain: &std::ops::Range<usize>, spoken: &mut Spoken) {
     }
 }
 
-/// Finds a token's end and whether it is a word that can be said as it is.
+/// Returns a token's end, and whether it is a word that can be spoken as it is.
 fn scan(line: &str, start: usize) -> (usize, bool) {
     match end_of_usual(line.as_bytes(), start) {
         Some(end) => (end, true),
@@ -124,7 +124,7 @@ fn scan_any(line: &str, start: usize) -> (usize, bool) {
         if class == SPACE {
             break;
         }
-        // A capital behind a small letter, two stops in a row, a letter behind a stop.
+        // A capital after a lower-case letter, two stops in a row, a letter after a stop.
         odd |= (class == UPPER && last == LOWER) || (last == STOP && class == STOP);
         odd |= last == STOP && class != STOP && (bytes[at - 1] == b':' || bytes[at - 1] == b'.');
         capitals += usize::from(class == UPPER);
@@ -145,8 +145,8 @@ fn scan_any(line: &str, start: usize) -> (usize, bool) {
     (at, !is_odd)
 }
 
-/// Finds the end of a token that is a word of small letters, which may begin with a capital and end with one stop: that
-/// is what most are, and all of them can be said as they are.
+/// Returns the end of a token that consists of lower-case letters, possibly with an initial capital and a final stop:
+/// most tokens do, and all of these can be spoken as they are.
 fn end_of_usual(bytes: &[u8], start: usize) -> Option<usize> {
     let class = |at: usize| bytes.get(at).map(|b| CLASSES[usize::from(*b)]);
     if class(start)? & (LOWER | UPPER) == 0 {
@@ -162,14 +162,14 @@ fn end_of_usual(bytes: &[u8], start: usize) -> Option<usize> {
     matches!(class(at), None | Some(SPACE)).then_some(at)
 }
 
-/// Returns whether a token has letters of any script and ordinary punctuation only.
+/// Returns whether a token contains only letters of any script and ordinary punctuation.
 fn is_foreign_word(token: &str) -> bool {
     let bytes = token.as_bytes();
     let mut at = 0;
     while let Some(&first) = bytes.get(at) {
         at += match first {
             0..0x80 => 1,
-            // U+0100 to U+0FFF, U+4000 to U+D7FF, told by their first bytes: almost all there is.
+            // U+0100 to U+0FFF, U+4000 to U+D7FF, recognised by their first bytes: almost all that occurs.
             0xc4..=0xdf => 2,
             0xe0 | 0xe4..=0xed => 3,
             _ => match token[at..].chars().next().filter(|c| is_ordinary(*c)) {
@@ -194,7 +194,7 @@ fn is_ordinary(c: char) -> bool {
     }
 }
 
-/// Remembers where the next of a sign is, so that looking ahead stays linear.
+/// The place of the next occurrence of a sign, remembered so that looking ahead stays linear.
 struct Ahead {
     sign: u8,
     found: Option<usize>,
@@ -210,7 +210,7 @@ impl Ahead {
         }
     }
 
-    /// Finds the first one at or behind a place; places must not go back.
+    /// Returns the first occurrence at or after a place; places must not go back.
     fn from(&mut self, line: &str, at: usize) -> Option<usize> {
         let is_stale = self.found.is_some_and(|found| found < at);
         if !self.searched || is_stale {
@@ -225,24 +225,24 @@ impl Ahead {
 struct Inline<'a> {
     line: &'a str,
     words: &'a Words,
-    /// The last word was "link".
+    /// Whether the last word was "link".
     linked: bool,
-    /// Between an image's brackets.
+    /// Whether the current place is between an image's brackets.
     image: bool,
     parenthesis: Ahead,
     space: Ahead,
-    /// The line's inline code that was not reached yet, once a backtick was.
+    /// The line's inline code that was not reached yet; computed at the first backtick.
     spans: Option<Peekable<IntoIter<Span>>>,
 }
 
 impl Inline<'_> {
-    /// Returns what stands between two places; gives the place to go on from, which is behind a link's
-    /// address when the token had one.
+    /// Speaks the text between two places; returns the place to continue from, which is after a link's
+    /// address if the token had one.
     fn token(&mut self, start: usize, end: usize, spoken: &mut Spoken) -> usize {
         let mut from = start;
         let mut at = start;
         while at < end {
-            // Only these signs can begin a mark; all of them are one byte.
+            // Only these signs can begin a mark; each is one byte.
             let marks = |b: &u8| matches!(b, b'`' | b']' | b'!' | b'<');
             let Some(ahead) = self.line.as_bytes()[at..end].iter().position(marks) else {
                 break;
@@ -268,7 +268,7 @@ impl Inline<'_> {
                         self.linked = true;
                     }
                     self.image = false;
-                    // What follows without a space belongs to the next round, as do stops.
+                    // Stops are handled here; other text that follows without a space belongs to the next round.
                     return self.stops(close + 1, spoken);
                 }
                 at += 2;
@@ -289,14 +289,14 @@ impl Inline<'_> {
                 at += 1;
             }
         }
-        // Code may reach beyond the token; what follows it belongs to the next round.
+        // Code may extend beyond the token; what follows it belongs to the next round.
         if from < end {
             self.part(from, end, spoken);
         }
         end.max(from)
     }
 
-    /// Finds the inline code that begins with the backticks at a place; places must not go back.
+    /// Returns the inline code that begins with the backticks at a place; places must not go back.
     fn span(&mut self, at: usize) -> Option<Span> {
         let line = self.line;
         let spans = self
@@ -306,7 +306,7 @@ impl Inline<'_> {
         spans.next_if(|span| span.start == at)
     }
 
-    /// Says inline code as in a question, to the sign; a name or an address as everywhere.
+    /// Speaks inline code sign by sign, as in a question, but a name or an address as everywhere else.
     fn code(&self, code: &str, spoken: &mut Spoken) {
         let code = code.trim();
         let name = code.strip_suffix("()").unwrap_or(code);
@@ -317,7 +317,7 @@ impl Inline<'_> {
         }
     }
 
-    /// Finds the parenthesis that closes a link's address.
+    /// Returns the parenthesis that closes a link's address.
     fn destination(&mut self, at: usize) -> Option<usize> {
         let mut close = self.parenthesis.from(self.line, at)?;
         let is_titled = |space: usize| self.line[space..].trim_start().starts_with(['"', '\'']);
@@ -328,7 +328,7 @@ impl Inline<'_> {
         {
             return None;
         }
-        // An address may hold pairs of its own.
+        // An address may contain pairs of its own.
         let opened = self.line[at..close].bytes().filter(|b| *b == b'(').count();
         for _ in 0..opened {
             if self.line.as_bytes().get(close + 1) != Some(&b')') {
@@ -339,7 +339,7 @@ impl Inline<'_> {
         Some(close)
     }
 
-    /// Puts stops right behind the last word.
+    /// Appends stops directly to the last word; returns the place after them.
     fn stops(&mut self, at: usize, spoken: &mut Spoken) -> usize {
         let rest = &self.line[at..];
         let after = rest.trim_start_matches(['*', '_', ')', '.', ',', ';', ':', '!', '?']);
@@ -350,7 +350,7 @@ impl Inline<'_> {
         at + stops.len()
     }
 
-    /// Says a part of a token that has no link or backtick inside.
+    /// Speaks a part of a token that contains no link or backtick.
     fn part(&mut self, start: usize, end: usize, spoken: &mut Spoken) {
         let part = &self.line[start..end];
         if part.is_empty() {
@@ -360,7 +360,7 @@ impl Inline<'_> {
         if self.repeated(part, spoken) {
             return;
         }
-        // Between two of them stands a name's kind, a mark or an address; one alone compares or redirects.
+        // A pair of them encloses a type argument, a mark or an address; a single one compares or redirects.
         let angled = match part.bytes().position(|b| b == b'<') {
             Some(open) => part.as_bytes()[open..].contains(&b'>'),
             None => false,
@@ -369,7 +369,7 @@ impl Inline<'_> {
             token::say(part, angled, self.words, spoken);
             return;
         }
-        // A star before a dot stands for any name; it emphasises nothing that it does not close.
+        // A star before a dot stands for any name; it is no emphasis unless it is closed.
         let glob = part.starts_with("*.") && !part[1..].contains('*');
         let marks = move |c| c == '_' || c == '*' && !glob;
         let opens = move |c| matches!(c, '[' | '{') || c == '<' && angled || marks(c);
@@ -416,7 +416,7 @@ impl Inline<'_> {
         }
     }
 
-    /// Says a token that is one sign many times.
+    /// Speaks a token that is a run of one sign; returns whether it was one.
     fn repeated(&self, part: &str, spoken: &mut Spoken) -> bool {
         let Some(c) = part.chars().next().filter(|c| !c.is_alphanumeric()) else {
             return false;
@@ -438,7 +438,7 @@ fn spoken_link(middle: &str) -> bool {
     middle.as_bytes().contains(&b':') && middle.contains("://") || middle.starts_with("www.")
 }
 
-/// Measures an HTML tag without attributes at the beginning of a text.
+/// Returns the length of an HTML tag without attributes at the start of a text.
 fn tag(text: &str) -> Option<usize> {
     let name = text.strip_prefix('<')?;
     let name = name.strip_prefix('/').unwrap_or(name);

@@ -1,7 +1,7 @@
-//! A text to the letter, for the eye: two texts that differ never look the same.
+//! A text exactly as written, for the eye: two different texts never look the same.
 //!
-//! Responsibilities: naming in brackets what can't be seen: the end of a line, tabs, several spaces, look-alikes, hidden
-//! characters. Not here: how it is said (`command`, `signs`), how wide a row is (`wrap`).
+//! Responsibilities: naming in brackets what can't be seen: line endings, tabs, several spaces, look-alikes, hidden
+//! characters. Not here: how it is spoken (`command`, `signs`), how wide a row is (`wrap`).
 
 use std::borrow::Cow;
 
@@ -10,27 +10,27 @@ use super::command::trimmed;
 use super::odd::{Odd, masked_letter, odd_at, run_around};
 use super::words::{Words, fill};
 
-/// Returns a text to the letter, each of its lines on a row of its own.
+/// Returns a text exactly as written, each of its lines on a row of its own.
 ///
-/// What can't be seen is named in brackets: `[new line]`, `[tab]`, `[3 spaces]`. A bracket that could begin such a name is
-/// doubled.
+/// What can't be seen is named in brackets: `[new line]`, `[tab]`, `[3 spaces]`. A bracket that could begin such a
+/// name is doubled.
 pub fn literal(text: &str, words: &Words) -> String {
     shown(text, words, true, odd_at)
 }
 
-/// Does the same on one row.
+/// Returns the same on one row.
 pub fn inline(text: &str, words: &Words) -> String {
     shown(text, words, false, odd_at)
 }
 
-/// Returns the text of a question to the letter: as [`literal`], but signs and blanks that running text may have stay as
-/// they are.
+/// Returns the text of a question exactly as written: like [`literal`], except that signs and blanks that may occur
+/// in running text are left as they are.
 pub fn asked(text: &str, words: &Words) -> String {
     let clean: Vec<Cow<'_, str>> = text.split('\t').map(clean_lines).collect();
     shown(&clean.join("\t"), words, true, masked_letter)
 }
 
-/// Finds what is odd about a character within its word.
+/// A function that returns what is odd about a character within its word.
 type Find = fn(char, &str) -> Option<Odd>;
 
 fn shown(text: &str, words: &Words, rows: bool, find: Find) -> String {
@@ -67,7 +67,7 @@ fn shown(text: &str, words: &Words, rows: bool, find: Find) -> String {
     shown
 }
 
-/// Shows a run of white space; returns its length in bytes.
+/// Adds a run of white space; returns its length in bytes.
 fn white_space(shown: &mut String, rest: &str, words: &Words, rows: bool) -> usize {
     let after = rest.trim_start_matches([' ', '\t', '\n']);
     let run = rest.get(..rest.len() - after.len()).unwrap_or_default();
@@ -103,7 +103,7 @@ fn push_name(shown: &mut String, name: &str) {
     shown.push(']');
 }
 
-/// Returns whether a bracket and what follows could be taken for one of the names that are put in brackets.
+/// Returns whether a bracket and what follows could be mistaken for one of the bracketed names.
 fn is_name(rest: &str, words: &Words) -> bool {
     let inner = rest.trim_start_matches('[');
     let Some((inner, _)) = inner.split_once(']') else {

@@ -1,12 +1,12 @@
 //! Written text into spoken words.
 //!
-//! Responsibilities: cleaning a text for every way out, and three readings of it: prose (structure
-//! in words, long things short), questions (nothing left out) and commands (every sign said). Not
-//! here: where sentences end (`sentence`), who says them when (`queue`).
+//! Responsibilities: cleaning a text for every output, and three readings of it: prose (structure
+//! in words, long things shortened), questions (nothing left out) and commands (every sign spoken). Not
+//! here: where sentences end (`sentence`), when they are spoken (`queue`).
 //!
-//! Mental model: every reading cleans first, then walks the text once from left to right and puts
-//! words into `spoken::Spoken`, which keeps the spaces right. No reading looks back, and a look
-//! ahead is remembered, so that the time is linear whatever an agent sends. Every word that is not
+//! Mental model: every reading cleans first, then goes through the text once from left to right and puts
+//! words into `spoken::Spoken`, which takes care of the spaces. No reading looks back, and a look
+//! ahead is remembered, so that the time is linear, whatever an agent sends. Every word that is not
 //! in the text comes from [`Words`].
 
 mod clean;

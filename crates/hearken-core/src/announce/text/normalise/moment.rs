@@ -1,20 +1,20 @@
 //! ISO 8601 days and moments in words.
 //!
-//! Responsibilities: telling a moment with a zone by its distance from now, everything else by its
+//! Responsibilities: expressing a moment with a zone by its distance from now, everything else by its
 //! date. Not here: finding them in a text (`token`).
 
 use jiff::Timestamp;
 
 use super::words::{Sign, Words, fill};
 
-/// Up to this many days a moment is told by its distance; farther off, a date says more.
+/// Up to this many days, a moment is expressed by its distance; beyond that, a date says more.
 const NEAR_DAYS: i64 = 14;
 
-/// Up to this many hours a distance is told in hours: "26 hours ago" is clearer than "1 day ago".
+/// Up to this many hours, a distance is given in hours: "26 hours ago" is clearer than "1 day ago".
 const NEAR_HOURS: i64 = 48;
 
-/// Says an ISO 8601 day or moment in words; nothing when a text is none. A moment is told by its distance
-/// from `now`, which is asked for once there is one.
+/// Returns an ISO 8601 day or moment in words; `None` if the text is neither. A moment is expressed by its distance
+/// from `now`, which is called only if the text goes beyond a day.
 pub(super) fn time(
     text: &str,
     words: &Words,
@@ -69,7 +69,7 @@ pub(super) fn time(
     Some(fill(&words.moment, &[("date", &date), ("time", &time)]))
 }
 
-/// Tells a moment by its distance; nothing when it has no zone, is far off, or is none.
+/// Returns a moment by its distance; `None` if it has no zone, is far off, or is no moment at all.
 fn relative(text: &str, words: &Words, now: Timestamp) -> Option<String> {
     let moment: Timestamp = text.parse().ok()?;
     let seconds = moment.as_second().saturating_sub(now.as_second());

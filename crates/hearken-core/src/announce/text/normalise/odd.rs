@@ -1,7 +1,7 @@
 //! Characters that are not what they look like: look-alikes, unusual blanks, hidden characters and loose marks.
 //!
-//! Responsibilities: finding them in a command, a path, an address or a name, and what each is called. Not here: how the
-//! rest of such a text is said (`command`) or shown (`literal`).
+//! Responsibilities: finding them in a command, a path, an address or a name, and naming each. Not here: how the
+//! rest of such a text is spoken (`command`) or shown (`literal`).
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
@@ -15,9 +15,9 @@ use crate::announce::text::skeleton::skeleton;
 pub(super) enum Odd {
     /// It looks like these ASCII characters.
     LookAlike(String),
-    /// A blank that is no space.
+    /// A blank other than a space.
     Blank,
-    /// Nothing of it can be seen or heard.
+    /// A character that can be neither seen nor heard.
     Hidden,
     /// A mark that changes the character before it.
     Mark,
@@ -26,7 +26,7 @@ pub(super) enum Odd {
 }
 
 impl Odd {
-    /// Returns what it is called, with its code: two characters never have the same name.
+    /// Returns its name, which includes the code point: two characters never have the same name.
     pub(super) fn name(&self, c: char, words: &Words) -> String {
         let code = format!("U+{:04X}", u32::from(c));
         let template = match self {
@@ -44,8 +44,8 @@ impl Odd {
     }
 }
 
-/// Returns the look-alike of a letter inside a word that has ASCII letters, too, if a character is one. In running text,
-/// nothing else is odd. `run` holds the letters and digits around it.
+/// Returns the look-alike if a character is a letter that resembles ASCII inside a word with real ASCII letters or
+/// digits. In running text, nothing else is odd. `run` is the letters and digits around it.
 pub(super) fn masked_letter(c: char, run: &str) -> Option<Odd> {
     let is_letter = c.is_alphabetic() && c.nfkc().eq([c]);
     let has_ascii = run.bytes().any(|byte| byte.is_ascii_alphanumeric());
@@ -53,7 +53,7 @@ pub(super) fn masked_letter(c: char, run: &str) -> Option<Odd> {
     Some(Odd::LookAlike(letter))
 }
 
-/// Returns what is odd about a character, if anything is. `run` holds the letters and digits around it.
+/// Returns what is odd about a character, if anything. `run` is the letters and digits around it.
 pub(super) fn odd_at(c: char, run: &str) -> Option<Odd> {
     if (' '..='~').contains(&c) || matches!(c, '\n' | '\t') {
         return None;
@@ -74,12 +74,12 @@ pub(super) fn odd_at(c: char, run: &str) -> Option<Odd> {
     }
 }
 
-/// Joins or selects what stands beside it, and can't be seen itself.
+/// Returns whether a character joins or selects its neighbours, and is itself invisible.
 fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Returns the ASCII characters that a character can be taken for, if there are any.
+/// Returns the ASCII characters for which a character can be mistaken, if any.
 pub(super) fn looks_like(c: char) -> Option<String> {
     if c.is_ascii() {
         return None;
@@ -93,7 +93,7 @@ pub(super) fn looks_like(c: char) -> Option<String> {
     (seen.is_ascii() && !seen.is_empty()).then_some(seen)
 }
 
-/// Returns whether a run of letters is a word of another script: none of them is ASCII's, and not all look as if they were.
+/// Returns whether a run of letters is a word of another script: none is ASCII, and not all look like ASCII.
 fn is_of_one_script(run: &str) -> bool {
     let has_ascii = run.bytes().any(|byte| byte.is_ascii_alphanumeric());
     let has_own = run
@@ -102,7 +102,7 @@ fn is_of_one_script(run: &str) -> bool {
     !has_ascii && has_own
 }
 
-/// Returns a text with the ASCII characters in the places of those that look like them; `None` where there are none.
+/// Returns a text with look-alikes replaced by the ASCII characters that they resemble; `None` if it has none.
 pub fn unmasked(text: &str) -> Option<String> {
     if text.is_ascii() {
         return None;
@@ -129,7 +129,7 @@ pub fn unmasked(text: &str) -> Option<String> {
 
 /// Returns the letters, digits and marks around a place.
 pub(super) fn run_around(text: &str, at: usize) -> &str {
-    // Far more than any word has: a text of letters alone must not be looked through once for each of them.
+    // Far more than any word has: a text of only letters must not be searched once for each of them.
     const MOST: usize = 64;
     let belongs =
         |c: &char| c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(*c);

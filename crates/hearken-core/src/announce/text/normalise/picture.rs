@@ -1,25 +1,25 @@
 //! Pictures, flags and drawings inside a text.
 //!
-//! Responsibilities: how far such a cluster reaches and what it is called. Not here: whether it is
-//! said at all.
+//! Responsibilities: how far such a cluster extends and what it is called. Not here: whether it is
+//! spoken at all.
 
 use super::hidden::{is_pictograph, is_selector};
 use super::words::{Words, fill};
 
-/// What is found at a place that is not a letter.
+/// A character or cluster that is not a letter.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Picture {
     /// A picture with a short name.
     Named(String),
-    /// A picture or symbol without one.
+    /// A picture or symbol without a name.
     Nameless,
-    /// Lines, blocks and braille patterns: so many.
+    /// This many lines, blocks or braille patterns.
     Drawing(usize),
     /// A mark that only changes how its neighbour looks.
     Mark,
 }
 
-/// Looks at the beginning of a text; gives what it is and its length in bytes.
+/// Returns the picture at the start of a text, and its length in bytes.
 pub(super) fn picture_at(text: &str, words: &Words) -> Option<(Picture, usize)> {
     let c = text.chars().next()?;
     if c < '\u{200c}' {
@@ -30,7 +30,7 @@ pub(super) fn picture_at(text: &str, words: &Words) -> Option<(Picture, usize)> 
         let length = text.len() - rest.len();
         return Some((Picture::Drawing(text[..length].chars().count()), length));
     }
-    // Joined pictures are taken together below; this joiner follows a sign that is said alone. One
+    // Joined pictures are handled together below; this joiner follows a sign that is spoken alone. One
     // that `clean` has left inside a word belongs to the word.
     if c == '\u{200d}' && text.chars().nth(1).is_some_and(is_pictograph) {
         return Some((Picture::Mark, c.len_utf8()));
@@ -56,7 +56,7 @@ pub(super) fn picture_at(text: &str, words: &Words) -> Option<(Picture, usize)> 
     ))
 }
 
-/// Measures a picture with its marks and everything that is joined to it.
+/// Returns the length of a picture with its marks and everything that is joined to it.
 fn cluster(text: &str) -> usize {
     let mut joined = true;
     text.char_indices()
@@ -81,7 +81,7 @@ fn regional(c: char) -> Option<char> {
         .and_then(char::from_u32)
 }
 
-/// Lines, boxes, blocks, shades, and the braille patterns that spinners are made of.
+/// Returns whether a character is a line, box, block or shade, or a braille pattern, of which spinners are made.
 fn is_drawing(c: char) -> bool {
     matches!(c, '\u{2500}'..='\u{25a9}' | '\u{2800}'..='\u{28ff}' | '\u{1fb00}'..='\u{1fbef}' | '\u{23ba}'..='\u{23bd}')
 }

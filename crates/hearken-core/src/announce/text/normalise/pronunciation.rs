@@ -1,7 +1,7 @@
-//! The user's own dictionary: how a word is to be said.
+//! The user's own dictionary: how words are pronounced.
 //!
 //! Responsibilities: whole-word replacements, applied last to spoken words. Not here: the
-//! configuration that they are read from.
+//! configuration from which they are read.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use super::clean::clean;
 
 /// The replacements of a user's dictionary.
 ///
-/// A word that is written without capitals is found in any case; one with capitals only as it is.
+/// A word written without capitals is found in any case; one with capitals only as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pronunciation {
-    /// By the first character in lower case; in each list the longest first.
+    /// The entries by their first character in lower case, the longest first.
     entries: HashMap<char, Vec<Entry>>,
 }
 
@@ -26,9 +26,9 @@ struct Entry {
 }
 
 impl Pronunciation {
-    /// Makes a dictionary out of pairs: the word as it is spoken otherwise, and what is said for it.
+    /// Creates a dictionary from pairs: a word as it would be spoken, and its replacement.
     ///
-    /// An empty word is left out; of two equal ones the later counts.
+    /// An empty word is left out; of two equal ones, the later counts.
     pub fn new<I, F, T>(pairs: I) -> Self
     where
         I: IntoIterator<Item = (F, T)>,
@@ -58,7 +58,7 @@ impl Pronunciation {
         self.entries.is_empty()
     }
 
-    /// Replaces every whole word that the dictionary has; what was put in is not looked at again.
+    /// Replaces every whole word that is in the dictionary; replacements are not searched again.
     pub fn apply<'a>(&self, spoken: &'a str) -> Cow<'a, str> {
         if self.entries.is_empty() {
             return Cow::Borrowed(spoken);
@@ -112,7 +112,7 @@ impl Pronunciation {
     }
 }
 
-/// Measures how much of a text equals a word in any case.
+/// Returns how many bytes at the start of a text equal a word in any case.
 fn prefix(text: &str, word: &str) -> Option<usize> {
     let mut chars = text.chars();
     let mut length = 0;

@@ -1,6 +1,6 @@
 //! Prose with Markdown in it, line by line, in spoken words.
 //!
-//! Responsibilities: what is said of headings, lists, quotes, tables; the pauses between them. Not here: which
+//! Responsibilities: how headings, lists, quotes and tables are spoken; the pauses between them. Not here: which
 //! line is which (`markdown`), what is inside a line (`inline`).
 
 use jiff::Timestamp;
@@ -13,21 +13,21 @@ use crate::announce::text::markdown::{
     Begins, Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter,
 };
 
-/// How many characters of a fence's language are said.
+/// How many characters of a fence's language are spoken.
 const LANGUAGE: usize = 20;
 
-/// The template of what is said as it is.
+/// The template for text that is spoken as it is.
 const TEXT: &str = "{text}";
 
-/// Speaks a text as prose: structure in words, long things short, signs without sound dropped.
+/// Returns a text as spoken prose: structure in words, long things shortened, signs without sound dropped.
 ///
-/// A fence alone is told as the start of code when it names a language, and else as its end. For
-/// the pieces of one output a [`Reader`] knows better. Source: `Text into speech`.
+/// A lone fence counts as the start of code if it names a language, and otherwise as its end. For
+/// the pieces of one output, a [`Reader`] knows which it is. Source: `Text into speech`.
 pub fn prose(text: &str, words: &Words) -> String {
     prose_at(text, words, None)
 }
 
-/// Speaks a text like [`prose`]; with `now`, moments are told by their distance from it.
+/// Returns a text as [`prose`] does; with `now`, moments are expressed by their distance from it.
 pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
     let bare = text.trim();
     if bare.len() >= 3 && (bare.bytes().all(|b| b == b'`') || bare.bytes().all(|b| b == b'~')) {
@@ -42,7 +42,7 @@ pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
     spoken
 }
 
-/// Reads the pieces of one output as prose and remembers the block that a piece broke off in.
+/// Reads the pieces of one output as prose, and remembers the block in which a piece ended.
 #[derive(Debug, Clone, Default)]
 pub struct Reader {
     place: Within,
@@ -53,12 +53,12 @@ pub struct Reader {
 pub struct Passage<'a> {
     /// The text as it was streamed.
     pub text: &'a str,
-    /// Where it begins, as who cut it knows.
+    /// Where it begins, as determined by the code that cut it.
     pub begins: Begins,
 }
 
 impl<'a> Passage<'a> {
-    /// Makes one that begins with a line of prose.
+    /// Creates a passage that begins with a line of prose.
     pub fn new(text: &'a str) -> Self {
         Self {
             text,
@@ -66,8 +66,8 @@ impl<'a> Passage<'a> {
         }
     }
 
-    /// Returns the lines, each with whether it begins where a line does. What ends or begins the passage
-    /// is the line's end that parts it from its neighbours: no empty line.
+    /// Returns the lines, each with whether it starts at the beginning of a line. A newline at either end of the
+    /// passage only separates it from its neighbours and is not an empty line.
     pub(super) fn lines(self) -> impl Iterator<Item = (&'a str, bool)> {
         let bare = self.text.trim_start_matches(['\n', '\r']);
         let skipped = &self.text[..self.text.len() - bare.len()];
@@ -79,19 +79,19 @@ impl<'a> Passage<'a> {
     }
 }
 
-/// What the next line stands in.
+/// What contains the next line.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Within {
     /// Between blocks, or in a paragraph.
     #[default]
     Text,
-    /// Behind a fence.
+    /// After an opening fence.
     Code(Code),
-    /// Behind a table's first row.
+    /// After a table's first row.
     Table(Table),
 }
 
-/// An open block of code.
+/// An open code block.
 #[derive(Debug, Clone)]
 pub(super) struct Code {
     pub(super) fence: Fence,
@@ -99,14 +99,14 @@ pub(super) struct Code {
 }
 
 impl Within {
-    /// Leaves a block of code in which the next passage does not begin.
+    /// Leaves an open code block if the next passage begins outside it.
     pub(super) fn enter(&mut self, begins: Begins) {
         if matches!(self, Self::Code(_)) && !begins.in_code() {
             *self = Self::Text;
         }
     }
 
-    /// Returns whether a line is a row of the open table, or of one that begins with it.
+    /// Returns whether a line is a row of the open table, or of a table that begins with it.
     pub(super) fn is_row(&self, line: &str, next: &str) -> bool {
         match self {
             Self::Table(table) => table.goes_on(line),
@@ -115,30 +115,30 @@ impl Within {
     }
 }
 
-/// Whether a line keeps a pause from its neighbours.
+/// Whether pauses separate a line from its neighbours.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// A paragraph's line, which may go on in the next.
+    /// A line of a paragraph, which may continue on the next one.
     Flowing,
-    /// An item, a heading, a row: a thing of its own.
+    /// An item, a heading, a row: a unit of its own.
     Block,
 }
 
 impl Reader {
-    /// Leaves a block of code in which the next passage does not begin.
+    /// Leaves an open code block if the next passage begins outside it.
     #[cfg(test)]
     pub(in crate::announce::text) fn enter(&mut self, begins: Begins) {
         self.place.enter(begins);
     }
 
-    /// Returns whether a block of code is open.
+    /// Returns whether a code block is open.
     #[cfg(test)]
     pub(in crate::announce::text) fn in_code(&self) -> bool {
         matches!(self.place, Within::Code(_))
     }
 
-    /// Speaks the next passage of the output; empty inside a block of code. With `now`, moments are told
-    /// by their distance from it.
+    /// Returns the spoken words of the output's next passage; empty inside a code block. With `now`, moments are
+    /// expressed by their distance from it.
     pub fn read(&mut self, passage: Passage<'_>, words: &Words, now: Option<Timestamp>) -> String {
         self.place.enter(passage.begins);
         if passage.text.bytes().all(|b| matches!(b, b'\n' | b'\r')) {
@@ -158,7 +158,7 @@ impl Reader {
         spoken.finish()
     }
 
-    /// Speaks a passage of any lines.
+    /// Speaks a passage of any number of lines.
     fn by_lines(&mut self, passage: Passage<'_>, words: &Words, spoken: &mut Spoken) {
         let mut last = Shape::Flowing;
         let mut opened_here = false;
@@ -194,7 +194,7 @@ impl Reader {
             }
             let below = lines.peek().map_or("", |(line, _)| line.trim());
             let clean = clean_lines(line);
-            // What is cleaned may hold line ends of other kinds.
+            // The cleaned line may contain line endings of other kinds.
             let mut lines = clean.split('\n').map(str::trim).peekable();
             while let Some(line) = lines.next() {
                 if line.is_empty() {
@@ -288,7 +288,7 @@ impl Reader {
         Shape::Block
     }
 
-    /// Speaks a table's row: the first one as its headers, the others by them.
+    /// Speaks a table row: the first one as the headers, the others each with its header.
     fn row(&mut self, line: &str, words: &Words, spoken: &mut Spoken) {
         let now = spoken.now();
         let cells = cells(line).map(|cell| {
@@ -329,12 +329,12 @@ impl Reader {
     }
 }
 
-/// Returns the line of a passage that is one line of ASCII signs and begins with a letter, as nearly all do: it opens no block,
-/// and nothing is to be cleaned.
+/// Returns the line of a passage that is one line of ASCII characters and begins with a letter, as nearly all are: it
+/// opens no block and needs no cleaning.
 pub(super) fn only_line(text: &str) -> Option<&str> {
     let line = text.trim_ascii();
     let begins = line.as_bytes().first()?.is_ascii_alphabetic();
-    // Folded, as in `clean`.
+    // A fold, as in `clean`.
     let is_plain = |plain, b| plain & (b' '..0x7f).contains(&b);
     (begins && line.bytes().fold(true, is_plain)).then_some(line)
 }
@@ -347,7 +347,7 @@ fn say_opening(info: &str, words: &Words, spoken: &mut Spoken) {
     }
 }
 
-/// Returns the name of a programming language by the words behind a fence.
+/// Returns the name of a programming language, given the words after a fence.
 pub fn language_name(info: &str, words: &Words) -> Option<String> {
     let tag: String = info
         .chars()
@@ -379,7 +379,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// A passage of one plain line is said as it would be by its lines.
+        /// A passage of one plain line is spoken as it would be line by line.
         #[test]
         fn one_line_is_said_as_lines_are(
             // Any signs, or mostly marks around nothing.

@@ -1,13 +1,13 @@
 //! Prose with Markdown in it, made readable on a screen, in braille and by a screen reader.
 //!
-//! Responsibilities: taking away the marks that only a renderer needs, with every word, number and
-//! sign of the text kept. Not here: spoken words (`prose`).
+//! Responsibilities: removing the marks that only a renderer needs, while keeping every word, number and
+//! sign of the text. Not here: spoken words (`prose`).
 //!
 //! # Mental model
-//! Lines are read by eye, by finger and by somebody else's voice: "star star" before a word is noise
-//! to all three. A heading says that it is one, a table's cell comes with its column's header, a link
-//! is its words with the address behind them, a fence says where code begins and ends. Code itself is
-//! left as it is, to the sign. What is no mark by itself (`2 * 3`, `snake_case`, one star alone) stays.
+//! Lines are read by eye, by finger and by another program's voice: "star star" before a word is noise
+//! to all three. A heading says that it is one, a table cell comes with its column's header, a link
+//! is its words followed by the address, a fence says where code begins and ends. Code itself is
+//! left exactly as it is. What is not really a mark (`2 * 3`, `snake_case`, a lone star) stays.
 //!
 //! # Worked example
 //! `**Careful:** see [the guide](https://a.example/x).` is shown as
@@ -20,15 +20,15 @@ use crate::announce::text::markdown::{
     Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter, spans,
 };
 
-/// Shows the pieces of one output and remembers the block that a piece broke off in.
+/// Shows the pieces of one output, and remembers the block in which a piece ended.
 #[derive(Debug, Clone, Default)]
 pub struct Readable {
     place: Within,
 }
 
 impl Readable {
-    /// Shows the next passage of the output: prose on one line, each line of code on one of its own.
-    /// Empty where the passage is structure only.
+    /// Returns the output's next passage as shown: prose on one line, each line of code on a line of its own.
+    /// Empty if the passage is structure only.
     pub fn show(&mut self, passage: Passage<'_>, words: &Words) -> String {
         self.place.enter(passage.begins);
         if let Within::Text = self.place
@@ -43,7 +43,7 @@ impl Readable {
         self.by_lines(passage, words)
     }
 
-    /// Shows a passage of any lines.
+    /// Shows a passage of any number of lines.
     fn by_lines(&mut self, passage: Passage<'_>, words: &Words) -> String {
         let mut out = Shown {
             text: String::with_capacity(passage.text.len()),
@@ -65,7 +65,7 @@ impl Readable {
                             .map(|line| code.fence.bare(line).trim_end())
                         {
                             if !line.is_empty() {
-                                // Where a line of code begins says what it belongs to.
+                                // The indentation of a line of code shows what it belongs to.
                                 out.line(line);
                             }
                         }
@@ -118,7 +118,7 @@ impl Readable {
             Block::Rule => String::new(),
             Block::Heading(text) => capital(&fill(&words.heading, &[("text", &inline(text))])),
             Block::Quote(text) => capital(&fill(&words.quote, &[("text", &inline(text))])),
-            // An item's mark and number are read as well as heard.
+            // An item's mark and number are shown as well as spoken.
             Block::Item { .. } | Block::Text(_) => inline(line),
         }
     }
@@ -157,16 +157,16 @@ impl Readable {
     }
 }
 
-/// What is shown, line by line.
+/// The shown text, line by line.
 #[derive(Debug, Default)]
 struct Shown {
     text: String,
-    /// The last line is one of its own.
+    /// Whether the last line is closed, so that prose starts a new one.
     closed: bool,
 }
 
 impl Shown {
-    /// Goes on in prose, with one space between words.
+    /// Continues in prose, with one space between words.
     fn prose(&mut self, text: &str) {
         for word in text.split_whitespace() {
             if !self.text.is_empty() {
@@ -177,7 +177,7 @@ impl Shown {
         }
     }
 
-    /// Puts a line of its own, as it is.
+    /// Adds a separate line, unchanged.
     fn line(&mut self, line: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
@@ -199,11 +199,11 @@ fn sentence(text: &str) -> String {
     capital(text) + "."
 }
 
-/// Takes the marks out of a line: emphasis, backticks, links. One pass; a mark without its partner is
-/// left where it is.
+/// Returns a line without its marks: emphasis, backticks, links. Takes one pass; a mark without a partner stays
+/// in place.
 fn inline(line: &str) -> String {
     let is_mark = |b: u8| matches!(b, b'*' | b'_' | b'`' | b'[' | b'~');
-    // Folded, and not searched: most lines have none, and are looked at to their end.
+    // A fold rather than a search: most lines have none, and are scanned to the end anyway.
     if !line.bytes().fold(false, |marked, b| marked | is_mark(b)) {
         return line.to_owned();
     }
@@ -211,7 +211,7 @@ fn inline(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut at = 0;
     let mut drops = dropped.iter().peekable();
-    // Where the next closing parenthesis is, once looked for: looking again would be a flood squared.
+    // The next closing parenthesis, once searched for: repeated searches would take quadratic time in a flood of links.
     let mut parenthesis: Option<Option<usize>> = None;
     while let Some(c) = line[at..].chars().next() {
         if let Some(drop) = drops.peek()
@@ -256,7 +256,7 @@ fn inline(line: &str) -> String {
     out
 }
 
-/// Finds the bracket that the words of a link begin with, in what is shown so far.
+/// Returns the bracket at which the words of a link begin, in the text shown so far.
 fn bracket(out: &str) -> Option<usize> {
     let open = out.rfind('[')?;
     Some(match out[..open].strip_suffix('!') {
@@ -265,10 +265,10 @@ fn bracket(out: &str) -> Option<usize> {
     })
 }
 
-/// Finds the marks of emphasis and inline code that have a partner on the line.
+/// Returns the marks of emphasis and inline code that have a partner on the line.
 fn emphasis(line: &str) -> Vec<std::ops::Range<usize>> {
     let mut found: Vec<std::ops::Range<usize>> = Vec::new();
-    // Marks that wait for their partner: the sign, how many, where.
+    // Marks that await their partner: the sign, how many, where.
     let mut open: Vec<(char, usize, usize)> = Vec::new();
     let mut spans = spans(line).into_iter().peekable();
     let mut before = None;
@@ -293,7 +293,7 @@ fn emphasis(line: &str) -> Vec<std::ops::Range<usize>> {
         if c != '~' || run == 2 {
             let opens = after.is_some_and(|c| !c.is_whitespace());
             let closes = before.is_some_and(|c: char| !c.is_whitespace());
-            // Inside a word an underscore is a letter of a name.
+            // Inside a word, an underscore is part of a name.
             let inside = before.is_some_and(char::is_alphanumeric)
                 && after.is_some_and(char::is_alphanumeric);
             if !(c == '_' && inside) && run <= 3 {
@@ -319,8 +319,8 @@ fn emphasis(line: &str) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// How many marks may wait for their partner: more is no writing, and looking through them all would
-/// take the time of a flood squared.
+/// How many marks may await their partner: more are not real writing, and searching all of them would
+/// take quadratic time in a flood of marks.
 const MOST_OPEN: usize = 16;
 
 #[cfg(test)]
@@ -402,7 +402,7 @@ mod tests {
     }
 
     proptest! {
-        /// A passage of one plain line is shown as it would be by its lines.
+        /// A passage of one plain line is shown as it would be line by line.
         #[test]
         fn one_line_is_shown_as_lines_are(
             // Any signs, or mostly marks around nothing.
@@ -414,14 +414,14 @@ mod tests {
             prop_assert_eq!(Readable::default().show(passage, &words), whole);
         }
 
-        /// No letter or digit of any text is ever lost, whatever marks stand around it.
+        /// No letter or digit of any text is ever lost, whatever marks surround it.
         #[test]
         fn no_letter_is_lost(text in "[a-z0-9*_`~\\[\\]()!#| \n>-]{0,80}") {
             let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
             let shown = show(&text);
-            // Words of ours are put in only for headings, tables, quotes and code.
+            // The program's own words are added only for headings, tables, quotes and code.
             if !text.contains(['#', '|', '>']) && !text.contains("```") && !text.contains("~~~") {
-                // A link's title is no part of what is read.
+                // A link's title is not part of what is read.
                 if !text.contains("](") {
                     prop_assert_eq!(letters(&shown), letters(&text));
                 }

@@ -1,11 +1,11 @@
-//! Questions: nothing is left out, every sign that a shell knows is said.
+//! Questions: nothing is left out, every sign that a shell knows is spoken.
 //!
 //! Responsibilities: which sign is a word and which is a pause. Not here: the signs' names
 //! (`words`), pictures (`picture`).
 //!
-//! Mental model: letters and digits pass as they are. A sign passes as punctuation only where it
-//! can be nothing else; in doubt its name is said. Too many words are a nuisance, a sign that
-//! nobody heard is a danger.
+//! Mental model: letters and digits pass unchanged. A sign passes as punctuation only if it
+//! can be nothing else; in doubt, its name is spoken. Too many words are a nuisance; a sign that
+//! goes unheard is a danger.
 
 use super::clean::clean_lines;
 use super::odd::{masked_letter, run_around};
@@ -13,38 +13,38 @@ use super::picture::{Picture, picture_at};
 use super::spoken::Spoken;
 use super::words::{Words, fill};
 
-/// How many of one sign in a row are counted instead of being said one by one.
+/// The length from which a run of one sign is counted instead of spoken one by one.
 const RUN: usize = 4;
 
-/// What becomes of a sign.
+/// How a sign is spoken.
 enum Fate {
-    /// It is said by its name.
+    /// By its name.
     Said,
-    /// It stays as it is.
+    /// Unchanged.
     Kept,
-    /// It stays as a pause behind the last word.
+    /// As a pause after the last word.
     Pause,
-    /// It parts two words.
+    /// As a gap between two words.
     Gap,
 }
 
-/// Speaks a question's text: an action, a consequence, a choice.
+/// Returns a question's text in spoken words: an action, a consequence, a choice.
 ///
-/// Every letter and digit is kept and Markdown is no markup. Sentence punctuation stays
-/// punctuation, every other sign is said by its name. Source: `Text into speech`.
+/// Every letter and digit is kept, and Markdown is not treated as markup. Sentence punctuation stays
+/// punctuation, every other sign is spoken by its name. Source: `Text into speech`.
 pub fn exact(text: &str, words: &Words) -> String {
     Reading::whole(text, words)
 }
 
-/// One walk through a text.
+/// One pass through a text.
 struct Reading<'a> {
     text: &'a str,
     words: &'a Words,
-    /// The text has signs that only commands have, so that brackets are said too.
+    /// Whether the text has signs that only commands have, so that brackets are spoken too.
     commandish: bool,
-    /// Where the present run of characters without white space began.
+    /// Where the current run of characters without white space began.
     token: usize,
-    /// A single quote was said and waits for its partner.
+    /// Whether a single quote was spoken and awaits its partner.
     quoted: bool,
     before: Option<char>,
     spoken: Spoken,
@@ -53,7 +53,7 @@ struct Reading<'a> {
 impl<'a> Reading<'a> {
     /// Reads a whole text.
     fn whole(text: &str, words: &Words) -> String {
-        // Tabs are said, and cleaning would make spaces of them.
+        // Tabs are spoken, and cleaning would turn them into spaces.
         let clean: Vec<_> = text.split('\t').map(clean_lines).collect();
         let clean = clean.join("\t");
         let text = clean.trim();
@@ -73,7 +73,7 @@ impl<'a> Reading<'a> {
         reading.spoken.finish()
     }
 
-    /// Speaks what stands at a place; gives the place after it.
+    /// Speaks what is at a place; returns the place after it.
     fn step(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
         let Some(c) = rest.chars().next() else {
@@ -99,7 +99,7 @@ impl<'a> Reading<'a> {
         end
     }
 
-    /// Says the end of a line, tabs, and more than one space.
+    /// Speaks line endings, tabs, and runs of spaces.
     fn white_space(&mut self, space: &str) {
         let mut rest = space;
         while let Some(c) = rest.chars().next() {
@@ -140,7 +140,7 @@ impl<'a> Reading<'a> {
         at + 1
     }
 
-    /// Says the sign at the beginning of a text by its name; gives its length in bytes.
+    /// Speaks the sign at the start of a text by its name; returns its length in bytes.
     fn say(&mut self, rest: &str, c: char) -> usize {
         match self.words.sign_at(rest) {
             Some(sign) => {
@@ -189,7 +189,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Returns whether a question mark stands inside a sentence, as a pattern for file names does.
+    /// Returns whether a question mark is inside a sentence, as in a pattern for file names.
     fn goes_on(&self, rest: &str) -> bool {
         let after = rest[1..].trim_start();
         after
@@ -207,7 +207,7 @@ impl<'a> Reading<'a> {
         begins <= at && self.words.abbreviations.iter().any(is_it)
     }
 
-    /// Returns whether a dollar and a digit are a shell's parameter rather than a price.
+    /// Returns whether a dollar sign and a digit are a shell parameter rather than a price.
     fn is_parameter(&self, rest: &str) -> bool {
         self.commandish
             && !rest[2..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
@@ -258,17 +258,17 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Returns whether a text begins with so many of an ASCII sign that they are counted.
+/// Returns whether a text begins with a run of an ASCII sign that is long enough to be counted.
 pub(super) fn is_run(text: &str, c: char) -> bool {
     text.len() >= RUN && text.chars().take(RUN).all(|other| other == c)
 }
 
-/// Returns how many there are of a sign.
+/// Returns words for the number of signs in a run.
 pub(super) fn run(words: &Words, n: usize, name: &str) -> String {
     fill(&words.run, &[("n", &n.to_string()), ("sign", name)])
 }
 
-/// Returns whether a text has a sign that sentences do without.
+/// Returns whether a text contains a sign that sentences do without.
 fn is_commandish(text: &str) -> bool {
     let bytes = text.as_bytes();
     let pair = |a: u8, b: u8| match (a, b) {
@@ -294,7 +294,7 @@ fn is_digit(c: Option<char>) -> bool {
     c.is_some_and(|c| c.is_ascii_digit())
 }
 
-/// Returns whether a stop can follow.
+/// Returns whether a stop can follow this character.
 fn closes(c: Option<char>) -> bool {
     c.is_some_and(|c| {
         c.is_alphanumeric()
@@ -303,7 +303,7 @@ fn closes(c: Option<char>) -> bool {
     })
 }
 
-/// Returns whether a stop can stand before this.
+/// Returns whether a stop can precede this character.
 fn ends(c: Option<char>) -> bool {
     c.is_none_or(|c| c.is_whitespace() || matches!(c, ')' | '"' | '\'' | '”' | '’' | '»'))
 }

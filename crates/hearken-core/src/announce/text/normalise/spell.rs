@@ -1,4 +1,4 @@
-//! A text sign by sign.
+//! A text spelled sign by sign.
 //!
 //! Responsibilities: the name of each letter, digit and sign, in order. Not here: which text is
 //! spelled (`app`).
@@ -10,10 +10,10 @@ use super::picture::{Picture, picture_at};
 use super::words::{Words, fill};
 use crate::announce::text::sentence::is_spaceless;
 
-/// How many signs are spelled at once, about a minute of speech; what is left is counted.
+/// How many signs are spelled in one go, about a minute of speech; the rest is counted.
 const MOST: usize = 120;
 
-/// Returns the words of a text that a person may choose one of to have it spelled: what stands between
+/// Returns the words of a text from which a person may choose one to have it spelled: the text between
 /// white space, and in scripts that write without spaces, each word that Unicode's rules find.
 pub fn spellable(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().flat_map(|token| {
@@ -26,8 +26,8 @@ pub fn spellable(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Spells a text: capitals are told, signs and spaces are named; `phonetic` puts a word in the place
-/// of each letter that has one.
+/// Returns a text spelled out: capitals are announced, signs and spaces are named; `phonetic` replaces
+/// each letter that has a code word.
 pub fn spell(text: &str, words: &Words, phonetic: bool) -> String {
     let clean = clean(text);
     let mut signs = clean.trim().graphemes(true);
@@ -75,8 +75,8 @@ fn name(sign: &str, words: &Words, phonetic: bool) -> String {
     }
 }
 
-/// Names a key by ear: a letter alone would be taken for another one, or for a word, and a sign alone is not
-/// said at all.
+/// Returns the spoken name of a key: a letter alone would be mistaken for another one, or for a word, and a sign
+/// alone is not spoken at all.
 pub fn key(key: &str, words: &Words) -> String {
     let mut signs = key.graphemes(true);
     match (signs.next(), signs.next()) {

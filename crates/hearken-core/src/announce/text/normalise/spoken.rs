@@ -1,4 +1,4 @@
-//! A text that is being put together word by word.
+//! A text that is assembled word by word.
 //!
 //! Responsibilities: exactly one space between words, none before a stop. Not here: which words.
 
@@ -10,15 +10,15 @@ use super::words::Word;
 #[derive(Debug, Default)]
 pub(super) struct Spoken {
     out: String,
-    /// When it is said, as far as that is known.
+    /// The time at which it is spoken, if known.
     now: Option<Timestamp>,
     gap: bool,
-    /// The last thing was an opening quote or bracket, which no gap follows.
+    /// Whether the last text was an opening quote or bracket, which no gap follows.
     opened: bool,
 }
 
 impl Spoken {
-    /// Makes an empty one with room for a text of about this many bytes, said at `now`.
+    /// Creates an empty text with room for about `bytes` bytes, spoken at `now`.
     pub(super) fn with_room(bytes: usize, now: Option<Timestamp>) -> Self {
         Self {
             out: String::with_capacity(bytes),
@@ -28,12 +28,12 @@ impl Spoken {
         }
     }
 
-    /// Returns when it is said.
+    /// Returns when it is spoken.
     pub(super) fn now(&self) -> Option<Timestamp> {
         self.now
     }
 
-    /// Puts letters right behind what was put before, unless a gap was asked for.
+    /// Appends letters directly to the previous text, unless a gap was requested.
     pub(super) fn text(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -46,31 +46,31 @@ impl Spoken {
         self.out.push_str(text);
     }
 
-    /// Puts an opening quote or bracket, right behind which the next word stands.
+    /// Appends an opening quote or bracket, which the next word follows directly.
     pub(super) fn open(&mut self, text: &str) {
         self.text(text);
         self.opened = !text.is_empty();
     }
 
-    /// Puts one character like [`Spoken::text`].
+    /// Appends one character as [`Spoken::text`] does.
     pub(super) fn letter(&mut self, c: char) {
         let mut bytes = [0; 4];
         self.text(c.encode_utf8(&mut bytes));
     }
 
-    /// Asks for a space before whatever comes next.
+    /// Requests a space before whatever comes next.
     pub(super) fn gap(&mut self) {
         self.gap = true;
     }
 
-    /// Puts a word that stands by itself.
+    /// Appends a separate word.
     pub(super) fn word(&mut self, word: &str) {
         self.gap = true;
         self.text(word);
         self.gap = true;
     }
 
-    /// Puts a stop or comma behind the last word; nothing when there is no word or a stop is there.
+    /// Appends a stop or comma to the last word, unless there is no word or it already has a stop.
     pub(super) fn stop(&mut self, stop: char) {
         if self
             .out
@@ -83,14 +83,14 @@ impl Spoken {
         self.gap = true;
     }
 
-    /// Puts a closing quote or bracket right behind the last word.
+    /// Appends a closing quote or bracket directly to the last word.
     pub(super) fn close(&mut self, c: char) {
         if !self.out.is_empty() {
             self.out.push(c);
         }
     }
 
-    /// Returns whether the last word is one of some.
+    /// Returns whether the last word is one of the given words.
     pub(super) fn ends_with(&self, words: &[Word]) -> bool {
         let last = self.out.split_whitespace().next_back();
         last.is_some_and(|last| {

@@ -18,7 +18,7 @@ const CORPUS: &str = include_str!("../../../../../../tests/fixtures/normalise.ts
 
 static WORDS: LazyLock<Words> = LazyLock::new(Words::default);
 
-/// How long a hostile text is, in bytes; a debug build is some ten times slower.
+/// The length of a hostile text, in bytes; a debug build is some ten times slower.
 const HOSTILE: usize = if cfg!(debug_assertions) {
     1 << 15
 } else {
@@ -106,7 +106,7 @@ fn every_sign_of_a_command_is_heard() {
                 "{text:?}: {heard:?}"
             );
         }
-        // In a question a stop behind a word is a pause, brackets too; all else is said.
+        // In a question, a stop after a word is a pause, and brackets too; everything else is spoken.
         let heard = exact(&format!("x {c}y"), words);
         if !matches!(c, '(' | ')') {
             assert!(
@@ -131,7 +131,7 @@ fn no_english_is_hard_wired() {
     assert_eq!(prose("======", &words), "6 §§");
 }
 
-/// Reads a text as it is cut into sentences when it arrives.
+/// Reads a text as it is cut into sentences on arrival.
 fn streamed(text: &str, chunk: usize) -> Vec<(String, String)> {
     let words = &*WORDS;
     let mut segmenter = Segmenter::new(Some("en"));
@@ -224,7 +224,7 @@ fn a_line_that_closes_its_backticks_holds_nothing_back() {
             "Yes."
         ]
     );
-    // Marks in the middle of a line open nothing, for the ear and for the eye alike.
+    // Marks in the middle of a line open nothing, neither in speech nor on the screen.
     let text = "Fine. ~~~ is a mark.\nSo is this. ```\nAll is said.\n";
     let all: Vec<(String, String)> = streamed(text, 3);
     assert!(
@@ -415,7 +415,7 @@ fn hostile_texts_take_linear_time() {
     }
 }
 
-/// Texts out of the signs that mean something here, and out of anything at all.
+/// Texts of the signs that mean something here, and of arbitrary characters.
 fn texts() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "a",
@@ -510,7 +510,7 @@ fn texts() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Letters in circles and squares are pictures when they are joined to others, and named as such.
+/// Returns whether a letter in a circle or square is named as a picture when it is joined to others.
 fn is_pictured(c: char) -> bool {
     matches!(
         c,
@@ -546,7 +546,7 @@ proptest! {
         let out = exact(&text, &WORDS);
         let shown = clean(&text);
         let mut heard = out.chars();
-        // A letter that looks like another one is said by its code.
+        // A look-alike letter is spoken by its code.
         let is_plain = |c: &char| c.is_ascii() || unmasked(&c.to_string()).is_none();
         for c in shown.chars().filter(|c| c.is_alphanumeric() && !is_pictured(*c) && is_plain(c)) {
             prop_assert!(heard.any(|other| other == c), "{c:?} of {shown:?} is not in {out:?}");

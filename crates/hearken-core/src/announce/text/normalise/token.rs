@@ -1,7 +1,7 @@
 //! One token of prose that is more than a plain word.
 //!
 //! Responsibilities: addresses, paths, flags, identifiers, operators, pictures. Not here: marks
-//! that reach over several tokens (`inline`).
+//! that extend over several tokens (`inline`).
 
 use super::hidden::is_pictograph;
 use super::identifier::{is_uuid, say_id, say_name};
@@ -11,7 +11,7 @@ use super::signs::{is_run, run};
 use super::spoken::Spoken;
 use super::words::{Words, fill};
 
-/// Says a token's middle, the marks around it taken off. `angled` tells that it had angle brackets in
+/// Speaks the middle of a token, without the marks around it. `angled` means that its angle brackets were in
 /// pairs.
 pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken) {
     if token.is_empty() {
@@ -35,7 +35,7 @@ pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken)
     }
 }
 
-/// Returns whether code is a name and nothing else, which can be said as a word: nothing in it acts.
+/// Returns whether code is a name and nothing else, which can be spoken as a word because nothing in it acts.
 pub(super) fn is_name(code: &str) -> bool {
     let digits = |c: Option<&u8>| c.is_some_and(u8::is_ascii_digit);
     let bytes = code.as_bytes();
@@ -52,7 +52,7 @@ pub(super) fn is_name(code: &str) -> bool {
     !counts && code.split("::").all(is_part)
 }
 
-/// Finds where a web address begins in a token.
+/// Returns where a web address begins in a token.
 pub(super) fn address(token: &str) -> Option<usize> {
     let bytes = token.as_bytes();
     let colon =
@@ -68,9 +68,9 @@ pub(super) fn address(token: &str) -> Option<usize> {
     is_bare.then_some(0)
 }
 
-/// Says an address by its host.
+/// Speaks an address by its host.
 ///
-/// What stands before an @ is not the host, however much it may look like one.
+/// The part before an @ is not the host, however much it may look like one.
 fn host(address: &str, words: &Words, spoken: &mut Spoken) {
     let after = address
         .split_once("://")
@@ -117,7 +117,7 @@ fn is_mail(token: &str) -> bool {
     })
 }
 
-/// Says part of a token, sign by sign.
+/// Speaks part of a token, sign by sign.
 fn signs(part: &str, token: &str, angled: bool, words: &Words, spoken: &mut Spoken) {
     let mail = token.as_bytes().contains(&b'@') && is_mail(token);
     let is_flag = part.starts_with('-')
@@ -126,7 +126,7 @@ fn signs(part: &str, token: &str, angled: bool, words: &Words, spoken: &mut Spok
             .starts_with(char::is_alphanumeric)
         && !part[1..].starts_with(|c: char| c.is_ascii_digit());
     let mut before: Option<char> = None;
-    // The last picture, which is not said again right behind itself.
+    // The last picture, which is not repeated directly after itself.
     let mut picture = None;
     let mut at = 0;
     while let Some(c) = part[at..].chars().next() {
@@ -155,7 +155,7 @@ fn signs(part: &str, token: &str, angled: bool, words: &Words, spoken: &mut Spok
     }
 }
 
-/// Says something that is not ASCII; gives its length.
+/// Speaks a character outside ASCII, or a whole picture; returns its length.
 fn foreign(
     rest: &str,
     c: char,
@@ -185,7 +185,7 @@ fn foreign(
             }
             length
         }
-        // A list's dot is a mark, not a word.
+        // A list's bullet is a mark, not a word.
         None if matches!(c, '•' | '·' | '‣') => {
             spoken.gap();
             c.len_utf8()
@@ -197,10 +197,10 @@ fn foreign(
     }
 }
 
-/// Where an ASCII sign stands.
+/// The context of an ASCII sign.
 struct Around<'a> {
     words: &'a Words,
-    /// Angle brackets stand in pairs.
+    /// Whether angle brackets are in pairs.
     angled: bool,
     mail: bool,
     is_flag: bool,
@@ -210,7 +210,7 @@ struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// Says the sign at the beginning of a text; gives how many bytes that took.
+    /// Speaks the sign at the start of a text; returns its length in bytes.
     fn ascii(&self, rest: &str, c: char, spoken: &mut Spoken) -> usize {
         if is_run(rest, c)
             && let Some(sign) = self.words.sign(c)
@@ -295,13 +295,13 @@ impl Around<'_> {
                 spoken.open("(");
             }
             ')' => spoken.letter(c),
-            // Brackets, braces, emphasis and whatever else marks rather than says.
+            // Brackets, braces, emphasis and any other markup.
             _ => spoken.gap(),
         }
         1
     }
 
-    /// Returns whether an angle bracket stands where a shell's does, and not between two amounts.
+    /// Returns whether an angle bracket is placed as in a shell, and not between two amounts.
     fn redirects(&self, c: char) -> bool {
         let to_file = matches!(self.next, Some('/' | '.' | '~' | '$'));
         let begins = self.at == 0 && self.next.is_some_and(char::is_alphabetic);
@@ -329,7 +329,7 @@ impl Around<'_> {
     }
 }
 
-/// Returns whether a sign of several characters is one of a shell's: nothing else has them.
+/// Returns whether a sign of several characters is a shell operator: only these consist of such characters.
 fn is_operator(sign: &str) -> bool {
     sign.len() > 1 && sign.bytes().all(|b| b"&|<>".contains(&b))
 }

@@ -1,7 +1,7 @@
-//! The words that signs and structure are spoken with.
+//! The words with which signs and structure are spoken.
 //!
-//! Responsibilities: one value that holds every word, with the English ones as its default; looking
-//! a sign up. Not here: when a word is said (`prose`, `signs`).
+//! Responsibilities: one value that contains every word, with English as its default; looking up
+//! a sign. Not here: when a word is spoken (`prose`, `signs`).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,15 +9,15 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-/// A word or a template; borrowed when it is one of the program's own.
+/// A word or a template; borrowed if it is one of the program's own.
 pub type Word = Cow<'static, str>;
 
-/// What one sign is called.
+/// The names of one sign.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sign {
     /// The sign, one or more characters.
     pub sign: Word,
-    /// Its name, once.
+    /// Its name in the singular.
     pub one: Word,
     /// Its name after a number, as in "10 equals".
     pub many: Word,
@@ -25,8 +25,8 @@ pub struct Sign {
 
 /// Every word that the normaliser adds to a text.
 ///
-/// A template has its places in braces; text that fills a place is put in once, so that braces
-/// inside it mean nothing. A file may give some fields: the others stay English.
+/// A template has its placeholders in braces; each is filled in a single pass, so that braces
+/// in the inserted text mean nothing. A file may give some of the fields: the others stay English.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Words {
@@ -34,13 +34,13 @@ pub struct Words {
     pub code_block: Word,
     /// The end of a fenced block.
     pub end_of_code: Word,
-    /// The length of one line.
+    /// The length of a block of one line.
     pub one_line: Word,
-    /// A length of `{n}` lines.
+    /// The length of a block of `{n}` lines.
     pub many_lines: Word,
-    /// A heading's text in `{text}`.
+    /// A heading: its text in `{text}`.
     pub heading: Word,
-    /// A numbered list's item: `{n}`, `{text}`.
+    /// An item of a numbered list: `{n}`, `{text}`.
     pub item: Word,
     /// A task that is not done: `{text}`.
     pub task_open: Word,
@@ -68,25 +68,25 @@ pub struct Words {
     pub utc: Word,
     /// A moment less than a minute ago.
     pub just_now: Word,
-    /// A moment less than a minute ahead.
+    /// A moment less than a minute away.
     pub soon: Word,
-    /// A moment that is past: its distance in `{time}`.
+    /// A past moment: its distance in `{time}`.
     pub past: Word,
-    /// A moment to come: its distance in `{time}`.
+    /// A future moment: its distance in `{time}`.
     pub future: Word,
-    /// A distance of minutes: one, and `{n}` of them.
+    /// A distance in minutes: one, and `{n}` of them.
     pub minutes: Sign,
-    /// A distance of hours.
+    /// A distance in hours.
     pub hours: Sign,
-    /// A distance of days.
+    /// A distance in days.
     pub days: Sign,
     /// The months, January first.
     pub months: [Word; 12],
     /// A reference such as "#12" in prose: `{n}`.
     pub number: Word,
-    /// A line's end inside a question or command.
+    /// The end of a line inside a question or command.
     pub new_line: Word,
-    /// What stands for a name that holds nothing to be said.
+    /// The substitute for a name that contains nothing to speak.
     pub unnamed: Word,
     /// A symbol without a name of its own, where nothing may be left out.
     pub symbol: Word,
@@ -94,29 +94,29 @@ pub struct Words {
     pub flag: Word,
     /// Line-drawing, block and braille characters, where nothing may be left out.
     pub drawing: Sign,
-    /// A letter that is a key, by ear: the letter in `{letter}`.
+    /// A letter as the spoken name of a key: the letter in `{letter}`.
     pub letter: Word,
-    /// A capital, when a text is spelled: the letter in `{letter}`.
+    /// A capital in a spelled text: the letter in `{letter}`.
     pub capital: Word,
-    /// A space, when a text is spelled, or where none is expected in a command.
+    /// A space in a spelled text, or in a command where none is expected.
     pub space: Word,
     /// Several spaces in a command: `{n}`.
     pub spaces: Word,
     /// A tab in a command, and `{n}` of them.
     pub tab: Sign,
-    /// The missing of a space that is expected in a command.
+    /// The lack of a space that is expected in a command.
     pub joined: Word,
-    /// What stands before a literal word of a command that is also the name of a sign.
+    /// What precedes a literal word of a command that is also the name of a sign.
     pub literal: Word,
     /// A dash inside a word of a command.
     pub inner_dash: Word,
     /// A slash that begins a word of a command.
     pub root: Word,
-    /// Before a word of a command that begins with a capital, one in capitals, and the same inside a word.
+    /// What precedes a word of a command that begins with a capital, one in capitals, and the same inside a word.
     pub capitals: [Word; 4],
-    /// A character that looks like another one: `{letter}`, `{code}`.
+    /// A character that looks like another: `{letter}`, `{code}`.
     pub lookalike: Word,
-    /// A blank that is no space: `{code}`.
+    /// A blank other than a space: `{code}`.
     pub blank: Word,
     /// A hidden character: `{code}`.
     pub hidden: Word,
@@ -124,30 +124,30 @@ pub struct Words {
     pub mark: Word,
     /// A sign without a name in a command: `{code}`.
     pub other_sign: Word,
-    /// Frequent wholes of a command, such as `2>&1`.
+    /// Frequent combinations in commands, such as `2>&1`.
     pub composites: Vec<Sign>,
-    /// What of a long text was not spelled: `{n}` signs.
+    /// The part of a long text that was not spelled: `{n}` signs.
     pub unspelled: Sign,
-    /// The words that letters are told apart by.
+    /// The code words that tell letters apart.
     pub phonetic: Vec<Sign>,
-    /// Words behind which a moment is told by its date: "at 11 hours ago" is none.
+    /// Words after which a moment is expressed by its date, because "at 11 hours ago" makes no sense.
     pub before_times: Vec<Word>,
-    /// Abbreviations with stops inside that are no file names.
+    /// Abbreviations with stops inside that are not file names.
     pub abbreviations: Vec<Word>,
-    /// Programming languages: the tag behind a fence, and how it is said.
+    /// Programming languages: the tag after a fence, and the spoken name.
     pub languages: Vec<Sign>,
-    /// The signs as they are said in questions and commands.
+    /// The signs as spoken in questions and commands.
     pub signs: Vec<Sign>,
-    /// The signs that are said otherwise in prose, where they are no commands.
+    /// The signs that are spoken differently in prose, where they are not commands.
     pub prose: Vec<Sign>,
-    /// Short names of picture characters.
+    /// The short names of picture characters.
     pub pictures: Vec<Sign>,
-    /// Where each sign is found; made at the first look, after which the tables must not change.
+    /// The places of the signs; computed at the first lookup, after which the tables must not change.
     #[serde(skip)]
     pub(super) index: OnceLock<Index>,
 }
 
-/// Where the signs of each table are.
+/// The places of the signs in each table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Index {
     signs: Places,
@@ -156,12 +156,12 @@ pub(super) struct Index {
     names: Names,
 }
 
-/// The places of a table's signs by what they begin with.
+/// The places of a table's signs by their first character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Places {
-    /// Which ASCII characters begin a sign: almost every look-up ends here.
+    /// Which ASCII characters begin a sign: almost every lookup ends here.
     ascii: [bool; 128],
-    /// First characters and places, in that order.
+    /// First characters with places, in that order.
     sorted: Vec<(char, usize)>,
 }
 
@@ -181,7 +181,7 @@ impl Places {
         Self { ascii, sorted }
     }
 
-    /// Returns the signs that begin like a text, in the table's order.
+    /// Returns the signs that share a text's first character, in the table's order.
     fn like<'a>(&'a self, signs: &'a [Sign], text: &str) -> impl Iterator<Item = &'a Sign> {
         let first = text
             .chars()
@@ -195,14 +195,14 @@ impl Places {
         sorted.iter().filter_map(|(_, place)| signs.get(*place))
     }
 
-    /// Finds the longest sign that a text begins with.
+    /// Returns the longest sign that a text begins with.
     fn longest<'a>(&'a self, signs: &'a [Sign], text: &str) -> Option<&'a Sign> {
         self.like(signs, text)
             .filter(|sign| text.starts_with(sign.sign.as_ref()))
             .max_by_key(|sign| sign.sign.len())
     }
 
-    /// Finds the sign that a text is.
+    /// Returns the sign that equals a text.
     fn exactly<'a>(&'a self, signs: &'a [Sign], text: &str) -> Option<&'a Sign> {
         self.like(signs, text).find(|sign| sign.sign == text)
     }
@@ -218,23 +218,23 @@ impl Words {
         })
     }
 
-    /// Returns what signs are called in a command.
+    /// Returns the names of signs in a command.
     pub(super) fn names(&self) -> &Names {
         &self.index().names
     }
 
-    /// Finds the longest sign of a question or command that a text begins with.
+    /// Returns the longest sign of a question or command that a text begins with.
     pub(super) fn sign_at(&self, text: &str) -> Option<&Sign> {
         self.index().signs.longest(&self.signs, text)
     }
 
-    /// Finds the longest sign of prose, two characters or more, that a text begins with.
+    /// Returns the longest sign of prose, of two bytes or more, that a text begins with.
     pub(super) fn prose_sign_at(&self, text: &str) -> Option<&Sign> {
         let longest = self.index().prose.longest(&self.prose, text);
         longest.filter(|sign| sign.sign.len() > 1)
     }
 
-    /// Finds the name of a fence's language.
+    /// Returns the spoken name of a fence's language.
     pub(super) fn language(&self, tag: &str) -> Option<&str> {
         let is_it = |sign: &&Sign| sign.sign.eq_ignore_ascii_case(tag);
         self.languages
@@ -243,19 +243,19 @@ impl Words {
             .map(|sign| sign.one.as_ref())
     }
 
-    /// Finds the name of a whole token in prose.
+    /// Returns the name of a whole token in prose.
     pub(super) fn prose_sign(&self, token: &str) -> Option<&Sign> {
         self.index().prose.exactly(&self.prose, token)
     }
 
-    /// Finds the name of a sign that a run consists of.
+    /// Returns the name of a single-character sign.
     pub(in crate::announce) fn sign(&self, c: char) -> Option<&Sign> {
         let mut bytes = [0; 4];
         let text = c.encode_utf8(&mut bytes);
         self.index().signs.exactly(&self.signs, text)
     }
 
-    /// Finds a picture's name.
+    /// Returns a picture's name.
     pub(super) fn picture(&self, c: char) -> Option<&str> {
         let mut bytes = [0; 4];
         let text = c.encode_utf8(&mut bytes);
@@ -264,12 +264,12 @@ impl Words {
     }
 }
 
-/// What signs are called, word by word, to notice a literal that could be taken for one.
+/// The names of signs, word by word, for noticing a literal that could be mistaken for one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Names {
-    /// By their first word, in small letters: all their words.
+    /// The words of each name, by the first word in lower case.
     one: BTreeMap<String, Vec<Vec<String>>>,
-    /// Those that stand behind a number.
+    /// The words of each name that follows a number.
     many: BTreeMap<String, Vec<Vec<String>>>,
 }
 
@@ -300,7 +300,7 @@ impl Names {
         own.into_iter()
             .chain(&words.capitals)
             .for_each(|name| add(name));
-        // The name of a single character is a template: its first word stands for all of it.
+        // The name of a single character is a template; its first word stands for the whole.
         let templates = [
             &words.lookalike,
             &words.blank,
@@ -322,7 +322,7 @@ impl Names {
         names
     }
 
-    /// Returns how many of these words are the longest name that they begin with; 0 where they begin with none.
+    /// Returns how many of these words form the longest name at their start; 0 if they begin with none.
     pub(super) fn longest(&self, ahead: &[String]) -> usize {
         let Some((first, rest)) = ahead.split_first() else {
             return 0;
@@ -344,7 +344,7 @@ impl Names {
     }
 }
 
-/// Fills a template's places.
+/// Returns a template with its placeholders filled.
 pub(super) fn fill(template: &str, places: &[(&str, &str)]) -> String {
     let room = places.iter().map(|(_, text)| text.len()).sum::<usize>();
     let mut out = String::with_capacity(template.len() + room);

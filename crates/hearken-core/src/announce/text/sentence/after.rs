@@ -1,26 +1,26 @@
 //! What follows a possible end of a sentence.
 //!
 //! Responsibilities: closing marks, white space and the first character or word after them, read
-//! from text of which the rest may still be to come. Not here: the decision (`rules`).
+//! from text that may still be incomplete. Not here: the decision (`rules`).
 //!
-//! Every function gives `None` as long as what has arrived does not settle its answer; once it
-//! settles it, no further text changes it. That is what makes the finder's ends final.
+//! Every function returns `None` as long as what has arrived does not settle its answer; once it
+//! does, no further text changes it. That is what makes the finder's ends final.
 
 use super::chars::{is_east_asian, is_unseen};
 use super::enclosure::Enclosures;
 use crate::announce::text::markdown::Line;
 use crate::announce::text::markdown::is_bullet;
 
-/// How many closing marks may stand after an end; more are no prose.
+/// How many closing marks may follow an end; more are not prose.
 const CLOSERS: usize = 16;
 
-/// How many bytes of white space are looked over; a longer run is an end by itself.
+/// How many bytes of white space are examined; a longer run is itself an end.
 const SPACE: usize = 64;
 
-/// How many opening marks may stand before a sentence's first word.
+/// How many opening marks may precede a sentence's first word.
 const OPENERS: usize = 6;
 
-/// How many bytes of a word are read; no word of the tables is longer.
+/// How many bytes of a word are read; no word in the tables is longer.
 const WORD: usize = 32;
 
 /// The text after a possible end.
@@ -33,17 +33,17 @@ pub(super) struct Ahead<'a> {
 /// What kind of text comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// The text is over.
+    /// The end of the text.
     End,
-    /// An empty line, or more white space than a sentence has inside.
+    /// An empty line, or more white space than occurs inside a sentence.
     Gap,
     /// A line of its own: a heading, an item, a row, a fence.
     Block,
     /// A capital letter.
     Upper,
-    /// A small letter.
+    /// A lower-case letter.
     Lower,
-    /// A digit, or a sign of money or a minus before one.
+    /// A digit, or a currency sign or minus before one.
     Digit,
     /// A letter of a script without capitals.
     Letter,
@@ -57,14 +57,14 @@ pub(super) enum Next {
     Dot,
 }
 
-/// Describes what stands after a possible end.
+/// What follows a possible end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct After {
     /// Where the closing marks end.
     pub closed: usize,
     /// Where the next sentence would begin.
     pub begin: usize,
-    /// Whether there is white space, or nothing more at all.
+    /// Whether white space follows, or nothing at all.
     pub spaced: bool,
     /// Whether there were closing marks.
     pub closers: bool,
@@ -76,17 +76,17 @@ pub(super) struct After {
     pub next: Next,
     /// Where the next word begins, after opening marks.
     pub word: usize,
-    /// Whether the next word stands behind an opening bracket.
+    /// Whether the next word follows an opening bracket.
     pub bracketed: bool,
 }
 
 impl<'a> Ahead<'a> {
-    /// Looks at the text of a sentence of which more may come unless it is finished.
+    /// Creates a view of a sentence's text, of which more may arrive unless it is finished.
     pub(super) fn new(text: &'a str, finished: bool) -> Self {
         Self { text, finished }
     }
 
-    /// Returns the character at a place: `None` unknown, `Some(None)` the end.
+    /// Returns the character at a place: `None` if unknown, `Some(None)` at the end.
     pub(super) fn peek(&self, at: usize) -> Option<Option<char>> {
         match self.text.get(at..).and_then(|rest| rest.chars().next()) {
             Some(c) => Some(Some(c)),
@@ -95,7 +95,7 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Returns the word at a place, up to a bound; `None` while its end is not known.
+    /// Returns the word at a place, up to a bound; `None` while its end is unknown.
     pub(super) fn word(&self, at: usize) -> Option<&'a str> {
         let rest = self.text.get(at..)?;
         let mut end = 0;
@@ -190,7 +190,7 @@ impl<'a> Ahead<'a> {
         self.start(here, after)
     }
 
-    /// Reads the first character of the next sentence behind its opening marks.
+    /// Reads the first character of the next sentence after its opening marks.
     fn start(&self, mut here: usize, mut after: After) -> Option<After> {
         let mut left = OPENERS;
         loop {
@@ -241,7 +241,7 @@ impl<'a> Ahead<'a> {
                     Some(_) | None => Next::Stop,
                 },
                 '.' | '…' => Next::Dot,
-                // Han letters, before the questions that are looked up in tables.
+                // Han letters come before the checks that look up tables.
                 '\u{4e00}'..='\u{9fff}' => Next::Letter,
                 c if c.is_numeric() => Next::Digit,
                 c if c.is_uppercase() => Next::Upper,
@@ -267,7 +267,7 @@ impl<'a> Ahead<'a> {
         Some(at)
     }
 
-    /// Returns the end of a footnote's number like "[12]" at a place, if one stands there.
+    /// Returns the end of a footnote number such as "[12]" at a place, if there is one.
     fn note(&self, at: usize) -> Option<Option<usize>> {
         if self.peek(at)? != Some('[') {
             return Some(None);
@@ -286,8 +286,8 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Returns whether the character after a closing quotation mark carries the sentence on, as the
-    /// Japanese particle and the Chinese verb of saying after a quote do.
+    /// Returns whether the character after a closing quotation mark continues the sentence, as a
+    /// Japanese particle or a Chinese verb of saying after a quote does.
     pub(super) fn carries_on(&self, at: usize) -> Option<bool> {
         let Some(c) = self.peek(at)? else {
             return Some(false);

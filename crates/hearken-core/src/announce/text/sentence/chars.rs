@@ -1,10 +1,10 @@
 //! What a character means to the boundary finder.
 //!
 //! Responsibilities: the sentence-ending characters of the world's scripts, pairs of brackets and
-//! quotation marks, the bytes that may be skipped without a thought. Not here: what follows from
+//! quotation marks, the bytes that may be skipped without examination. Not here: what follows from
 //! them (`rules`).
 
-/// Lists the marks that end a sentence with or without a space after them (Unicode's
+/// The marks that end a sentence with or without a space after them (Unicode's
 /// `Sentence_Terminal` without the full stops and marks that Latin text uses inside words, and
 /// without the Burmese comma).
 const STRONG: &[(char, char)] = &[
@@ -82,7 +82,7 @@ pub(super) fn is_strong(c: char) -> bool {
             .is_ok()
 }
 
-/// Returns whether a character is one of the marks of a question or a call in Latin-like text.
+/// Returns whether a character is a question or exclamation mark of Latin-like text.
 pub(super) fn is_call(c: char) -> bool {
     matches!(
         c,
@@ -90,12 +90,12 @@ pub(super) fn is_call(c: char) -> bool {
     )
 }
 
-/// Returns whether a character is a full stop or stands for several of them.
+/// Returns whether a character is a full stop or stands for several.
 pub(super) fn is_stop(c: char) -> bool {
     matches!(c, '.' | '…' | '\u{2024}' | '\u{FE52}' | '\u{FF0E}')
 }
 
-/// Returns whether a character is invisible and leaves the words around it as they are (direction
+/// Returns whether a character is invisible and does not affect the words around it (direction
 /// marks, joiners, soft hyphens).
 pub(super) fn is_unseen(c: char) -> bool {
     matches!(
@@ -110,8 +110,8 @@ pub(super) fn is_unseen(c: char) -> bool {
     )
 }
 
-/// Returns whether a character belongs to a script that writes its words without spaces between them
-/// and that shows no word ends inside: Han, Hiragana, Katakana, Bopomofo.
+/// Returns whether a character belongs to a script that writes words without spaces between them
+/// and shows no word ends: Han, Hiragana, Katakana, Bopomofo.
 pub(super) fn is_east_asian(c: char) -> bool {
     matches!(
         c,
@@ -137,7 +137,7 @@ pub(super) fn is_arabic(c: char) -> bool {
     matches!(c, '\u{0620}'..='\u{064A}' | '\u{066E}'..='\u{06D3}' | '\u{06FA}'..='\u{06FF}' | '\u{0750}'..='\u{077F}')
 }
 
-/// Returns whether a character means nothing to the finder: letters of scripts that [`PLAIN`] can't tell
+/// Returns whether a character means nothing to the finder: letters of scripts that [`PLAIN`] can't recognise
 /// by a first byte (Arabic, Devanagari, Thai, kana), and the commas and colons of Chinese and Japanese.
 pub(super) fn is_ordinary(c: char) -> bool {
     matches!(
@@ -159,7 +159,7 @@ pub(super) fn is_armenian(c: char) -> bool {
     matches!(c, '\u{0531}'..='\u{0556}' | '\u{0561}'..='\u{0587}')
 }
 
-/// Names what encloses words.
+/// A pair of marks that encloses words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pair {
     Round,
@@ -181,7 +181,7 @@ pub(super) enum Pair {
     Tortoise,
 }
 
-/// Returns what a bracket or a mark of an unambiguous pair opens.
+/// Returns the pair that a bracket or an unambiguous mark opens.
 pub(super) fn opens(c: char) -> Option<Pair> {
     Some(match c {
         '(' => Pair::Round,
@@ -199,7 +199,7 @@ pub(super) fn opens(c: char) -> Option<Pair> {
     })
 }
 
-/// Returns what a bracket or a mark of an unambiguous pair closes.
+/// Returns the pair that a bracket or an unambiguous mark closes.
 pub(super) fn closes(c: char) -> Option<Pair> {
     Some(match c {
         ')' => Pair::Round,
@@ -216,7 +216,7 @@ pub(super) fn closes(c: char) -> Option<Pair> {
     })
 }
 
-/// Returns whether a character may stand before an opening quotation mark.
+/// Returns whether a character may precede an opening quotation mark.
 pub(super) fn goes_before_opening(c: char) -> bool {
     c.is_whitespace()
         || opens(c).is_some()
@@ -247,10 +247,10 @@ pub(super) fn goes_before_opening(c: char) -> bool {
         )
 }
 
-/// Holds, for each byte, whether the scanner may pass it without looking.
+/// For each byte, whether the scanner may pass it without examination.
 ///
-/// First bytes whose characters are all letters (Latin with marks, Greek, Cyrillic, Hebrew, Han,
-/// Hangul) are among them, and all later bytes of a character: the scanner meets those only behind
+/// These include first bytes whose characters are all letters (Latin with marks, Greek, Cyrillic, Hebrew, Han,
+/// Hangul), and all later bytes of a character: the scanner meets those only after
 /// a first byte that it has passed.
 pub(super) const PLAIN: [bool; 256] = {
     let mut table = [false; 256];

@@ -1,18 +1,18 @@
-//! The brackets and quotation marks that are open where the scanner stands.
+//! The brackets and quotation marks that are open at the scanner's position.
 //!
-//! Responsibilities: a small stack; what a mark means beside its neighbours. Not here: what an open
+//! Responsibilities: a small stack; what a mark means next to its neighbours. Not here: what an open
 //! bracket forbids (`rules`).
 
 use super::chars::{Pair, closes, goes_before_opening, opens};
 
-/// How many pairs may be open inside each other; deeper ones are not followed, since no sentence
+/// How deeply pairs may be nested; deeper ones are not tracked, since no sentence
 /// that a person can follow by ear needs them.
 const DEPTH: usize = 8;
 
-/// How many bytes after the outermost opening mark its closing is still waited for.
+/// How many bytes after the outermost opening mark its closing mark is still expected.
 ///
 /// Text inside brackets and quotes is kept whole up to this length (some 15 seconds of speech);
-/// past it the opening mark is taken for a stray one, so that an unclosed bracket silences nothing.
+/// beyond it, the opening mark counts as stray, so that an unclosed bracket silences nothing.
 pub(super) const REACH: u64 = 240;
 
 /// The open pairs, outermost first.
@@ -24,7 +24,7 @@ pub(super) struct Enclosures {
 }
 
 impl Enclosures {
-    /// Makes an empty stack.
+    /// Creates an empty stack.
     pub(super) fn new() -> Self {
         Self {
             open: [Pair::Round; DEPTH],
@@ -33,7 +33,7 @@ impl Enclosures {
         }
     }
 
-    /// Returns whether anything is open at a byte of the stream; forgets what has been open too long.
+    /// Returns whether anything is open at a byte of the stream; forgets what has been open for too long.
     pub(super) fn holds(&mut self, place: u64) -> bool {
         if self.depth > 0 && place.saturating_sub(self.since) > REACH {
             self.depth = 0;
@@ -60,7 +60,7 @@ impl Enclosures {
         }
     }
 
-    /// Closes a pair and everything opened inside it; says whether it was open.
+    /// Closes a pair and everything opened inside it; returns whether it was open.
     pub(super) fn close(&mut self, pair: Pair) -> bool {
         match self.open[..self.depth].iter().rposition(|&p| p == pair) {
             Some(at) => {
@@ -71,7 +71,7 @@ impl Enclosures {
         }
     }
 
-    /// Takes note of a mark in running text, between its neighbours.
+    /// Processes a mark in running text, given the character before it.
     pub(super) fn mark(&mut self, c: char, before: Option<char>, place: u64) {
         self.holds(place);
         let may_open = before.is_none_or(goes_before_opening);
@@ -97,7 +97,7 @@ impl Enclosures {
         }
     }
 
-    /// Closes the one pair if it is open, else opens the other.
+    /// Closes `closing` if it is open; otherwise opens `opening` if the context allows.
     fn turn(&mut self, closing: Pair, opening: Pair, may_open: bool, place: u64) {
         if !self.close(closing) && may_open {
             self.push(opening, place);
@@ -110,7 +110,7 @@ impl Enclosures {
         }
     }
 
-    /// Takes a mark right after a sentence's end as a closing one.
+    /// Treats a mark directly after a sentence's end as a closing one.
     pub(super) fn shut(&mut self, c: char) {
         if let Some(pair) = closes(c) {
             self.close(pair);
@@ -132,7 +132,7 @@ impl Enclosures {
         }
     }
 
-    /// Returns whether a mark would close something here.
+    /// Returns whether a mark of this pair would close something here.
     pub(super) fn would_shut(&self, pair: Pair) -> bool {
         self.has(pair)
     }

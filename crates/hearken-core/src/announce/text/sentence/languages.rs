@@ -1,19 +1,20 @@
-//! What the boundary finder knows of single languages: abbreviations, words that start sentences,
-//! habits of writing.
+//! What the boundary finder knows about individual languages: abbreviations, words that start sentences,
+//! writing habits.
 //!
 //! Responsibilities: the table and the search in it. Not here: how the entries are used (`rules`).
-//! A list is one string with a space between its words, all in lower case and without their last full stop; the search ignores case.
+//! A list is one string with spaces between its words, all in lower case and without their last full stop; the
+//! search ignores case.
 
 use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashMapExt};
 
-/// How an abbreviation behaves when a full stop and a space follow it.
+/// How an abbreviation behaves before a full stop and a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Abbreviation {
     /// Never ends a sentence: a title before a name, "e.g.", "vs.".
     Never,
-    /// Is one only before a number ("No. 5", "p. 55"); else it is a word or a letter.
+    /// Is one only before a number ("No. 5", "p. 55"); otherwise it is a word or a letter.
     Numbered,
     /// Ends a sentence only before a word that starts one ("Co. It closed").
     Inner,
@@ -21,29 +22,29 @@ pub(super) enum Abbreviation {
     Outer,
 }
 
-/// Writes down what is known of one language.
+/// The data of one language.
 struct Source {
-    /// The primary subtags that pick it.
+    /// The primary subtags that select it.
     tags: &'static [&'static str],
     never: &'static str,
     numbered: &'static str,
     inner: &'static str,
     outer: &'static str,
-    /// Words that start a sentence after an abbreviation; also the proof against "12. Juni".
+    /// Words that start a sentence after an abbreviation; also the evidence against "12. Juni".
     starters: &'static str,
-    /// Words that neither end a line of their own nor stand before the next item's number.
+    /// Words that neither end a line of their own nor precede the next item's number.
     connectors: &'static str,
-    /// Words that open a sentence which has no verb yet ("At 5 a.m. Mr. Smith went").
+    /// Words that open a sentence that has no verb yet ("At 5 a.m. Mr. Smith went").
     openers: &'static str,
     /// Whether a full stop after a number of one or two digits makes it an ordinal.
     ordinals: bool,
-    /// Whether a sentence may start with a small letter.
+    /// Whether a sentence may start with a lower-case letter.
     small_starts: bool,
-    /// Whether long sentences are chained by commas and may be cut at them.
+    /// Whether long sentences are chained by commas, at which they may be cut.
     comma_chains: bool,
 }
 
-/// Titles and abbreviations that agents write in any language.
+/// Titles and abbreviations that agents use in any language.
 const COMMON: Source = Source {
     tags: &[],
     never: "mr mrs ms dr prof mt st ft e.g i.e eg ie vs cf viz approx ph.d.s",
@@ -73,7 +74,7 @@ const PLAIN: Source = Source {
     comma_chains: false,
 };
 
-/// The languages; the first is also used where none is named.
+/// The languages; the first is also used if none is named.
 const LANGUAGES: &[Source] = &[
     Source {
         tags: &["en"],
@@ -228,7 +229,7 @@ const LANGUAGES: &[Source] = &[
     },
 ];
 
-/// What is known of one word.
+/// What is known about one word.
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     abbreviation: Option<Abbreviation>,
@@ -237,20 +238,20 @@ struct Entry {
     opens: bool,
 }
 
-/// What is known of one language, ready to be searched.
+/// The data of one language, ready for searching.
 #[derive(Debug)]
 pub(super) struct Language {
     tags: &'static [&'static str],
     words: HashMap<&'static str, Entry>,
     /// Whether a full stop after a number of one or two digits makes it an ordinal.
     pub ordinals: bool,
-    /// Whether a sentence may start with a small letter.
+    /// Whether a sentence may start with a lower-case letter.
     pub small_starts: bool,
-    /// Whether long sentences are chained by commas and may be cut at them.
+    /// Whether long sentences are chained by commas, at which they may be cut.
     pub comma_chains: bool,
 }
 
-/// The tables, made at the first use; the last one has the common abbreviations alone.
+/// The tables, built on first use; the last one contains only the common abbreviations.
 static TABLES: LazyLock<Vec<Language>> = LazyLock::new(|| {
     LANGUAGES
         .iter()
@@ -259,13 +260,13 @@ static TABLES: LazyLock<Vec<Language>> = LazyLock::new(|| {
         .collect()
 });
 
-/// How many bytes the longest word of a list has at most.
+/// The maximum length of a word in the lists, in bytes.
 const LONGEST: usize = 24;
 
 impl Language {
     fn make(source: &Source) -> Self {
         let mut words: HashMap<&'static str, Entry> = HashMap::new();
-        // A language's own reading of an abbreviation comes before the common one.
+        // A language's own reading of an abbreviation takes precedence over the common one.
         for source in [source, &COMMON] {
             for (list, kind) in [
                 (source.never, Abbreviation::Never),
@@ -297,7 +298,7 @@ impl Language {
         }
     }
 
-    /// Picks the table for a BCP 47 tag; an unknown tag gets the common abbreviations alone.
+    /// Returns the table for a BCP 47 tag; an unknown tag gets only the common abbreviations.
     pub(super) fn of(tag: Option<&str>) -> &'static Language {
         let primary = match tag {
             Some(tag) => tag.split(['-', '_']).next().unwrap_or(tag),
@@ -315,7 +316,7 @@ impl Language {
             .unwrap_or(&TABLES[TABLES.len() - 1])
     }
 
-    /// Searches without regard to case; a curly apostrophe counts as a straight one.
+    /// Returns the entry of a word, ignoring case; a curly apostrophe counts as a straight one.
     fn entry(&self, word: &str) -> Entry {
         let found = if word.len() > LONGEST {
             None
@@ -334,7 +335,7 @@ impl Language {
         found.copied().unwrap_or_default()
     }
 
-    /// Returns what a word before a full stop abbreviates, if anything; `word` has no last full stop.
+    /// Returns what kind of abbreviation a word before a full stop is, if any; `word` has no last full stop.
     pub(super) fn abbreviation(&self, word: &str) -> Option<Abbreviation> {
         self.entry(word).abbreviation
     }
@@ -349,7 +350,7 @@ impl Language {
         self.entry(word).connects
     }
 
-    /// Returns whether a word opens a phrase of time that is not yet a sentence.
+    /// Returns whether a word opens a time phrase that is not yet a sentence.
     pub(super) fn opens(&self, word: &str) -> bool {
         self.entry(word).opens
     }

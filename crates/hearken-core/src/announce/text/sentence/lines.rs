@@ -1,4 +1,4 @@
-//! Whether a line's end is a sentence's end.
+//! Whether the end of a line is the end of a sentence.
 //!
 //! Responsibilities: headings, items, tables, empty lines; lines broken by hand in mid-sentence. Not
 //! here: what kind of line begins at a place (`line`).
@@ -9,21 +9,20 @@ use super::end::End;
 use super::rules::{Step, TOKEN, View};
 use crate::announce::text::markdown::{LOOK, Line};
 
-/// The narrowest and the widest line, in characters, that is taken for one broken by hand in the
-/// middle of a sentence.
+/// The narrowest and the widest line, in characters, that counts as broken by hand in the middle
+/// of a sentence.
 const WRAPPED: std::ops::RangeInclusive<usize> = 50..=200;
 
-/// How long a line would at least have been with the word after it, for that word to stand on the next
-/// one for want of room: nobody breaks prose at fewer characters, and the lines of addresses and of
-/// lists without marks are shorter.
+/// How long a line would at least have been with the word after it, if that word moved to the next line
+/// for lack of room: nobody breaks prose at fewer characters, and the lines of addresses and of
+/// unmarked lists are shorter.
 const FULL: usize = 60;
 
-/// How many spaces before a line make it preformatted text (CommonMark 4.4).
+/// How many leading spaces make a line preformatted text (CommonMark 4.4).
 const INDENT: usize = 4;
 
 impl View<'_> {
-    /// Decides at the end of a line; `width` is the line's length in characters. Gives the step and
-    /// what the next line is.
+    /// Decides at the end of a line; `width` is the line's length in characters.
     pub(super) fn newline(
         &self,
         at: usize,
@@ -66,7 +65,7 @@ impl View<'_> {
         }
     }
 
-    /// Returns whether a line was broken in mid-sentence and the next one carries it on.
+    /// Returns whether a line was broken in mid-sentence and the next one continues it.
     fn wrapped(&self, at: usize, begin: usize, width: usize, open: &Enclosures) -> Option<bool> {
         let above = self.window(at).trim_end_matches('\r');
         let trimmed = above.trim_end();
@@ -84,7 +83,7 @@ impl View<'_> {
             }
         };
         if last.is_some_and(is_east_asian) && is_east_asian(next) {
-            // A line that ends in a particle is broken, not over.
+            // A line that ends in a particle is broken, not complete.
             return Some(last.is_some_and(|c| "のはをにでとがもへや".contains(c)));
         }
         if matches!(last, Some('、' | '，')) {
@@ -104,7 +103,7 @@ impl View<'_> {
                     || open.top().is_some(),
             );
         }
-        // A capital begins a sentence, a name or a German noun; only the room on the line tells which.
+        // A capital begins a sentence, a name or a German noun; only the room left on the line tells which.
         let may_go_on = next.is_ascii() || next.is_alphanumeric() || "„“”«»‚‘’".contains(next);
         if !may_go_on || last == Some(':') {
             return Some(false);
@@ -119,7 +118,7 @@ impl View<'_> {
         }
     }
 
-    /// Returns whether the word at a place would have made a line of a width too long.
+    /// Returns whether the word at a place would have made a line of this width too long.
     fn is_full(&self, mut here: usize, width: usize) -> Option<bool> {
         let ahead = self.ahead();
         let mut full = width + 1;

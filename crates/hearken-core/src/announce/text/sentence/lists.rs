@@ -1,4 +1,4 @@
-//! Where the items of a list end that runs on in one line.
+//! Where the items end in a list that runs on in one line.
 //!
 //! Responsibilities: "1. Open it 2. Read it", bullets in running text. Not here: items on lines of
 //! their own (`lines`).
@@ -51,7 +51,7 @@ impl View<'_> {
         Some(Some(self.cut(begins, End::Line, end)))
     }
 
-    /// Decides before a bullet in running text.
+    /// Decides whether to cut before a bullet in running text.
     pub(super) fn bullet(&self, at: usize) -> Option<Step> {
         let c = self.text[at..].chars().next().unwrap_or('•');
         let end = at + c.len_utf8();
@@ -69,7 +69,7 @@ impl View<'_> {
     }
 }
 
-/// What surrounds a list item's number.
+/// The punctuation of a list item's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Stop,

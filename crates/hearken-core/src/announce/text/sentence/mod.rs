@@ -1,23 +1,23 @@
 //! Where sentences end in text that is still arriving.
 //!
-//! Responsibilities: a finder that takes text piece by piece and gives each sentence as soon as no
+//! Responsibilities: a finder that accepts text piece by piece and returns each sentence as soon as no
 //! further text can change where it ends; line ends of headings, items and tables; code blocks kept
 //! whole. Not here: hints, positions, pauses (`coalesce`), words (`normalise`).
 //!
 //! # Mental model
-//! A scanner walks over the text once. Most bytes mean nothing to it. At a mark that might end a
-//! sentence it looks back at one word and ahead at the closing marks, the white space and the next
+//! A scanner goes through the text once. Most bytes mean nothing to it. At a mark that might end a
+//! sentence, it looks back at one word and ahead at the closing marks, the white space and the next
 //! word, all within fixed bounds. If the text ends before the answer is settled, it waits there and
-//! looks again when more has come. So an end, once given, is final, the result is the same for every
+//! looks again when more has arrived. So an end, once returned, is final, the result is the same for every
 //! chunking, and the work is linear in the length.
 //!
 //! # Worked example
-//! `"He left the U.S. How"` gives nothing: "How" may become "Howard". One more space settles that a
-//! word which starts sentences follows, and `"He left the U.S. "` is given.
+//! `"He left the U.S. How"` yields nothing: "How" may become "Howard". One more space settles that the
+//! next word is one that starts sentences, and `"He left the U.S. "` is returned.
 //!
 //! # Tuning by symptom
 //! - cut after an abbreviation: add it to its language in `languages`
-//! - two sentences said as one after an abbreviation: add the second one's first word to `starters`
+//! - two sentences spoken as one after an abbreviation: add the second one's first word to `starters`
 //! - one long silence inside quotes or brackets: lower `enclosure::REACH`
 
 mod after;

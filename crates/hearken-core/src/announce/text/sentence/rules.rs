@@ -1,8 +1,8 @@
 //! Whether a mark ends a sentence.
 //!
-//! Responsibilities: full stops, calls, ellipses, colons, the marks of other scripts. Not here: the
-//! word before a full stop (`words`), lists (`lists`), line ends (`lines`), walking over the text and
-//! keeping what is open (`mod`), reading ahead (`after`).
+//! Responsibilities: full stops, question and exclamation marks, ellipses, colons, the marks of other scripts. Not
+//! here: the word before a full stop (`words`), lists (`lists`), line ends (`lines`), scanning the text and
+//! tracking what is open (`scan`), reading ahead (`after`).
 //!
 //! As in `after`, `None` means that the text so far does not settle the question.
 
@@ -19,37 +19,37 @@ use crate::announce::text::markdown::is_bullet;
 /// How many bytes before a full stop are read as its word; no abbreviation is longer.
 pub(super) const TOKEN: usize = 40;
 
-/// How many marks in a row are taken as one.
+/// How many consecutive marks count as one.
 const RUN: usize = 64;
 
-/// How many spaced full stops (". . .") are taken as one ellipsis.
+/// How many spaced full stops (". . .") count as one ellipsis.
 const SPACED: usize = 8;
 
 /// The fewest bytes after which a long Arabic sentence is cut at a comma (some forty letters).
 const CHAIN: usize = 72;
 
-/// How the scanner goes on.
+/// How the scanner continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// No end here; scan on at this place.
+    /// No end here; continue at this place.
     On(usize),
     /// A sentence ends before this place.
     Cut(usize, End),
 }
 
-/// Shows the sentence under the scanner.
+/// The sentence under the scanner.
 pub(super) struct View<'a> {
     /// The text from the sentence's start.
     pub text: &'a str,
-    /// Whether nothing more will come.
+    /// Whether no more text will come.
     pub finished: bool,
-    /// Where in the stream the text starts.
+    /// Where the text starts in the stream.
     pub base: u64,
-    /// Where the sentence's first visible character stands.
+    /// Where the sentence's first visible character is.
     pub lead: usize,
     /// Whether the text really starts a sentence, and is not the rest of a cut one.
     pub fresh: bool,
-    /// What is known of the language.
+    /// The data of the language.
     pub language: &'static Language,
 }
 
@@ -66,7 +66,7 @@ impl<'a> View<'a> {
         self.window(at).chars().rev().find(|&c| !is_unseen(c))
     }
 
-    /// Returns the few bytes before a place, so that looking back costs the same everywhere.
+    /// Returns the last few bytes before a place, so that looking back costs the same everywhere.
     pub(super) fn window(&self, end: usize) -> &'a str {
         let mut floor = end.saturating_sub(TOKEN);
         while !self.text.is_char_boundary(floor) {
@@ -82,7 +82,7 @@ impl<'a> View<'a> {
         self.token(begins - gap).0
     }
 
-    /// Cuts at a place unless that would split a grapheme cluster.
+    /// Returns a cut at a place, unless it would split a grapheme cluster.
     pub(super) fn cut(&self, at: usize, end: End, on: usize) -> Step {
         if splits_cluster(self.text, at) {
             Step::On(on)
@@ -167,7 +167,7 @@ impl<'a> View<'a> {
             | Next::Code
             | Next::Symbol => true,
         };
-        // Chinese and Japanese text often has Latin marks and no spaces.
+        // Chinese and Japanese text often has Latin marks without spaces.
         let east = !after.spaced
             && self.char_before(at).is_some_and(is_east_asian)
             && after.next == Next::Letter;
@@ -190,7 +190,7 @@ impl<'a> View<'a> {
         if run.chars().any(is_call) {
             return self.call(at, open);
         }
-        // "[...]" stands for words that were left out.
+        // "[...]" represents words that were left out.
         if matches!(open.top(), Some(Pair::Square | Pair::Round))
             && self.text[..at].ends_with(['[', '('])
             && matches!(self.ahead().peek(end)?, Some(']' | ')'))
@@ -235,7 +235,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Returns whether a full stop stands between a sign and a letter or digit of ASCII, as in names of files.
+    /// Returns whether a full stop is between an ASCII character and an ASCII letter or digit, as in file names.
     fn is_inside(&self, at: usize) -> bool {
         let bytes = self.text.as_bytes();
         let before = at.checked_sub(1).and_then(|at| bytes.get(at));
@@ -255,7 +255,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Decides at ". . ."; `None` inside means that no spaced ellipsis begins here.
+    /// Decides at ". . ."; the inner `None` means that no spaced ellipsis begins here.
     fn spaced_dots(&self, at: usize, open: &Enclosures) -> Option<Option<Step>> {
         let ahead = self.ahead();
         let mut end = at + 1;
@@ -287,8 +287,8 @@ impl<'a> View<'a> {
             return on;
         }
         if attached && more >= 3 && !after.closers {
-            // "compounds. . . . The practice": the first stop ends the sentence, the others stand
-            // for what was left out of the next.
+            // "compounds. . . . The practice": the first stop ends the sentence, the others represent
+            // what was left out of the next.
             let space = ahead.peek(at + 1)?.map_or(0, char::len_utf8);
             return Some(Some(self.cut(at + 1 + space, End::Sentence, end)));
         }
@@ -298,7 +298,7 @@ impl<'a> View<'a> {
         on
     }
 
-    /// Decides at a colon or semicolon, which end sentences in some scripts only.
+    /// Decides at a colon or semicolon, which end sentences only in some scripts.
     pub(super) fn colon(&self, at: usize, open: &Enclosures) -> Option<Step> {
         let end = at + 1;
         let on = Some(Step::On(end));
@@ -319,7 +319,7 @@ impl<'a> View<'a> {
         Some(self.cut(after.begin, end_of(&after), end))
     }
 
-    /// Decides at a comma of a language that chains its sentences by commas.
+    /// Decides at a comma in a language that chains its sentences by commas.
     pub(super) fn comma(&self, at: usize, open: &Enclosures) -> Option<Step> {
         let end = at + self.text[at..].chars().next().map_or(1, char::len_utf8);
         let on = Some(Step::On(end));
@@ -374,7 +374,7 @@ pub(super) fn splits_cluster(text: &str, at: usize) -> bool {
         (Some(b'\r'), Some(b'\n')) => true,
         (_, Some(0..128) | None) => false,
         (Some(b'\n'), _) => false,
-        // A Han letter leans on nothing, and nothing but a mark of another script joins one.
+        // A Han character never combines with the Chinese or Japanese mark before it.
         (Some(_), Some(0xe5..=0xe9)) if ends_in_ideographic_mark(&bytes[..at]) => false,
         _ => {
             let mut cursor = unicode_segmentation::GraphemeCursor::new(at, text.len(), true);
@@ -383,7 +383,7 @@ pub(super) fn splits_cluster(text: &str, at: usize) -> bool {
     }
 }
 
-/// Returns whether a text ends with a stop or mark of Chinese and Japanese (U+3001, U+3002, U+FF00 to
+/// Returns whether a text ends with a Chinese or Japanese stop or mark (U+3001, U+3002, U+FF00 to
 /// U+FF3F).
 fn ends_in_ideographic_mark(bytes: &[u8]) -> bool {
     matches!(bytes, [.., 0xe3, 0x80, 0x81 | 0x82] | [.., 0xef, 0xbc, _])

@@ -1,6 +1,6 @@
-//! The walk over the text.
+//! The scan of the text.
 //!
-//! Responsibilities: passing over what means nothing, keeping track of lines, code and enclosures,
+//! Responsibilities: skipping what means nothing, tracking lines, code and enclosures,
 //! asking the rules at every mark. Not here: the rules.
 
 use super::chars::{self, PLAIN, is_call, is_ordinary, is_stop, is_strong};
@@ -10,7 +10,7 @@ use super::segmenter::{Segmenter, Sentence};
 use crate::announce::text::markdown::is_bullet;
 use crate::announce::text::markdown::{Line, TICKS, may_open, ticks};
 
-/// How many bytes a code span may be long; a longer one is a stray backtick.
+/// The maximum length of a code span in bytes; a longer one is a stray backtick.
 const SPAN: u64 = 200;
 
 /// How many bytes of a line are counted; a longer one is simply long.
@@ -24,7 +24,7 @@ impl Segmenter {
             let sentence = self.take(length, end);
             self.line_open = line_over;
             if found.is_empty() {
-                // Mostly a chunk ends one.
+                // Usually a chunk ends one sentence.
                 found.reserve_exact(1);
             }
             found.push(sentence);
@@ -32,7 +32,7 @@ impl Segmenter {
         found
     }
 
-    /// Walks on to the next certain end; gives its place from the sentence's start.
+    /// Scans to the next certain end; returns its place, from the sentence's start, and its reason.
     fn next_end(&mut self, finished: bool) -> Option<(usize, End)> {
         loop {
             let text = &self.text[self.start..];
@@ -115,7 +115,7 @@ impl Segmenter {
         }
     }
 
-    /// Looks at the mark under the scanner.
+    /// Decides at the mark under the scanner.
     fn look(&mut self, finished: bool) -> Option<Step> {
         let view = View {
             text: &self.text[self.start..],
@@ -130,7 +130,7 @@ impl Segmenter {
         let place = view.base + at as u64;
         let on = Step::On(at + c.len_utf8());
         if is_ordinary(c) {
-            // Whole words of scripts whose first bytes don't tell letters from marks.
+            // Whole words of scripts whose first bytes don't distinguish letters from marks.
             let rest = &view.text[at..];
             let length = rest.find(|c| !is_ordinary(c)).unwrap_or(rest.len());
             return Some(Step::On(at + length));
@@ -195,7 +195,7 @@ impl Segmenter {
         }
     }
 
-    /// Passes over a code span; gives it up at a line's end or when it is too long.
+    /// Skips a code span; abandons it at the end of a line or if it is too long.
     fn pass_span(&mut self, run: usize, since: u64, finished: bool) -> Option<()> {
         let bytes = &self.text.as_bytes()[self.start..];
         let here = self.base + self.start as u64;
@@ -209,7 +209,7 @@ impl Segmenter {
                 self.at = upto;
                 if upto >= limit || finished {
                     self.span = None;
-                    // The limit may fall inside a character.
+                    // The limit may be inside a character.
                     while !self.text.is_char_boundary(self.start + self.at) {
                         self.at += 1;
                     }

@@ -1,7 +1,7 @@
-//! The finder itself: text comes in piece by piece, finished sentences go out.
+//! The finder itself: text arrives piece by piece, finished sentences leave.
 //!
-//! Responsibilities: holding the unfinished sentence and giving it when it ends. Not here: the rules of an end (`rules`),
-//! the walk over the text (`scan`).
+//! Responsibilities: keeping the unfinished sentence and returning it when it ends. Not here: the rules for an end
+//! (`rules`), the scan of the text (`scan`).
 
 use super::enclosure::Enclosures;
 use super::end::End;
@@ -9,7 +9,7 @@ use super::languages::Language;
 use super::{chars, rules};
 use crate::announce::text::markdown::{Begins, Fence, Line};
 
-/// How many bytes of a table's first row are kept to name the columns of later pieces.
+/// How many bytes of a table's first row are kept, to name the columns of later pieces.
 const HEADER: usize = 1024;
 
 /// What was already open when a piece of text began.
@@ -27,13 +27,13 @@ pub enum Context {
 /// One finished sentence with the white space around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sentence {
-    /// The text; all sentences of a stream joined are the stream.
+    /// The text; the sentences of a stream, joined, are the stream.
     pub text: String,
     /// The offset of its first byte in the stream.
     pub start: u64,
     /// Why it ends where it does.
     pub end: End,
-    /// What was open when it began; anything but prose only after a forced cut.
+    /// What was open when it began; anything but prose occurs only after a forced cut.
     pub context: Context,
     /// Where it begins.
     pub begins: Begins,
@@ -48,14 +48,14 @@ impl Sentence {
 
 /// Finds the ends of sentences in text that arrives piece by piece.
 ///
-/// It holds the text of the unfinished sentence and nothing else; that grows without a bound of its
+/// It keeps only the text of the unfinished sentence, which grows without a bound of its
 /// own until an end is found or [`Segmenter::cut`] is called.
 #[derive(Debug, Clone)]
 pub struct Segmenter {
     pub(super) language: &'static Language,
     pub(super) text: String,
     pub(super) start: usize,
-    /// Where the scanner stands, from `start`.
+    /// The scanner's place, from `start`.
     pub(super) at: usize,
     /// How many bytes of white space the sentence begins with.
     pub(super) lead: usize,
@@ -63,23 +63,24 @@ pub struct Segmenter {
     pub(super) base: u64,
     pub(super) open: Enclosures,
     pub(super) line: Line,
-    /// Whether the scanner stands at a line's start and has not looked what line it is.
+    /// Whether the scanner is at the start of a line whose kind is not yet determined.
     pub(super) line_open: bool,
-    /// How many characters of the line came before the sentence.
+    /// How many characters of the line precede the sentence.
     pub(super) line_before: usize,
     /// Where the line starts, from `start`.
     pub(super) line_start: usize,
     pub(super) fence: Option<Fence>,
     pub(super) span: Option<(usize, u64)>,
-    /// Whether the sentence starts where one ended, and not at a forced cut.
+    /// Whether the sentence starts where another ended, and not at a forced cut.
     pub(super) fresh: bool,
-    /// Whether the sentence starts where a line does.
+    /// Whether the sentence starts at the beginning of a line.
     pub(super) whole_line: bool,
     pub(super) context: Context,
 }
 
 impl Segmenter {
-    /// Makes a finder for text in a language (BCP 47), or in English with common sense if unknown.
+    /// Creates a finder for text in a language (BCP 47): English if `None`; an unknown one gets only the common
+    /// abbreviations.
     pub fn new(language: Option<&str>) -> Self {
         Self {
             language: Language::of(language),
@@ -101,12 +102,12 @@ impl Segmenter {
         }
     }
 
-    /// Reads what comes from here on in another language.
+    /// Sets the language of the text from here on.
     pub fn turn(&mut self, language: Option<&str>) {
         self.language = Language::of(language);
     }
 
-    /// Takes more text and gives the sentences that are now certain.
+    /// Adds text and returns the sentences that are now certain.
     pub fn push(&mut self, text: &str) -> Vec<Sentence> {
         self.text.push_str(text);
         let found = self.scan(false);
@@ -118,7 +119,7 @@ impl Segmenter {
         found
     }
 
-    /// Returns all that is left, as if the text ended here, and starts anew.
+    /// Returns everything that is left, as if the text ended here, and starts afresh.
     pub fn finish(&mut self) -> Vec<Sentence> {
         let found = self.settle();
         self.fence = None;
@@ -127,7 +128,7 @@ impl Segmenter {
         found
     }
 
-    /// Returns all that is left, as if a sentence ended here; a code block that is open stays open.
+    /// Returns everything that is left, as if a sentence ended here; an open code block stays open.
     pub fn settle(&mut self) -> Vec<Sentence> {
         let mut found = self.scan(true);
         let rest = self.text.len() - self.start;
@@ -150,10 +151,10 @@ impl Segmenter {
         found
     }
 
-    /// Cuts the pending text after `length` bytes, wherever that is; `None` if there is nothing or
-    /// the place is inside a character.
+    /// Cuts the pending text after `length` bytes, wherever that is; `None` if that is empty, too long, or
+    /// inside a character.
     ///
-    /// What was open (a code block, a table, a quotation) stays open, and the rest is not taken for
+    /// What was open (a code block, a table, a quotation) stays open, and the rest does not count as
     /// the start of a sentence.
     pub fn cut(&mut self, length: usize) -> Option<Sentence> {
         let pending = self.pending();
@@ -246,7 +247,7 @@ impl Segmenter {
             begins,
         };
         self.whole_line = sentence.text.ends_with('\n');
-        // A sentence that ends in mid-line leaves a part of the line behind.
+        // A sentence that ends in mid-line leaves part of that line before the next sentence.
         self.line_before = if sentence.text.ends_with('\n') {
             0
         } else {
@@ -269,12 +270,12 @@ pub(crate) fn splits_cluster(text: &str, at: usize) -> bool {
     rules::splits_cluster(text, at)
 }
 
-/// Returns whether a character belongs to a script that shows no word ends.
+/// Returns whether a character belongs to a script without visible word ends.
 pub(crate) fn is_spaceless(c: char) -> bool {
     chars::is_east_asian(c)
 }
 
-/// Reads the words after a code block's opening marks.
+/// Returns the words after a code block's opening marks.
 fn fence_info(block: &str) -> String {
     let first = block.trim_start().lines().next().unwrap_or("");
     let info = Fence::opened_by(first).map_or("", |(_, info, _)| info);

@@ -1,7 +1,7 @@
-//! How the text ends where it ends just now.
+//! How the text ends at the moment.
 //!
-//! Responsibilities: telling, of text that may go on, whether its last word or sentence is over. Not
-//! here: final answers (`rules`); what a pause or a hint makes of it (`coalesce`).
+//! Responsibilities: determining, for text that may continue, whether its last word or sentence is complete. Not
+//! here: final answers (`rules`); what follows from it at a pause or a hint (`coalesce`).
 
 use super::chars::{is_call, is_stop, is_strong};
 use super::languages::Abbreviation;
@@ -11,7 +11,7 @@ use super::words;
 /// How the pending text ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
-    /// There is nothing but white space.
+    /// With nothing but white space.
     Nothing,
     /// With a mark that ends sentences.
     Sentence,
@@ -19,11 +19,11 @@ pub enum Tail {
     Gap,
     /// In what may be the middle of a word, a number or a character.
     Word,
-    /// With a full stop that probably abbreviates.
+    /// With a full stop that probably marks an abbreviation.
     Abbreviation,
 }
 
-/// How many bytes before the end are looked at.
+/// How many bytes before the end are examined.
 const LOOK: usize = 48;
 
 impl Segmenter {

@@ -111,7 +111,7 @@ fn every_chunking_gives_the_same_sentences() {
     }
 }
 
-/// Returns the text and the sentences of a rule with other names and numbers.
+/// Returns the text or a sentence of a rule with other names and numbers.
 fn varied(text: &str, seed: u64) -> String {
     const NAMES: [&str; 8] = [
         "Maria", "Tobias", "Wanda", "Olivier", "Ngozi", "Katrin", "Dmitri", "Paloma",

@@ -21,7 +21,7 @@ impl View<'_> {
             return Some(false);
         }
         if word.is_empty() {
-            // A stop that stands alone, as in text that was taken apart word by word.
+            // A stop on its own, as in text that was split word by word.
             return Some(begins > self.lead && next == Next::Upper);
         }
         if is_number(word) || is_version(word) && first {
@@ -81,7 +81,7 @@ impl View<'_> {
         })
     }
 
-    /// Returns whether a small letter begins a list of lettered items.
+    /// Returns whether a lower-case letter begins a list of lettered items.
     fn is_first_item(&self, word: &str, at: usize) -> Option<bool> {
         if word != "a" {
             return Some(false);
@@ -104,7 +104,7 @@ impl View<'_> {
         }
         let ahead = self.ahead();
         let word = ahead.word(after.word)?;
-        // "U.S. A. Smith": a single letter with a stop is an initial, whatever word it looks like.
+        // "U.S. A. Smith": a single letter with a stop is an initial, whatever word it resembles.
         let initial =
             word.chars().count() == 1 && ahead.peek(after.word + word.len())? == Some('.');
         Some(!initial && self.language.starts(word))
@@ -222,12 +222,12 @@ fn is_version(word: &str) -> bool {
     word.contains('.') && word.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
-/// Returns whether a word is a number in Roman letters; "I" alone is taken for the pronoun.
+/// Returns whether a word is a Roman numeral; "I" alone counts as the pronoun.
 fn is_roman(word: &str) -> bool {
     word != "I" && !word.is_empty() && word.bytes().all(|b| b"IVXLCDM".contains(&b))
 }
 
-/// Returns whether a word is made of short parts with full stops between: "U.S", "a.m", "LL.AA".
+/// Returns whether a word consists of short parts separated by full stops: "U.S", "a.m", "LL.AA".
 pub(super) fn is_dotted(word: &str) -> bool {
     word.contains('.')
         && word.split('.').all(|part| {
@@ -236,7 +236,7 @@ pub(super) fn is_dotted(word: &str) -> bool {
         || word == "Ph.D"
 }
 
-/// Returns whether a word that follows a time belongs to it.
+/// Returns whether a word after a time belongs to it.
 fn is_calendar(word: &str) -> bool {
     const WORDS: &[&str] = &[
         "monday",

@@ -1,4 +1,4 @@
-//! Lines broken by hand: prose that goes on, and lists and addresses whose lines are what they are.
+//! Lines broken by hand: prose that continues, and lists and addresses whose lines are complete in themselves.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! The handshake: what is asked, in which order, and what the person is told of it.
+//! The handshake: what is requested, in which order, and what is announced to the person.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ mod terms;
 #[path = "handshake/ways.rs"]
 mod ways;
 
-/// Drives an app with one source and keeps what it wishes of the link.
+/// Drives an app with one source and keeps what it asks of the link.
 struct Rig {
     app: App,
     now: Now,
@@ -36,13 +36,13 @@ struct Rig {
 
 const LINK: LinkId = LinkId(0);
 
-/// Where the manifest is.
+/// The path of the manifest.
 const MANIFEST: &str = "/.well-known/aaep-manifest.json";
 
-/// Where replies to a subscription go, and everything else that is told to it.
+/// The path for replies to a subscription, and for everything else that is sent to it.
 const REPLIES: &str = "/aaep/v1/replies";
 
-/// Returns what a request carries.
+/// Returns the body of a request.
 fn message(call: &Call) -> Value {
     serde_json::from_str(&call.body.as_ref().unwrap().text).unwrap()
 }
@@ -117,7 +117,7 @@ impl Rig {
         }
     }
 
-    /// Feeds a fact, and gives what is to be written.
+    /// Feeds a fact, and returns what is to be written.
     fn feed(&mut self, input: Input) -> Vec<Arc<Announcement>> {
         let mut shown = Vec::new();
         for effect in self.app.update(input, self.now) {
@@ -165,7 +165,7 @@ impl Rig {
         std::mem::take(&mut self.wishes)
     }
 
-    /// Takes the one request that was made.
+    /// Returns the single request that was made.
     fn asked(&mut self) -> (u64, Call) {
         let wishes = self.take();
         let mut asks = wishes.into_iter().filter_map(|wish| match wish {
@@ -193,7 +193,7 @@ impl Rig {
         });
     }
 
-    /// Goes on to the subscription, and gives its number and message.
+    /// Proceeds to the subscription, and returns its number and message.
     fn subscribing(&mut self) -> (u64, Value) {
         self.connect();
         let (request, call) = self.asked();
@@ -208,7 +208,7 @@ impl Rig {
         (request, message(&call))
     }
 
-    /// Agrees to everything.
+    /// Consents to everything.
     fn agreed(&mut self) {
         let (request, asked) = self.subscribing();
         self.answer(request, 201, &consent(asked["capabilities"].clone()));
@@ -216,7 +216,7 @@ impl Rig {
         self.link(LinkEvent::Connected);
     }
 
-    /// Takes what the attempt follows, or why it has failed.
+    /// Returns what the attempt follows, or why it failed.
     fn course(&mut self) -> Result<Stream, Fault> {
         let found = self.take().into_iter().find_map(|wish| match wish {
             Effect::Follow { stream, .. } => Some(Ok(stream)),
@@ -344,7 +344,7 @@ fn each_refusal_has_its_words_and_its_wait() {
         let words = rig.app.fault_words(&fault);
         assert!(words.len() > 20 && !words.contains("rejected."), "{words}");
         assert!(rig.heard("one says: not today"));
-        // A wait that the producer names is kept, whatever the code.
+        // A waiting time from the producer is kept, whatever the code.
         let mut rig = Rig::new(Carrier::EventStream);
         let (request, _) = rig.subscribing();
         body["retry_after_seconds"] = json!(7);
@@ -441,7 +441,7 @@ fn a_lost_stream_is_resumed_and_a_forgotten_one_asked_for_anew() {
     assert_eq!(rig.asked().1.path, MANIFEST);
 }
 
-/// Asks a question, loses the link and comes back; gives what is told from then on.
+/// Asks a question, loses the link and comes back; returns a rig that keeps what is announced from then on.
 fn back_with_a_question(forgotten: bool) -> Rig {
     let mut rig = Rig::new(Carrier::EventStream);
     rig.agreed();
@@ -570,7 +570,7 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
         assert_eq!(asked["capabilities"]["supported_extensions"], left);
         assert!(rig.heard("It is asked again without https://c.example/medai/context/v1."));
     }
-    // With one left there is nothing to resolve: it is a refusal.
+    // With only one left there is nothing to resolve: it is a refusal.
     config.handshake.extensions.truncate(1);
     let mut rig = Rig::under(Carrier::EventStream, config);
     let (request, _) = rig.subscribing();

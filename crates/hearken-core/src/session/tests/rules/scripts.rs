@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// One script for each kind, with everything that it brings, in order.
+/// Returns one script for each kind, with all that it causes, in order.
 pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<Row>, Vec<AnomalyKind>)> {
     use AnomalyKind as K;
     let thinking = || state("idle", "thinking");
@@ -347,7 +347,7 @@ pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<Row>, Vec<AnomalyKind>)> {
                     json!({"question": "Which?", "timeout_seconds": 9, "urgency": "critical"}),
                 ),
             ],
-            // The decoder calls it invalid, too.
+            // The decoder reports it as invalid, too.
             vec![K::Invalid, K::QuestionWithoutToken],
         ),
         (

@@ -8,7 +8,7 @@ use super::super::message::{Name, Order, Told, Why, line};
 use super::super::*;
 use crate::voice::tests::{PATIENCE, utterance};
 
-/// Writes down what it is told to do, and tells what a test wants.
+/// An engine that records its calls and reports what a test wants.
 struct Scripted {
     done: mpsc::Sender<String>,
     ends: Ends,
@@ -117,7 +117,7 @@ fn the_child_obeys_in_order_and_tells_only_of_the_words_in_force() {
     assert_eq!(inside.tells(), Some(Told::Begun { id: 1 }));
     inside.order(&Order::Stop);
     assert_eq!(inside.tells(), Some(Told::Silent));
-    // The engine's word of the words that were stopped comes late.
+    // The engine's report about the stopped words arrives late.
     inside.items.send(Item::Heard(Happening::Cut, 101)).unwrap();
     inside.speak(2, "two");
     assert_eq!(inside.tells(), Some(Told::Taken { id: 2 }));
@@ -183,7 +183,7 @@ fn a_hanging_engine_does_not_keep_the_child_from_ending() {
     inside.tells();
     inside.speak(1, "one");
     drop(inside.orders);
-    // In the real child this is the moment from which it has 300 ms to live.
+    // From this moment the real child has 300 ms to live.
     inside.farewell.recv_timeout(PATIENCE).unwrap();
     assert!(inside.done.try_recv().is_err(), "the engine still hangs");
     drop(release);

@@ -13,14 +13,14 @@ use crate::voice::tests::{Ear, Folder, PATIENCE, quick, utterance};
 use crate::voice::worker;
 use crate::voice::{VoiceHandle, VoiceSink};
 
-/// The beginning of a child that is ready, and a way to find the number of an order's words.
+/// The beginning of a child script: it reports ready, and can find the number of an order's words.
 const READY: &str = r#"
 echo "$$" >> "$0.pids"
 echo '{"told":"ready","engine":{"called":"a scripted engine"}}'
 id() { id=${line#*\"id\":}; id=${id%%[,\}]*}; }
 "#;
 
-/// A child that says everything until it is stopped, or at once if the text holds "short".
+/// A child that speaks every text until it is stopped, or finishes immediately if the text contains "short".
 const POLITE: &str = r#"
 while read -r line; do
   echo "$line" >> "$0.orders"
@@ -47,7 +47,7 @@ fn limits() -> Limits {
     }
 }
 
-/// Starts a voice whose child is a script; what it tells at the start is the first news.
+/// Starts a voice whose child is a script; the child's first report is the first news.
 fn open(script: &str, limits: Limits) -> Stage {
     let folder = Folder::new();
     let program = folder.program("child", &format!("{READY}{script}"));
@@ -95,7 +95,7 @@ impl Stage {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Returns the children that were started, the last one last.
+    /// Returns the children that were started, in order.
     fn children(&self) -> Vec<Pid> {
         let pid = |line: &String| Pid::from_raw(line.parse().unwrap()).unwrap();
         self.lines("pids").iter().map(pid).collect()
@@ -125,7 +125,7 @@ impl Stage {
     }
 }
 
-/// Waits until no such process runs any more; one that only waits to be taken leave of counts as gone.
+/// Waits until no such process is running; a zombie counts as gone.
 async fn gone(pid: Pid) {
     let runs = || {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
@@ -268,7 +268,7 @@ async fn a_child_that_stands_still_is_killed_and_started_again() {
 
 #[tokio::test]
 async fn a_successor_waits_for_words_that_a_killed_child_left_sounding() {
-    // The second child takes words and begins them later than a free engine would.
+    // The second child accepts words and begins them later than a free engine would.
     let script = format!(
         r#"
 if [ -e "$0.second" ]; then

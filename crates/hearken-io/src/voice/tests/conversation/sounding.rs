@@ -1,4 +1,4 @@
-//! How words sound: pitch, rate, voices and languages, and what the daemon refuses of it.
+//! How words sound: pitch, rate, voices and languages, and what the daemon refuses.
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn sounding(id: u64, delivery: Delivery) -> Utterance {
     }
 }
 
-/// Says a text, expecting these commands before it, each answered with its reply.
+/// Speaks a text, expecting these commands before it, each answered with its reply.
 fn says(talk: &mut Talk, utterance: Utterance, commands: &[(&str, &str)]) {
     let number = 100 + utterance.id.0;
     talk.say(utterance);
@@ -91,7 +91,7 @@ fn only_what_differs_is_set_and_it_is_set_back_to_the_persons_own() {
     ];
     says(&mut talk, sounding(2, all.clone()), &set);
     says(&mut talk, sounding(3, all), &[]);
-    // The daemon's own were 30, 0 and 100.
+    // The daemon's own values were 30, 0 and 100.
     let back = [
         ("SET SELF VOICE_TYPE MALE1", "209 OK"),
         ("SET SELF PUNCTUATION some", "205 OK"),
@@ -206,7 +206,7 @@ fn a_language_without_a_voice_is_told_once_and_said_by_the_default_voice() {
     talk.event(702, 2);
     talk.news();
 
-    // The daemon would take this tag and go on in German.
+    // The daemon would accept this tag and continue in German.
     talk.say(foreign(2, "text", "xx-YY"));
     talk.sends("SET SELF LANGUAGE en-US");
     talk.hears("201 OK");

@@ -1,18 +1,18 @@
-//! What became of everything, whatever happens.
+//! The fate of every announcement, whatever happens.
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::Config;
 
 use super::*;
 
-/// Something that happens: what, to which lane, and how much time passes.
+/// An event: what happens, to which lane, and how much time passes.
 type Step = (usize, usize, u64);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec((0..12_usize, 0..6_usize, 0..9_000_u64), 1..300)
 }
 
-/// Makes one of the announcements that come.
+/// Creates one of the arriving announcements.
 fn comes(at: usize, (step, which, _): Step) -> Announcement {
     let lane = Lane::ALL[which];
     let words = match step {
@@ -31,7 +31,7 @@ fn comes(at: usize, (step, which, _): Step) -> Announcement {
 }
 
 impl Rig {
-    /// Lets something happen.
+    /// Performs one step.
     fn step(&mut self, at: usize, (step, which, passed): Step) {
         match step {
             0..=4 => self.push(comes(at, (step, which, passed))),
@@ -70,10 +70,10 @@ impl Rig {
 }
 
 proptest::proptest! {
-    // Each case is 150 steps, each of which is added up.
+    // Each case is 150 steps, and the ledger is checked after each.
     #![proptest_config(Config { cases: 64, failure_persistence: None, ..Config::default() })]
 
-    /// Whatever comes, whatever the voice and the person do: each announcement has one fate or waits, and nothing that is
+    /// Whatever arrives, and whatever the voice and the person do: each announcement has one fate or waits, and nothing
     /// urgent is folded or grows too old.
     #[test]
     fn every_announcement_is_accounted_for(steps in steps()) {
@@ -89,7 +89,7 @@ proptest::proptest! {
         }
     }
 
-    /// What waits is looked at when some of it may be too old, and leaves as if it were looked at each time.
+    /// Entries are only checked when one may be too old, yet leave as if they were checked every time.
     #[test]
     fn what_is_too_old_leaves_in_time(steps in steps()) {
         let mut rigs = [Rig::folding(Some(6)), Rig::folding(Some(6))];

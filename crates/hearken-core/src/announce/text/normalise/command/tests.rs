@@ -114,7 +114,7 @@ fn mutated(text: &str, random: &mut impl FnMut(usize) -> usize) -> String {
     }
 }
 
-/// White space around a command is nothing to a shell.
+/// White space around a command means nothing to a shell.
 fn to_the_shell(text: &str) -> String {
     let mut text = trimmed(text).to_owned();
     for (composite, plain) in [
@@ -127,7 +127,7 @@ fn to_the_shell(text: &str) -> String {
     text
 }
 
-/// No two commands that differ have the same words, in any language, whatever is changed in them: spaces, quotes, signs,
+/// No two different commands have the same words, in any language, whatever is changed in them: spaces, quotes, signs,
 /// capitals, digits, look-alikes. `HEARKEN_RUNS` sets the number of mutations.
 #[test]
 fn commands_that_differ_never_sound_the_same() {
@@ -171,7 +171,7 @@ fn unescaped(text: &str) -> String {
         .replace('\u{1}', "\\")
 }
 
-/// Ordinary commands take at most a tenth more words than when they could be mistaken for others.
+/// Ordinary commands take at most a tenth more words than under the earlier wording, which could confuse commands.
 #[test]
 fn ordinary_commands_take_few_more_words() {
     let (mut before, mut now, mut count) = (0, 0, 0);

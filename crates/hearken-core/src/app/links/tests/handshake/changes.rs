@@ -1,4 +1,4 @@
-//! What the person changes, and what each producer is asked for because of it (5.7).
+//! The person's changes, and what each producer is asked for because of them (5.7).
 
 use super::*;
 use crate::config::{HandshakeConfig, Load, SourceAnnounce, Verbosity};
@@ -14,7 +14,7 @@ fn source(announce: SourceAnnounce, handshake: Option<HandshakeConfig>) -> Sourc
     }
 }
 
-/// Types a line, and gives the capabilities that are asked for because of it, with the request's number.
+/// Types a line, and returns the capabilities requested because of it, with the request's number.
 fn changed(rig: &mut Rig, text: &str) -> Option<(u64, Value)> {
     rig.take();
     line(rig, text);
@@ -258,7 +258,7 @@ fn a_gap_is_no_reproach_to_who_was_asked_to_leave_something_out() {
                                 "from_state": "idle", "to_state": "thinking"});
             rig.event("state.changed", fields);
         }
-        // What came early waits a moment for the ones before it.
+        // Events that came early wait a moment for the ones before them.
         rig.now = rig.now.after(Duration::from_secs(5));
         rig.input(Input::Deadline);
         assert!(rig.heard("Step 5"), "{:?}", rig.lines);

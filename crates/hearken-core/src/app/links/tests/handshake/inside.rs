@@ -1,4 +1,4 @@
-//! The handshake on a connection that carries the events too.
+//! The handshake on a connection that also carries the events.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event()
             if body.contains("subscription.renegotiate"))),
         "{sent:?}"
     );
-    // The next connection starts anew: nothing is resumed there (B.2.5).
+    // The next connection starts afresh: nothing is resumed there (B.2.5).
     rig.link(LinkEvent::Lost {
         fault: Fault::Closed,
         retry_in: Duration::ZERO,
@@ -102,7 +102,7 @@ fn a_wait_that_is_named_on_one_connection_is_kept_and_the_link_goes_on() {
 
 #[test]
 fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
-    // The consent, and behind it in the same message the first event.
+    // The consent, followed by the first event in the same message.
     let mut rig = Rig::new(Carrier::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
@@ -111,7 +111,7 @@ fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(rig.heard("one has shaken hands."), "{:?}", rig.lines);
     assert!(rig.heard("Off we go"), "{:?}", rig.lines);
-    // A list of events in the place of a consent.
+    // A list of events instead of a consent.
     let mut rig = Rig::new(Carrier::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
@@ -133,7 +133,7 @@ fn event(name: &str, summary: &str) -> Value {
     })
 }
 
-/// A subscription on one connection that lasted, with a question open in it.
+/// Returns a rig with a subscription on one long-lived connection, and an open question in it.
 fn subscribed_with_a_question() -> Rig {
     let mut rig = Rig::new(Carrier::Socket);
     rig.link(LinkEvent::Connected);
@@ -184,7 +184,7 @@ fn the_end_of_a_subscription_decides_its_questions_and_is_followed_by_a_new_one(
     assert_eq!(requests(&mut rig), 1);
     let text = consent(json!({})).to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    // Who ends it at once is not asked in a circle.
+    // A server that ends it immediately is not asked again in circles.
     let text = close(consent(json!({}))["subscription_id"].as_str().unwrap());
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert_eq!(requests(&mut rig), 0);
@@ -204,7 +204,7 @@ fn a_refused_change_leaves_what_was_agreed() {
     );
     assert_eq!(rig.app.links()[0].connection().how, Some("link.handshake"));
     rig.lines.clear();
-    // A refusal of nothing is about nothing.
+    // A refusal without a request is about nothing.
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert_eq!(rig.lines, [] as [String; 0]);
     line(&mut rig, "n 1");

@@ -1,4 +1,4 @@
-//! Whom to believe: signed manifests and the keys of the person.
+//! Which agents to believe: signed manifests and the person's keys.
 
 use super::*;
 
@@ -51,8 +51,8 @@ fn where_a_key_is_known_only_its_proof_lets_somebody_speak_under_that_name() {
     }
 }
 
-/// Shakes hands as an agent, with a manifest that is signed by the planner or with none, and hears an event
-/// in the planner's name.
+/// Shakes hands as an agent, with a manifest that the planner signed or with none, and receives an event in the
+/// planner's name.
 fn event_after(signed: bool, agent: &str, config: Config) -> Rig {
     let mut keys = KeyRing::default();
     let pem = include_str!("../../../../../../../tests/fixtures/keys/rsa.pub.pem");

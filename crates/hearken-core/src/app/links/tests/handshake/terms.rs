@@ -1,4 +1,4 @@
-//! What is agreed: told where it differs, changed in a run, left at the end.
+//! The agreed terms: announced if they differ, changed during a run, dropped at the end.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn other_terms_are_told_once() {
     let told = "one keeps other terms than you asked for: at most 3 messages a second, not 50.";
     assert!(rig.heard(told), "{:?}", rig.lines);
     rig.lines.clear();
-    // A change that leaves the difference as it was says nothing anew.
+    // A change that leaves the difference as it was announces nothing.
     rig.link(LinkEvent::Connected);
     rig.take();
     line(&mut rig, "v");

@@ -1,9 +1,9 @@
-//! Another way where one does not work: which one, when, and what is said of it.
+//! Falling back to another way: which one, when, and what is announced of it.
 
 use super::*;
 use crate::link::{Cause, NoTls, NoWebSocket, Reason, Way};
 
-/// The other ways to a producer, as a connection is made by them.
+/// The other ways to connect to a producer.
 fn websocket() -> Option<Way> {
     Some(Way::WebSocket("/aaep/v1/ws".into()))
 }
@@ -13,7 +13,7 @@ fn stream() -> Option<Way> {
 }
 
 impl Rig {
-    /// Begins an attempt and answers the question for the manifest with a list of transports.
+    /// Begins an attempt and answers the request for the manifest with a list of transports.
     fn lists(&mut self, transports: &Value) {
         self.connect();
         let (request, call) = self.asked();
@@ -25,7 +25,7 @@ impl Rig {
         self.answer(request, 200, &manifest);
     }
 
-    /// Takes the consent of a stream that was asked for.
+    /// Consents to the requested stream.
     fn consents(&mut self) {
         let (request, asked) = self.subscription();
         self.answer(request, 201, &consent(asked["capabilities"].clone()));
@@ -155,7 +155,7 @@ fn a_websocket_that_fails_is_given_up_where_nobody_says_that_there_is_a_stream()
 fn who_wants_proof_wants_it_on_every_way() {
     let mut config = Config::default();
     config.handshake.require_signed = true;
-    // An unsigned manifest may list what it likes.
+    // An unsigned manifest may list anything.
     let mut rig = Rig::under(Carrier::EventStream, config);
     rig.lists(&json!(["websocket"]));
     assert_eq!(rig.changed(), websocket());
@@ -195,7 +195,7 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
     rig.event("progress.updated", json!({"progress": {"percent": 1}}));
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
-    // Its events are older than the connection: they show who is there, and not what was decided since.
+    // Its events are older than the connection: they show which agents are there, not what was decided since.
     assert!(rig.heard("Question 1 can be answered again, and is perhaps already decided"));
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
