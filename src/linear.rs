@@ -41,7 +41,7 @@ use crate::session::SessionKey;
 pub use json::json;
 
 use again::{Clock, Labels, Ours};
-use rows::{Label, Onward, isolated, put};
+use rows::{Continuation, Label, isolated, put};
 
 /// How long after an agent's words its next ones need no label: later, a person may have forgotten whose turn it was,
 /// or may return to the newest row from elsewhere.
@@ -205,9 +205,9 @@ impl Lines {
             let of_agent = part.iter().any(|segment| segment.mark == Mark::Agent);
             let on_rows = part.iter().any(|segment| segment.is_on_rows());
             let (label, onward) = match (of_agent, on_rows) {
-                (true, true) => (asker, Onward::Exact),
-                (true, false) => (asker, Onward::Labelled),
-                (false, _) => (ours, Onward::AtEdge),
+                (true, true) => (asker, Continuation::Exact),
+                (true, false) => (asker, Continuation::Labelled),
+                (false, _) => (ours, Continuation::AtEdge),
             };
             let words: Vec<&str> = part
                 .iter()
@@ -285,13 +285,13 @@ fn is_ours(told: &Announcement) -> bool {
 }
 
 /// Returns how continuation rows of an announcement begin.
-fn onward(told: &Announcement, speaker: &Speaker, could_be_ours: bool) -> Onward {
+fn onward(told: &Announcement, speaker: &Speaker, could_be_ours: bool) -> Continuation {
     match speaker {
-        Speaker::Hearken { .. } => Onward::AtEdge,
-        Speaker::Other if is_ours(told) => Onward::AtEdge,
+        Speaker::Hearken { .. } => Continuation::AtEdge,
+        Speaker::Other if is_ours(told) => Continuation::AtEdge,
         Speaker::Agent { .. } | Speaker::Other if told.class == Class::Alert || could_be_ours => {
-            Onward::Labelled
+            Continuation::Labelled
         }
-        Speaker::Agent { .. } | Speaker::Other => Onward::SetIn,
+        Speaker::Agent { .. } | Speaker::Other => Continuation::SetIn,
     }
 }

@@ -10,7 +10,7 @@ const APP: &str = "app";
 /// The structs that `App` is made of, by the file or folder that owns each.
 const OWNERS: &[&str] = &[
     "answers",
-    "doing",
+    "activity",
     "face",
     "hands",
     "holding",

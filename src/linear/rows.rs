@@ -40,7 +40,7 @@ pub(super) struct Label<'a> {
 
 /// How a continuation row begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Onward {
+pub(super) enum Continuation {
     /// With its label.
     Labelled,
     /// With its label, and wrapped verbatim.
@@ -93,12 +93,12 @@ pub(super) fn isolated<'t>(
 }
 
 /// Writes one message under a label, or without one if it continues, with the time at its end; returns whether the
-/// time is included. Every row begins as [`Onward`] says, so that none of an agent's begins like one of hearken's. An
+/// time is included. Every row begins as [`Continuation`] says, so that none of an agent's begins like one of hearken's. An
 /// isolate ends with its line, as in every terminal, and begins again on the next.
 pub(super) fn put(
     out: &mut String,
     (label, goes_on): (&Label<'_>, bool),
-    onward: Onward,
+    onward: Continuation,
     message: &str,
     time: Option<&str>,
     page: Page,
@@ -118,12 +118,12 @@ pub(super) fn put(
         out.reserve(label.first.len() + whole.len() + ": \n".len());
         for (at, line) in whole.lines().enumerate() {
             match (at, goes_on, onward) {
-                (0, false, _) | (_, _, Onward::Labelled | Onward::Exact) => {
+                (0, false, _) | (_, _, Continuation::Labelled | Continuation::Exact) => {
                     out.push_str(&ordered(&label.first, page.order));
                     out.push_str(": ");
                 }
-                (_, _, Onward::SetIn) => out.push_str(SET_IN),
-                (_, _, Onward::AtEdge) => {}
+                (_, _, Continuation::SetIn) => out.push_str(SET_IN),
+                (_, _, Continuation::AtEdge) => {}
             }
             out.push_str(line);
             out.push('\n');
@@ -132,20 +132,22 @@ pub(super) fn put(
     }
     let short = width > 0 && (label.first.width() + 2) * LABEL_SHARE > width;
     let (further, taken) = match onward {
-        Onward::Labelled | Onward::Exact if short => {
+        Continuation::Labelled | Continuation::Exact if short => {
             let further = (label.further)();
             (colon(&further), further.width() + 2)
         }
-        Onward::Labelled | Onward::Exact => (colon(&label.first), label.first.width() + 2),
-        Onward::SetIn => (SET_IN.to_owned(), SET_IN.len()),
-        Onward::AtEdge => (String::new(), 0),
+        Continuation::Labelled | Continuation::Exact => {
+            (colon(&label.first), label.first.width() + 2)
+        }
+        Continuation::SetIn => (SET_IN.to_owned(), SET_IN.len()),
+        Continuation::AtEdge => (String::new(), 0),
     };
     let (first, taken_first) = match goes_on {
         true => (further.clone(), taken),
         false => (colon(&label.first), label.first.width() + 2),
     };
     let room = width.saturating_sub(taken).max(NARROWEST);
-    let cut = if onward == Onward::Exact {
+    let cut = if onward == Continuation::Exact {
         wrap_exact
     } else {
         wrap
@@ -211,7 +213,7 @@ mod tests {
         super::put(
             &mut out,
             (&label, false),
-            Onward::Labelled,
+            Continuation::Labelled,
             message,
             time,
             page,

@@ -66,7 +66,7 @@ struct View<'a> {
 pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: Look) -> Showing {
     let whole = frame.area();
     if whole.width == 0 || whole.height == 0 {
-        return Showing::Aside;
+        return Showing::SideQuestion;
     }
     let regions = whole.height >= ROOM_FOR_REGIONS;
     let view = View {
@@ -83,7 +83,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
         draw_keys(frame, view, &mut area);
         help::draw(frame, view, area);
         frame.set_cursor_position(Position::new(area.x, area.y));
-        return Showing::Aside;
+        return Showing::SideQuestion;
     }
     if regions || app.shown().is_none() {
         draw_first(frame, view, &mut area);
@@ -99,7 +99,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
         draw_beside_question(frame, view, area, whole)
     } else {
         draw_without_question(frame, view, area, whole);
-        Showing::Aside
+        Showing::SideQuestion
     }
 }
 
@@ -112,7 +112,7 @@ fn draw_beside_question(
 ) -> Showing {
     let (app, look) = (view.app, view.look);
     let Some((shown, prompt)) = app.shown() else {
-        return Showing::Aside;
+        return Showing::SideQuestion;
     };
     // The place does not depend on typing or responses, so that no page is divided anew.
     let beside = if view.regions {
@@ -154,7 +154,7 @@ fn draw_beside_question(
         let covered = wanted.saturating_sub(area.height).min(over);
         let height = wanted.min(area.height + covered);
         if covered > 0 {
-            showing = Showing::Aside;
+            showing = Showing::SideQuestion;
         }
         let answer = Rect {
             y: area.bottom() - height,

@@ -100,7 +100,7 @@ fn second_step(
         rows: head,
         head: count,
         focus: count,
-        showing: Showing::Aside,
+        showing: Showing::SideQuestion,
     }
 }
 

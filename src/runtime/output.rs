@@ -128,7 +128,7 @@ impl Output {
 
     /// Draws the app. What is then in sight is reported when the frame is written.
     pub(super) fn draw(&mut self, app: &App, now: Now) -> io::Result<()> {
-        let mut showing = Showing::Aside;
+        let mut showing = Showing::SideQuestion;
         let Some(screen) = &mut self.screen else {
             return Ok(());
         };

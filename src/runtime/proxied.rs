@@ -24,7 +24,7 @@ use crate::announce::{Arg, Phrases, Reason};
 use crate::app::{EveryLanguage, Exit};
 use crate::cli::Speaking;
 use crate::demo::{self, Entrance, Host, News, Running};
-use crate::dialect::{Along, Decided, Out, Words};
+use crate::dialect::{AgentListener, Decided, Out, Words};
 use crate::platform::processes::leave_terminal;
 use crate::platform::sockets;
 use crate::protocol::{Now, Reply};
@@ -154,7 +154,7 @@ pub async fn acp_listen(name: &str, speaking: Speaking) -> anyhow::Result<Exit> 
     };
     let sentences = Words::new(EveryLanguage::best_for(&languages));
     let mut listener = Listener {
-        along: Along::new(name, sentences, seed),
+        along: AgentListener::new(name, sentences, seed),
         started: Instant::now(),
         requests: 0,
         running,
@@ -259,7 +259,7 @@ async fn serve(
 
 /// The state of the listener.
 struct Listener {
-    along: Along,
+    along: AgentListener,
     started: Instant,
     /// How many answers have arrived so far.
     requests: u64,

@@ -340,7 +340,7 @@ impl Stage {
     ) -> (Buffer, Position, Option<Drawn>) {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
         let look = Look { theme };
-        let mut showing = Showing::Aside;
+        let mut showing = Showing::SideQuestion;
         terminal
             .draw(|frame| {
                 showing = pane::draw(frame, &self.app, self.now, &TimeZone::UTC, look);
@@ -348,7 +348,7 @@ impl Stage {
             .unwrap();
         let part = match showing {
             Showing::Page(part) => Some(part),
-            Showing::Blank | Showing::Aside | Showing::Choices(_) => None,
+            Showing::Blank | Showing::SideQuestion | Showing::Choices(_) => None,
         };
         let buffer = terminal.backend().buffer().clone();
         (buffer, terminal.get_cursor_position().unwrap(), part)

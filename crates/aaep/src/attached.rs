@@ -26,7 +26,7 @@ pub struct Attached {
     /// The changes to files.
     pub changes: Vec<FileChange>,
     /// The output of a call.
-    pub output: Option<Brought>,
+    pub output: Option<CallOutput>,
     /// The agent's plan.
     pub plan: Vec<PlanStep>,
     /// What the call does, as far as the translator knows.
@@ -76,7 +76,7 @@ pub enum ChangedLine {
 
 /// The output of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Brought {
+pub struct CallOutput {
     /// What produced it, in the agent's words.
     pub of: String,
     /// The lines that were kept.
@@ -142,7 +142,7 @@ impl ChangedLine {
     }
 }
 
-impl Brought {
+impl CallOutput {
     /// Reads a command's output. If it is too long, its beginning and its end are kept, because a command reports its
     /// result last.
     pub fn of(text: &str) -> Option<Self> {
@@ -376,7 +376,7 @@ fn read_change(map: &Map<String, Value>, room: &mut Room) -> Option<FileChange> 
     })
 }
 
-fn read_output(map: &Map<String, Value>) -> Brought {
+fn read_output(map: &Map<String, Value>) -> CallOutput {
     let all = map.get("lines").and_then(Value::as_array);
     let all = all.into_iter().flatten().filter_map(Value::as_str);
     let mut room = Room::default();
@@ -384,7 +384,7 @@ fn read_output(map: &Map<String, Value>) -> Brought {
         .take_while(|line| room.takes(line))
         .map(bounded)
         .collect();
-    Brought {
+    CallOutput {
         of: bounded(text(map, "of").unwrap_or_default()),
         count: number(map, "count").max(lines.len() as u64),
         gap: number(map, "gap").min(lines.len() as u64),
@@ -441,7 +441,7 @@ mod tests {
     fn what_is_written_is_read_again() {
         let attached = Attached {
             changes: vec![change(20)],
-            output: Brought::of("one\n\ntwo\n"),
+            output: CallOutput::of("one\n\ntwo\n"),
             plan: vec![PlanStep {
                 words: "look".to_owned(),
                 stage: PlanStage::UnderWay,
@@ -480,7 +480,7 @@ mod tests {
             .map(|n| format!("{n:06} {}\n", "x".repeat(45)))
             .collect();
         assert!(text.len() > 5_000_000);
-        let output = Brought::of(&text).unwrap();
+        let output = CallOutput::of(&text).unwrap();
         assert_eq!(output.count, 100_000);
         assert!(output.lines[0].starts_with("000000"));
         assert!(output.lines.last().unwrap().starts_with("099999"));
@@ -491,8 +491,8 @@ mod tests {
         };
         assert_eq!(again(&attached), attached);
         // A single line of that size, and a text of white space.
-        let line = Brought::of(&"y".repeat(5_000_000)).unwrap();
+        let line = CallOutput::of(&"y".repeat(5_000_000)).unwrap();
         assert!(line.lines[0].len() <= LONGEST_LINE && line.lines[0].ends_with('…'));
-        assert_eq!(Brought::of(" \n \n"), None);
+        assert_eq!(CallOutput::of(" \n \n"), None);
     }
 }

@@ -43,7 +43,7 @@ mod translated;
 mod variants;
 mod version;
 
-pub use attached::{Attached, Brought, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
+pub use attached::{Attached, CallOutput, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
 pub use clock::Now;
 pub use decode::{DecodeError, decode, is_known_type, object, recordable};
 pub use decoded::Decoded;

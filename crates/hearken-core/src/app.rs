@@ -12,14 +12,15 @@
 //! typing), `run` (how long the program runs), `holding` with `writing` (what waits for a line), `links` (the sources
 //! and their news). The structs do not know `App`; the files beside them that handle a key or announce something do.
 
+mod activity;
+mod announcing;
 mod answers;
 mod commands;
 mod conversations;
 mod conversing;
-mod doing;
 mod effect;
 mod face;
-mod firing;
+mod fault_words;
 mod hands;
 mod helping;
 mod holding;
@@ -34,9 +35,8 @@ mod review;
 mod run;
 mod setup;
 mod stopping;
-mod telling;
+mod timer_actions;
 mod timers;
-mod told;
 mod tuning;
 mod view;
 mod wording;
@@ -53,18 +53,18 @@ use crate::protocol::{Now, fit};
 use crate::session::{Change, Ended, Sessions, What};
 
 pub use effect::{Effect, Exit, Kept, Notice, Noticed};
+pub use fault_words::told;
 pub use input::Input;
 pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
 pub use questions::shown::{Drawn, Showing, Shown};
 pub use review::Hit;
 pub use setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
-pub use told::told;
 pub use tuning::voice::VoiceState;
 pub use wording::EveryLanguage;
 
+use activity::Doing;
 use answers::Answers;
 use conversations::Conversations;
-use doing::Doing;
 use face::Face;
 use hands::Hands;
 use hands::scan::Scanning;

@@ -41,7 +41,7 @@ pub mod written;
 
 pub use a2a::document as a2a_card;
 pub use aaep::{Addresses, WEBSOCKET};
-pub use acp::{Along, Decided};
+pub use acp::{AgentListener, Decided};
 pub use asp::{BadKey, Identity, tables as asp_tables};
 pub use foreign::Foreign;
 pub use numbers::Numbers;

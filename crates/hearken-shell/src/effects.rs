@@ -311,7 +311,7 @@ impl Walk<'_> {
             .iter()
             .any(|(kind, _)| matches!(kind, Kind::Command | Kind::Script | Kind::Code | Kind::Sql));
         for (act, words) in &uses.acts {
-            if *act == Act::Opens && runs_given {
+            if *act == Act::Reopening && runs_given {
                 // It runs what it is given, and does not wait for a person.
                 continue;
             }
@@ -442,7 +442,7 @@ impl Walk<'_> {
             Flow::Downloaded => self.collector.add(Act::Downloaded, &[]),
             Flow::Decoded => self.collector.add(Act::Decoded, &[]),
             Flow::Data => self.collector.add(Act::Piped, &[]),
-            Flow::Nothing => self.collector.add(Act::Opens, &[name]),
+            Flow::Nothing => self.collector.add(Act::Reopening, &[name]),
         }
         if !matches!(input, Flow::Text(_)) {
             self.collector.unknown(name);

@@ -51,7 +51,7 @@ fn a_question_that_takes_no_answer_now_offers_none() {
 fn step(app: &mut App, mut now: Now, key: char) {
     for _ in 0..4 {
         let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
-        let mut showing = crate::app::Showing::Aside;
+        let mut showing = crate::app::Showing::SideQuestion;
         terminal
             .draw(|frame| showing = draw(frame, app, now, &TimeZone::UTC, LOOK))
             .unwrap();

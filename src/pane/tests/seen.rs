@@ -35,7 +35,7 @@ impl Reader {
     fn look(&mut self) {
         let (width, height) = self.size;
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        let (mut showing, now) = (Showing::Aside, self.now);
+        let (mut showing, now) = (Showing::SideQuestion, self.now);
         terminal
             .draw(|frame| showing = draw(frame, &self.app, now, &TimeZone::UTC, LOOK))
             .unwrap();

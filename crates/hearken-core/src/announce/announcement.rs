@@ -9,7 +9,7 @@ use crate::protocol::{Attached, Now, OutputId, TextDirection, ToolCallId};
 use crate::session::{PromptId, SessionKey};
 
 use crate::announce::words::segment::{Mark, Segment, join, join_shown, join_spoken};
-use crate::announce::words::tongue::Tongue;
+use crate::announce::words::spoken_language::Tongue;
 
 /// How urgent an announcement is; the variants are in the order in which queued speech is spoken.
 ///

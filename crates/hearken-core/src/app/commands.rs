@@ -9,7 +9,7 @@ use crate::keys::{self, Command, Mode, Press};
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId};
 
-use super::doing::Doing;
+use super::activity::Doing;
 use super::questions::gate::By;
 use super::review::looking::{Leap, Step};
 use super::review::spelling::WordStep;

@@ -5,7 +5,7 @@ use crate::keys;
 use crate::protocol::Now;
 
 use super::App;
-use super::doing::Doing;
+use super::activity::Doing;
 
 impl App {
     /// Shows the help and reads it out: people who can't see the screen need it most.

@@ -10,7 +10,7 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 
 use super::App;
-use super::doing::Doing;
+use super::activity::Doing;
 
 /// Up to this number of commands, each is read with a description; beyond it, only the names.
 const FEW: usize = 8;

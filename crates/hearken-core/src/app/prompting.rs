@@ -12,8 +12,8 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 
 use super::App;
+use super::activity::Doing;
 use super::conversations::Conversation;
-use super::doing::Doing;
 use super::questions::gate::By;
 
 impl App {

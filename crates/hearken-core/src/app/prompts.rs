@@ -1,6 +1,6 @@
 //! Earlier prompts, for use in the editor.
 //!
-//! Responsibilities: the earlier prompts, and which one is in the editor. Not here: the editor (`doing`), sending
+//! Responsibilities: the earlier prompts, and which one is in the editor. Not here: the editor (`activity`), sending
 //! (`prompting`).
 
 use std::collections::VecDeque;

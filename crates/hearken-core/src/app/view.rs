@@ -11,7 +11,7 @@ use crate::keys::{Keymap, Mode};
 use crate::session::{Ending, Phase, Prompt, PromptId, Question, Session, Sessions, ToolCall};
 
 use super::App;
-use super::doing::Doing;
+use super::activity::Doing;
 use super::links::LinkView;
 use super::questions::shown::Shown;
 use super::tuning::voice::VoiceState;

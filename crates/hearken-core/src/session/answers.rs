@@ -16,7 +16,7 @@ use super::machines::{QuestionEvent, QuestionRun};
 use super::observe::{Observer, Relay, Subject};
 use super::prompt::{Closing, Given, Prompt, ReplyState};
 use super::sessions::Sessions;
-use super::stepped::Brings;
+use super::transition_data::Brings;
 
 /// The most closed questions that are kept for looking back.
 const MOST_CLOSED: usize = 128;

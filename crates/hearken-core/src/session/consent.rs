@@ -16,7 +16,7 @@ use super::model::{Consent, Session, Sight, ToolCall};
 use super::prompt::{Prompt, ToolWord};
 use super::question::Question;
 use super::sessions::Sessions;
-use super::waits::UNASKED_AFTER;
+use super::waiting_lists::UNASKED_AFTER;
 
 /// Returns whether a question is about a call of its session.
 fn guards(prompt: &Prompt, call: &ToolCall) -> bool {

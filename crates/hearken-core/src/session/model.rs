@@ -15,8 +15,8 @@ use super::calls::Calls;
 use super::fate::Aftermath;
 use super::key::{PromptId, SessionKey};
 use super::machines::{AgentStates, Lifecycle, OutputRun, ToolRun};
-use super::remembered::Digest;
-use super::waits::UNASKED_AFTER;
+use super::token_memory::Digest;
+use super::waiting_lists::UNASKED_AFTER;
 
 /// The most open tools that a session keeps: far more than any real agent has, few enough to bound a hostile one.
 pub(super) const MOST_TOOLS: usize = 256;

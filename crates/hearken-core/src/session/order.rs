@@ -26,7 +26,7 @@ use super::machines::LifecycleEvent;
 use super::model::Numbering;
 use super::observe::Observer;
 use super::sessions::Sessions;
-use super::waits::{Arrived, Early, PATIENCE, WINDOW};
+use super::waiting_lists::{Arrived, Early, PATIENCE, WINDOW};
 
 /// The number of unfilled gaps after which a session counts as leaving numbers out by habit.
 const HABIT: u32 = 2;

@@ -13,8 +13,8 @@ use crate::protocol::{
 use super::key::{PromptId, SessionKey};
 use super::machines::{QuestionRun, ToolEvent};
 use super::question::{Question, is_silent};
-use super::remembered::{Digest, TokenUse, digest_of_text};
-use super::waits::Held;
+use super::token_memory::{Digest, TokenUse, digest_of_text};
+use super::waiting_lists::Held;
 
 /// What the call that a question is about states about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]

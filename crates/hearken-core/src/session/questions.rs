@@ -9,17 +9,17 @@ use crate::protocol::{
 use super::anomaly::{AnomalyKind, Danger};
 use super::change::{Change, What};
 use super::context::Context;
-use super::held::MOST_OPEN;
 use super::key::{PromptId, SessionKey};
 use super::machines::{AgentState, QuestionEvent, QuestionRun};
 use super::observe::Subject;
 use super::prompt::{Closing, Prompt, ReplyState, Standing, Warning};
 use super::question::Question;
-use super::remembered::TokenUse;
 use super::sessions::Sessions;
 use super::tally::asker;
+use super::token_memory::TokenUse;
 use super::tokens::Claim;
-use super::waits::Held;
+use super::unraised::MOST_OPEN;
+use super::waiting_lists::Held;
 
 impl Sessions {
     /// Updates the open questions of a session that sends an event on a link that is back, and returns those that can

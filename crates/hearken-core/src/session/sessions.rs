@@ -10,18 +10,18 @@ use crate::protocol::{Attached, Decoded, Event, Now, Severity, Unobserved};
 use super::anomaly::{Anomaly, AnomalyKind, Detail};
 use super::change::{Change, What};
 use super::context::Context;
-use super::dues::Dues;
+use super::deadline_index::Dues;
 use super::fingerprint::fingerprint;
 use super::key::{PromptId, SessionKey};
-use super::known::Known;
 use super::link::{LinkState, Meeting};
 use super::machines::QuestionRun;
 use super::model::{Phase, Session};
 use super::observe::Observer;
 use super::prompt::{Closing, Prompt, Standing};
 use super::prompts::Prompts;
-use super::remembered::Tokens;
-use super::waits::{Arrived, Waiting};
+use super::session_store::Known;
+use super::token_memory::Tokens;
+use super::waiting_lists::{Arrived, Waiting};
 
 /// The most first departures that are remembered, over all agents.
 const MOST_TOLD: usize = 4096;

@@ -1,7 +1,7 @@
 //! Which questions are open, whose they are and what holds them back, known without a scan.
 //!
 //! Responsibilities: counting a question by its state. Not here: the questions (`prompts`), and what follows from the
-//! counts (`held`, `questions`).
+//! counts (`unraised`, `questions`).
 //!
 //! Mental model: no person answers thousands of questions, but a stranger can ask them. The totals that each new
 //! question needs (how much memory they take, how many wait for an answer, which is the next) are updated as each
@@ -15,7 +15,7 @@ use crate::protocol::AgentId;
 
 use super::key::{PromptId, SessionKey};
 use super::prompt::{Prompt, ReplyState};
-use super::waits::Held;
+use super::waiting_lists::Held;
 
 /// The least memory that a question takes in addition to its texts, in bytes.
 pub(super) const BESIDES: usize = 1024;

@@ -25,8 +25,8 @@ use super::change::{Change, What};
 use super::key::{PromptId, SessionKey};
 use super::prompt::Prompt;
 use super::question::Question;
-use super::remembered::{Digest, TokenUse, shortened};
 use super::sessions::Sessions;
+use super::token_memory::{Digest, TokenUse, shortened};
 
 /// What a question's token shows about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::machines::{AgentState, ToolEvent, ToolRun};
 use super::model::{Consent, MOST_TOOLS, Session, ToolCall};
 use super::observe::Subject;
 use super::prompt::{Closing, Prompt};
-use super::remembered::digest_of_text;
 use super::sessions::Sessions;
+use super::token_memory::digest_of_text;
 
 impl Session {
     /// Returns the state of the call with an id, if it is remembered.

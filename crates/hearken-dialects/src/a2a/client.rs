@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::acp::ending::End;
-use crate::acp::turn::{Teller, Turn};
+use crate::acp::turn::{EventContext, Turn};
 use crate::link::{Call, Cause, Fault, HttpAnswer, LinkEvent, Phrase, Word};
 use crate::protocol::{Now, Reply};
 use crate::written::{self, Agent, Writer, cut};
@@ -181,7 +181,7 @@ impl A2a {
                 model: None,
             };
             let seed = self.drawn();
-            let teller = Teller {
+            let teller = EventContext {
                 writer: Writer::new(NAME, agent, seed),
                 words: self.words.clone(),
                 folder: String::new(),

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use crate::acp::ending::End;
 use crate::acp::read::Update;
-use crate::acp::turn::{Teller, Turn};
+use crate::acp::turn::{EventContext, Turn};
 use crate::link::{Phrase, Word};
 use crate::opencode::parts::Parts;
 use crate::protocol::Now;
@@ -41,7 +41,7 @@ pub struct Task {
     /// Its turn; `None` before the first report and after its end.
     pub turn: Option<Turn>,
     /// The writer of its events.
-    pub teller: Teller,
+    pub teller: EventContext,
     /// Whether the task was already active when it was found: its earlier output is not announced.
     pub joins: bool,
     /// Whether the task has ended.
@@ -64,7 +64,7 @@ pub struct Task {
 
 impl Task {
     /// Creates the record of a task.
-    pub fn new(id: &str, context: &str, teller: Teller, joins: bool) -> Self {
+    pub fn new(id: &str, context: &str, teller: EventContext, joins: bool) -> Self {
         Self {
             id: id.to_owned(),
             context: context.to_owned(),
@@ -90,7 +90,7 @@ impl Task {
     }
 
     /// Returns the turn, and begins it if it has not begun.
-    fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut Teller) {
+    fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut EventContext) {
         let teller = &mut self.teller;
         let (context, prompt) = (&self.context, &self.prompt);
         let turn = self.turn.get_or_insert_with(|| {

@@ -28,7 +28,7 @@ use super::agent::Greeting;
 use super::client::NAME;
 use super::ending::{End, sentence};
 use super::read::{self, Update, text};
-use super::turn::{Teller, Turn};
+use super::turn::{EventContext, Turn};
 
 /// The type of an event with a notice of ours: AAEP has none for it, but its words are heard all the same.
 const NOTICE: &str = "hearken:notice";
@@ -119,8 +119,8 @@ pub enum Decided {
 
 /// A listener between an editor and its agent.
 #[derive(Debug)]
-pub struct Along {
-    teller: Teller,
+pub struct AgentListener {
+    teller: EventContext,
     asked: BTreeMap<Id, Theirs>,
     conversations: BTreeMap<String, Conversation>,
     loading: BTreeSet<String>,
@@ -131,7 +131,7 @@ pub struct Along {
     is_crowded: bool,
 }
 
-impl Along {
+impl AgentListener {
     /// Creates a listener; `agent` is the agent's name until it gives its own.
     pub fn new(agent: &str, words: Words, seed: u64) -> Self {
         let agent = written::Agent {
@@ -140,7 +140,7 @@ impl Along {
             model: None,
         };
         Self {
-            teller: Teller {
+            teller: EventContext {
                 writer: Writer::new(NAME, agent, seed),
                 words,
                 folder: String::new(),
@@ -398,7 +398,7 @@ impl Along {
         name: &str,
         now: Now,
         out: &mut Vec<Out>,
-    ) -> Option<(&mut Turn, &mut Teller)> {
+    ) -> Option<(&mut Turn, &mut EventContext)> {
         self.conversation(name)?;
         let conversation = self.conversations.get_mut(name)?;
         let teller = &mut self.teller;
@@ -473,7 +473,13 @@ impl Along {
 
 /// Announces a notice within a turn: AAEP has no event for it, so its event has a type of its own, whose words are
 /// heard.
-fn notice(turn: &mut Turn, notice: &Notice, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+fn notice(
+    turn: &mut Turn,
+    notice: &Notice,
+    teller: &mut EventContext,
+    now: Now,
+    out: &mut Vec<Out>,
+) {
     let args = notice.args.iter();
     let args: Vec<(&str, &str)> = args.map(|(name, text)| (*name, text.as_str())).collect();
     let fields = sentence(&teller.words, notice.key, &args);
@@ -481,7 +487,7 @@ fn notice(turn: &mut Turn, notice: &Notice, teller: &mut Teller, now: Now, out: 
 }
 
 /// Ends a turn, first announcing what of it could not be followed: after its end there is no turn to announce it in.
-fn close(mut turn: Turn, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+fn close(mut turn: Turn, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
     if turn.left_out > 0 {
         let n = turn.left_out.to_string();
         let left_out = Notice::from("acp.calls_left_out").with("n", n);

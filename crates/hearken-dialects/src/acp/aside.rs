@@ -10,14 +10,14 @@ use crate::written;
 use crate::{Out, Over};
 
 use super::ending::sentence;
-use super::turn::Teller;
+use super::turn::EventContext;
 
 /// How many choices a question can offer (AAEP allows 32).
 pub const MOST_CHOICES: usize = 32;
 
 /// A session for such questions.
 #[derive(Debug)]
-pub struct Aside {
+pub struct SideQuestion {
     session: written::Session,
     /// The token of the open question; empty if none is open.
     token: String,
@@ -86,13 +86,13 @@ impl Asks {
     }
 }
 
-impl Aside {
+impl SideQuestion {
     /// Begins a session; the phrase says what it is about.
     pub fn begin(
         name: &str,
         thread: &str,
         about: &str,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) -> Self {
@@ -109,7 +109,7 @@ impl Aside {
     }
 
     /// Asks a question, which replaces the previous one.
-    pub fn ask(&mut self, asks: Asks, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn ask(&mut self, asks: Asks, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         if !self.token.is_empty() {
             self.close(teller, now, out);
             self.state("thinking", "awaiting_input", teller, now, out);
@@ -159,7 +159,7 @@ impl Aside {
     }
 
     /// Leaves the open question, so that it is over in a recording, too.
-    fn close(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    fn close(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         if !self.token.is_empty() {
             self.token.clear();
             self.state("awaiting_input", "thinking", teller, now, out);
@@ -167,7 +167,7 @@ impl Aside {
     }
 
     /// Ends the session.
-    pub fn end(self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn end(self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         self.end_with(Map::new(), teller, now, out);
     }
 
@@ -175,7 +175,7 @@ impl Aside {
     pub fn end_with(
         mut self,
         told: Map<String, Value>,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) {
@@ -184,14 +184,21 @@ impl Aside {
     }
 
     /// Ends the session because its agent is gone.
-    pub fn lose(mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn lose(mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         self.close(teller, now, out);
         let mut fields = sentence(&teller.words, "acp.end.gone", &[]);
         fields.insert("error_category".to_owned(), "unknown".into());
         self.event("session.errored", Value::Object(fields), teller, now, out);
     }
 
-    fn state(&mut self, from: &str, to: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    fn state(
+        &mut self,
+        from: &str,
+        to: &str,
+        teller: &mut EventContext,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         let fields = json!({"from_state": from, "to_state": to});
         self.event("state.changed", fields, teller, now, out);
     }
@@ -200,7 +207,7 @@ impl Aside {
         &mut self,
         kind: &str,
         fields: Value,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) {

@@ -5,20 +5,20 @@
 
 use serde_json::Value;
 
-use crate::protocol::{Brought, Now, RejectOnly};
+use crate::protocol::{CallOutput, Now, RejectOnly};
 use crate::rpc::Id;
 use crate::{Out, Over, Words};
 
 use super::call::{Call, Stage};
 use super::permission::Permission;
 use super::read::{CallNews, Status};
-use super::turn::{MOST_PERMISSIONS, Teller, Turn};
+use super::turn::{EventContext, MOST_PERMISSIONS, Turn};
 
 /// The longest part of the text that accompanies a question, in characters: the limit of an AAEP field.
 const LONGEST_PART: usize = 4000;
 
 /// Splits the text that accompanies a question into fields, with the number of lines left out.
-fn parts(written: Brought) -> Vec<(String, String)> {
+fn parts(written: CallOutput) -> Vec<(String, String)> {
     let left_out = written.count.saturating_sub(written.lines.len() as u64);
     let text: Vec<char> = written.lines.join("\n").chars().collect();
     let parts = text.chunks(LONGEST_PART).enumerate();
@@ -43,7 +43,7 @@ impl Turn {
         &mut self,
         mut permission: Permission,
         mut news: CallNews,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) -> bool {
@@ -106,7 +106,7 @@ impl Turn {
         &mut self,
         id: &Id,
         other: &str,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) {
@@ -128,7 +128,7 @@ impl Turn {
     pub(super) fn ask_if_changed(
         &mut self,
         key: &str,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) {
@@ -158,7 +158,7 @@ impl Turn {
     fn ask_changed(
         &mut self,
         mut asking: Permission,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) {
@@ -166,7 +166,7 @@ impl Turn {
         self.put_question(asking, teller, now, out);
     }
 
-    fn ask_next(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    fn ask_next(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         if self.asking.is_some() {
             return;
         }
@@ -182,7 +182,7 @@ impl Turn {
     fn put_question(
         &mut self,
         mut permission: Permission,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) {
@@ -204,7 +204,7 @@ impl Turn {
     }
 
     /// Repeats the open question under its present token, because the agent repeated the request.
-    pub fn ask_again(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn ask_again(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         if let Some(asking) = self.asking.take() {
             self.put_question(asking, teller, now, out);
         }
@@ -212,7 +212,7 @@ impl Turn {
 
     /// Repeats a question whose answer did not arrive, under a new token: to listeners the question seems answered, and
     /// the old token used.
-    pub fn ask_anew(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn ask_anew(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         if let Some(asking) = self.asking.take() {
             self.enter("thinking", teller, now, out);
             self.waiting.push_front(asking);
@@ -226,7 +226,7 @@ impl Turn {
         &mut self,
         request: Permission,
         next: bool,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) -> bool {
@@ -249,7 +249,7 @@ impl Turn {
     pub fn answered(
         &mut self,
         request: u64,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) -> Option<String> {
@@ -288,7 +288,7 @@ impl Turn {
     pub fn unanswered(
         &mut self,
         request: u64,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) -> Option<Permission> {
@@ -304,7 +304,7 @@ impl Turn {
     pub fn withdrawn(
         &mut self,
         id: &Value,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) -> Option<Permission> {
@@ -327,7 +327,7 @@ impl Turn {
         &mut self,
         name: &str,
         allowed: Option<bool>,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) -> bool {
@@ -376,7 +376,13 @@ impl Turn {
     }
 
     /// Notes that a request was over before the person's answer arrived: another answer was faster.
-    pub fn too_late(&mut self, request: u64, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn too_late(
+        &mut self,
+        request: u64,
+        teller: &mut EventContext,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         let is_it = |it: &Permission| it.sending.as_ref().is_some_and(|it| it.request == request);
         let Some(call) = self
             .asking
@@ -410,7 +416,7 @@ impl Turn {
     pub fn close(
         &mut self,
         how: Over,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) -> Vec<String> {
@@ -427,7 +433,12 @@ impl Turn {
     }
 
     /// Begins to stop the turn; returns the open permissions, which are to be answered as cancelled.
-    pub fn stop(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) -> Vec<Permission> {
+    pub fn stop(
+        &mut self,
+        teller: &mut EventContext,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Vec<Permission> {
         self.stopping = true;
         let mut open: Vec<Permission> = self.waiting.drain(..).collect();
         open.append(&mut self.passed);
@@ -457,7 +468,13 @@ impl Turn {
     }
 
     /// Leaves the open question, and asks the next one.
-    pub fn leave_question(&mut self, to: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn leave_question(
+        &mut self,
+        to: &str,
+        teller: &mut EventContext,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         self.asking = None;
         self.enter(to, teller, now, out);
         self.ask_next(teller, now, out);

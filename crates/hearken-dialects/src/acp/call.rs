@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use crate::Words;
-use crate::protocol::{Attached, Brought, FileChange, PlanStep};
+use crate::protocol::{Attached, CallOutput, FileChange, PlanStep};
 use crate::{changes, written};
 
 use super::input::Input;
@@ -57,7 +57,7 @@ pub struct Call {
     /// The edits that it makes.
     pub edits: Vec<FileChange>,
     /// Its output.
-    pub output: Brought,
+    pub output: CallOutput,
     title: String,
     kind: String,
     places: Vec<String>,
@@ -92,7 +92,7 @@ impl Call {
             rejected: false,
             status: Status::Pending,
             edits: Vec::new(),
-            output: Brought::default(),
+            output: CallOutput::default(),
             title: String::new(),
             kind: String::new(),
             places: Vec::new(),
@@ -269,7 +269,7 @@ impl Call {
 
     /// Returns what can be read about it on demand, with what it does. A question has no output.
     pub fn attached(&self, asked: bool) -> Attached {
-        let output = (self.output.count > 0 && !asked).then(|| Brought {
+        let output = (self.output.count > 0 && !asked).then(|| CallOutput {
             of: self.command.clone().unwrap_or_else(|| self.title()),
             ..self.output.clone()
         });

@@ -15,7 +15,7 @@ use crate::link::{Phrase, Receipt, Word};
 use crate::protocol::{Answer, Now, Response};
 use crate::rpc;
 
-use super::aside::{self, Aside, Asks};
+use super::aside::{self, Asks, SideQuestion};
 use super::call::first;
 use super::client::{Acp, Ours, Phase};
 use super::ending::{closed, sentence};
@@ -27,7 +27,7 @@ const MOST_AT_ONCE: usize = aside::MOST_CHOICES - 2;
 /// The questions that lead to a change.
 #[derive(Debug)]
 pub(super) struct Changing {
-    aside: Aside,
+    aside: SideQuestion,
     step: Step,
 }
 
@@ -140,7 +140,7 @@ impl Acp {
             None => self.ask_setting(&all),
         };
         let teller = &mut self.teller;
-        let mut aside = Aside::begin("settings", "", "acp.set.asks", teller, now, out);
+        let mut aside = SideQuestion::begin("settings", "", "acp.set.asks", teller, now, out);
         let (step, asks) = asks;
         aside.ask(asks, teller, now, out);
         self.changing = Some(Changing { aside, step });

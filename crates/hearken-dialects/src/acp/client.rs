@@ -35,7 +35,7 @@ use super::permission::{Permission, Sending};
 use super::read::{self, Update, text};
 use super::settings::Settings;
 use super::signing::{Signing, WayIn};
-use super::turn::{Teller, Turn};
+use super::turn::{EventContext, Turn};
 
 /// The name of this dialect.
 pub(super) const NAME: &str = "acp";
@@ -83,7 +83,7 @@ pub(super) enum Phase {
 #[derive(Debug)]
 pub struct Acp {
     pub(super) numbers: Numbers,
-    pub(super) teller: Teller,
+    pub(super) teller: EventContext,
     pub(super) seed: u64,
     pub(super) listens: bool,
     pub(super) phase: Phase,
@@ -123,7 +123,7 @@ impl Acp {
         let listens = start.carrier == Carrier::OneWay;
         Self {
             numbers: start.numbers,
-            teller: Teller {
+            teller: EventContext {
                 writer: Writer::new(NAME, agent, start.seed),
                 words: start.words,
                 folder: start.folder,
@@ -258,7 +258,7 @@ impl Acp {
         conversation: &str,
         now: Now,
         out: &mut Vec<Out>,
-    ) -> (&mut Turn, &mut Teller) {
+    ) -> (&mut Turn, &mut EventContext) {
         let teller = &mut self.teller;
         let turn = self
             .turn

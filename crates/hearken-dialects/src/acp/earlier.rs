@@ -16,7 +16,7 @@ use crate::protocol::{Answer, Now};
 use crate::written::{self, cut};
 use crate::{Earlier, Out};
 
-use super::aside::{self, Aside, Asks};
+use super::aside::{self, Asks, SideQuestion};
 use super::call::first;
 use super::client::{Acp, Ours};
 use super::read::{Update, text};
@@ -73,13 +73,13 @@ pub(super) enum Stage {
     /// The person is being asked which one.
     Asked(Asked),
     /// The agent is opening it again.
-    Opens(Opens),
+    Reopening(Reopening),
 }
 
 /// The question of which conversation to continue.
 #[derive(Debug)]
 pub(super) struct Asked {
-    aside: Aside,
+    aside: SideQuestion,
     kept: Vec<Kept>,
     /// The choice in the answer under way.
     chosen: Option<Kept>,
@@ -87,14 +87,14 @@ pub(super) struct Asked {
 
 /// A conversation that the agent is opening again.
 #[derive(Debug)]
-pub(super) struct Opens {
+pub(super) struct Reopening {
     kept: Kept,
     prompts: u64,
     /// The person's message that was counted last.
     last: Option<String>,
 }
 
-impl Opens {
+impl Reopening {
     fn new(kept: Kept) -> Self {
         Self {
             kept,
@@ -144,7 +144,7 @@ impl Acp {
                 let kept = kept.remove(0);
                 let frame = self.opening(&kept);
                 self.send(frame, out);
-                self.earlier = Stage::Opens(Opens::new(kept));
+                self.earlier = Stage::Reopening(Reopening::new(kept));
             }
             _ => self.ask_which(kept, now, out),
         }
@@ -178,7 +178,8 @@ impl Acp {
         });
         let asks = Asks::one_of(first(words, "acp.earlier.which", &[]), labels.collect());
         let teller = &mut self.teller;
-        let mut aside = Aside::begin("conversations", "", "acp.earlier.asks", teller, now, out);
+        let mut aside =
+            SideQuestion::begin("conversations", "", "acp.earlier.asks", teller, now, out);
         aside.ask(asks, teller, now, out);
         if left_out > 0 {
             let n = Word::Own(left_out.to_string());
@@ -218,7 +219,7 @@ impl Acp {
         let chosen = asked.chosen.take();
         if let (true, Some(kept)) = (went, chosen)
             && let Stage::Asked(asked) =
-                std::mem::replace(&mut self.earlier, Stage::Opens(Opens::new(kept)))
+                std::mem::replace(&mut self.earlier, Stage::Reopening(Reopening::new(kept)))
         {
             asked.aside.end(&mut self.teller, now, out);
         }
@@ -233,7 +234,7 @@ impl Acp {
 
     /// Requests the chosen conversation once more; returns false if none was chosen.
     pub(super) fn open_again(&mut self, out: &mut Vec<Out>) -> bool {
-        let Stage::Opens(opens) = &self.earlier else {
+        let Stage::Reopening(opens) = &self.earlier else {
             return false;
         };
         let kept = opens.kept.clone();
@@ -244,7 +245,7 @@ impl Acp {
 
     /// Handles an update; returns whether it only repeats what was said before.
     pub(super) fn said_before(&mut self, update: &Update) -> bool {
-        let Stage::Opens(opens) = &mut self.earlier else {
+        let Stage::Reopening(opens) = &mut self.earlier else {
             return false;
         };
         match update {
@@ -267,7 +268,7 @@ impl Acp {
 
     /// Handles the news that an earlier conversation is open.
     pub(super) fn went_on(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
-        let Stage::Opens(opens) = std::mem::replace(&mut self.earlier, Stage::Idle) else {
+        let Stage::Reopening(opens) = std::mem::replace(&mut self.earlier, Stage::Idle) else {
             return;
         };
         let n = if opens.prompts == 0 {

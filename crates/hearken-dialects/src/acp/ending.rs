@@ -11,7 +11,7 @@ use crate::written;
 use crate::{Out, Words};
 
 use super::call::Stage;
-use super::turn::{Teller, Turn};
+use super::turn::{EventContext, Turn};
 
 /// How many edited files are named at the end; the others are only counted.
 const NAMED: usize = 3;
@@ -64,7 +64,7 @@ impl End {
 
 impl Turn {
     /// Announces the end; what the agent left open ends with it.
-    pub fn finish(mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn finish(mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         let end = self.end.take().unwrap_or(End::Gone);
         self.asking = None;
         self.close_output(teller, now, out);
@@ -92,7 +92,7 @@ impl Turn {
         self.worded(kind, fields, teller, now, out);
     }
 
-    fn ending(&self, end: End, teller: &Teller) -> (&'static str, Map<String, Value>) {
+    fn ending(&self, end: End, teller: &EventContext) -> (&'static str, Map<String, Value>) {
         let say = |key: &str, args: &[(&str, &str)]| sentence(&teller.words, key, args);
         match end {
             End::Done => {

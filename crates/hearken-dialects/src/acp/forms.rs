@@ -17,7 +17,7 @@ use crate::written;
 use crate::{Out, Over, Words};
 
 use super::address::Address;
-use super::aside::{Aside, Asks};
+use super::aside::{Asks, SideQuestion};
 use super::client::Acp;
 use super::ending::sentence;
 use super::filling::{Action, Filling, Next};
@@ -37,7 +37,7 @@ pub(super) struct Elicited {
     id: Id,
     /// Whether it belongs to the agent's turn, and is cancelled with it.
     of_turn: bool,
-    aside: Aside,
+    aside: SideQuestion,
     what: What,
     /// What the answer under way says.
     sends: Option<Action>,
@@ -119,7 +119,7 @@ impl Acp {
         };
         let conversation = text(params, "sessionId").unwrap_or_default().to_owned();
         let teller = &mut self.teller;
-        let mut aside = Aside::begin("elicitation", &conversation, about, teller, now, out);
+        let mut aside = SideQuestion::begin("elicitation", &conversation, about, teller, now, out);
         let asks = what.asks(&teller.words);
         aside.ask(asks, teller, now, out);
         self.elicited.push(Elicited {

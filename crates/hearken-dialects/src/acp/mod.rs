@@ -38,7 +38,7 @@ mod signing;
 mod tests;
 pub(super) mod turn;
 
-pub use along::{Along, Decided};
+pub use along::{AgentListener, Decided};
 pub use client::Acp;
 
 use super::Sign;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::protocol::{Brought, FileChange, PlanStage, PlanStep};
+use crate::protocol::{CallOutput, FileChange, PlanStage, PlanStep};
 use crate::written::{self, cut};
 use crate::{Offered, changes};
 
@@ -99,7 +99,7 @@ pub struct CallNews {
     /// The edits that it makes.
     pub edits: Option<Vec<FileChange>>,
     /// Its output, as far as that is text.
-    pub output: Option<Brought>,
+    pub output: Option<CallOutput>,
     /// The paths that it touches.
     pub places: Option<Vec<String>>,
     /// The command that it runs.
@@ -345,17 +345,17 @@ fn edits(parts: &[&Map<String, Value>]) -> Vec<FileChange> {
         .collect()
 }
 
-fn output(parts: &[&Map<String, Value>]) -> Brought {
+fn output(parts: &[&Map<String, Value>]) -> CallOutput {
     let texts = parts.iter().filter_map(|part| {
         let content = object(part, "content").filter(|_| text(part, "type") == Some("content"))?;
         block(content).ok()
     });
     let texts: Vec<String> = texts.take(MOST_PARTS).collect();
-    Brought::of(texts.join("\n").trim()).unwrap_or_default()
+    CallOutput::of(texts.join("\n").trim()).unwrap_or_default()
 }
 
 /// Parses a call's output if its agent has not put it into blocks: each agent has its own member for it.
-fn brought(raw: &Value) -> Option<Brought> {
+fn brought(raw: &Value) -> Option<CallOutput> {
     let whole = ["aggregated_output", "formatted_output", "output"];
     let parts = ["stdout", "stderr", "error", "message"];
     let said = match raw {
@@ -367,7 +367,7 @@ fn brought(raw: &Value) -> Option<Brought> {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
     };
-    Brought::of(said.trim())
+    CallOutput::of(said.trim())
 }
 
 /// Writes a value as text; a text is left as it is.

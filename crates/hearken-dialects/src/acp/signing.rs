@@ -19,7 +19,7 @@ use crate::protocol::{Answer, Now};
 use crate::rpc;
 use crate::written::{self, cut};
 
-use super::aside::{self, Aside, Asks};
+use super::aside::{self, Asks, SideQuestion};
 use super::call::first;
 use super::client::{Acp, Ours, Phase};
 use super::ending::sentence;
@@ -117,7 +117,7 @@ pub(super) enum Signing {
     Idle,
     /// The person is being asked how to sign in.
     Asked {
-        aside: Box<Aside>,
+        aside: Box<SideQuestion>,
         /// The way chosen in the answer under way.
         chosen: Option<WayIn>,
     },
@@ -164,7 +164,7 @@ impl Acp {
         labels.push(first(words, "acp.sign_in.again", &[]));
         let asks = Asks::one_of(first(words, "acp.sign_in.how", &[]), labels);
         let teller = &mut self.teller;
-        let mut aside = Aside::begin("sign-in", "", "acp.sign_in.asks", teller, now, out);
+        let mut aside = SideQuestion::begin("sign-in", "", "acp.sign_in.asks", teller, now, out);
         aside.ask(asks, teller, now, out);
         self.signing = Signing::Asked {
             aside: Box::new(aside),

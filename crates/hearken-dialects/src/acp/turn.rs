@@ -36,7 +36,7 @@ const LONGEST_REQUEST: usize = 4000;
 
 /// What all turns write their events with.
 #[derive(Debug)]
-pub struct Teller {
+pub struct EventContext {
     /// The writer of the events.
     pub writer: Writer,
     /// The source of the sentences.
@@ -100,7 +100,7 @@ impl Turn {
     pub fn begin(
         conversation: &str,
         prompt: Option<&str>,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) -> Self {
@@ -140,7 +140,13 @@ impl Turn {
     }
 
     /// Applies an update to the turn.
-    pub fn update(&mut self, update: Update, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn update(
+        &mut self,
+        update: Update,
+        teller: &mut EventContext,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         self.heard = now.monotonic;
         match update {
             Update::Says { message, text } => self.says(message, &text, teller, now, out),
@@ -168,7 +174,7 @@ impl Turn {
         &mut self,
         message: Option<String>,
         text: &str,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) {
@@ -201,7 +207,7 @@ impl Turn {
         self.event("output.streaming", fields, teller, now, out);
     }
 
-    pub(super) fn close_output(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn close_output(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         if let Some(output) = self.output.take() {
             let fields = json!({"chunk": "", "position": output.position, "complete": true,
                 "output_id": output.id, "content_type": "text/markdown"});
@@ -210,7 +216,13 @@ impl Turn {
     }
 
     /// Announces a plan if it differs from the previous one.
-    fn planned(&mut self, plan: Vec<PlanStep>, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    fn planned(
+        &mut self,
+        plan: Vec<PlanStep>,
+        teller: &mut EventContext,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         if plan.is_empty() || self.plan == plan {
             return;
         }
@@ -232,13 +244,13 @@ impl Turn {
     }
 
     /// Records the agent's words for what it is doing now, for people who ask.
-    pub fn does(&mut self, words: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn does(&mut self, words: &str, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         self.heard = now.monotonic;
         let fields = json!({"progress": {"description": words}});
         self.event("progress.updated", fields, teller, now, out);
     }
 
-    fn call(&mut self, news: CallNews, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    fn call(&mut self, news: CallNews, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         let key = call::key(&news.id);
         if self.over.contains(&key) {
             return;
@@ -279,7 +291,7 @@ impl Turn {
     }
 
     /// Handles a call that runs: it is announced if it was allowed, otherwise after a while.
-    fn runs(&mut self, key: &str, now: Now, teller: &mut Teller, out: &mut Vec<Out>) {
+    fn runs(&mut self, key: &str, now: Now, teller: &mut EventContext, out: &mut Vec<Out>) {
         let Some(call) = self.calls.get_mut(key) else {
             return;
         };
@@ -291,7 +303,13 @@ impl Turn {
     }
 
     /// Announces that a call runs.
-    pub fn tell_call(&mut self, key: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn tell_call(
+        &mut self,
+        key: &str,
+        teller: &mut EventContext,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         let Some(call) = self.calls.get_mut(key) else {
             return;
         };
@@ -311,7 +329,7 @@ impl Turn {
     }
 
     /// Handles the end of a call.
-    fn ended(&mut self, key: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    fn ended(&mut self, key: &str, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         let Some(call) = self.calls.get(key) else {
             return;
         };
@@ -393,7 +411,7 @@ impl Turn {
     pub fn declined(
         &mut self,
         key: &str,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) -> Option<String> {
@@ -413,7 +431,7 @@ impl Turn {
     pub(super) fn leave_open(
         &mut self,
         key: &str,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) {
@@ -463,7 +481,7 @@ impl Turn {
     }
 
     /// Handles the passing of time.
-    pub fn tick(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub fn tick(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
         let due =
             |call: &Call| matches!(call.stage, Stage::Waiting(until) if until <= now.monotonic);
         let due = self.calls.iter().filter(|(_, call)| due(call));
@@ -477,7 +495,13 @@ impl Turn {
     }
 
     /// Announces another state of the agent, unless a question is open.
-    pub(super) fn enter(&mut self, to: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn enter(
+        &mut self,
+        to: &str,
+        teller: &mut EventContext,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         if self.asking.is_some() || self.said == to {
             return;
         }
@@ -491,7 +515,7 @@ impl Turn {
         &mut self,
         kind: &str,
         mut fields: Map<String, Value>,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) {
@@ -509,7 +533,7 @@ impl Turn {
         &mut self,
         kind: &str,
         fields: Value,
-        teller: &mut Teller,
+        teller: &mut EventContext,
         now: Now,
         out: &mut Vec<Out>,
     ) {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::acp::ending::End;
-use crate::acp::turn::{Teller, Turn};
+use crate::acp::turn::{EventContext, Turn};
 use crate::link::{Fault, LinkEvent, Phrase, Word};
 use crate::protocol::{Now, Reply};
 use crate::written::{self, Agent, Writer};
@@ -65,7 +65,7 @@ pub(super) struct Gathered {
 /// The connection to one endpoint.
 #[derive(Debug)]
 pub struct Agui {
-    pub(super) teller: Teller,
+    pub(super) teller: EventContext,
     pub(super) listens: bool,
     pub(super) is_over: bool,
     /// Whether the endpoint ever accepted a run.
@@ -109,7 +109,7 @@ impl Agui {
             name: written::cut(called.unwrap_or(AGENT), LONGEST_AGENT),
             model: None,
         };
-        let teller = Teller {
+        let teller = EventContext {
             writer: Writer::new(NAME, agent.clone(), start.seed),
             words: start.words,
             folder: String::new(),

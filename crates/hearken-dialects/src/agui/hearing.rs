@@ -14,9 +14,9 @@ use serde_json::Value;
 use crate::acp::call;
 use crate::acp::ending::End;
 use crate::acp::read::{CallNews, Status, Update, text};
-use crate::acp::turn::{Teller, Turn};
+use crate::acp::turn::{EventContext, Turn};
 use crate::link::{Phrase, Word};
-use crate::protocol::{Brought, Now};
+use crate::protocol::{CallOutput, Now};
 use crate::{Foreign, NoEvent, Out};
 
 use super::asking::{self, Known, Way};
@@ -82,11 +82,11 @@ impl Agui {
             News::Unknown(kind) => return self.told_once("acp.unknown", kind, out),
             News::Quiet => return,
             News::Step(_)
-            | News::Opens { .. }
+            | News::Reopening { .. }
             | News::Says { .. }
             | News::Calls { .. }
             | News::Called(_)
-            | News::Brought { .. }
+            | News::CallOutput { .. }
             | News::Thinks(_)
             | News::Sealed { .. }
             | News::Messages(_)
@@ -116,13 +116,13 @@ impl Agui {
     }
 
     /// Returns the turn and its teller.
-    pub(super) fn told(&mut self) -> Option<(&mut Turn, &mut Teller)> {
+    pub(super) fn told(&mut self) -> Option<(&mut Turn, &mut EventContext)> {
         Some((self.turn.as_mut()?, &mut self.teller))
     }
 
     fn hears(&mut self, news: News, by: Option<&str>, now: Now, out: &mut Vec<Out>) {
         match news {
-            News::Opens { message, is_agents } => {
+            News::Reopening { message, is_agents } => {
                 if by.is_none() {
                     self.message = Some((message, is_agents));
                 }
@@ -163,7 +163,7 @@ impl Agui {
                 self.call = Some(call);
             }
             News::Called(call) => self.called(&call, now, out),
-            News::Brought {
+            News::CallOutput {
                 call,
                 message,
                 content,
@@ -294,7 +294,7 @@ impl Agui {
             id: call.to_owned(),
             // The protocol does not report whether the call succeeded.
             status: Some(Status::Ended),
-            output: Some(Brought::of(read::plain(content).trim()).unwrap_or_default()),
+            output: Some(CallOutput::of(read::plain(content).trim()).unwrap_or_default()),
             ..CallNews::default()
         };
         self.update(Update::Calls(Box::new(news)), now, out);

@@ -26,7 +26,7 @@ pub enum News {
     /// A step with this name begins.
     Step(String),
     /// A message begins.
-    Opens {
+    Reopening {
         /// The message's name.
         message: String,
         /// Whether it is the agent's.
@@ -55,7 +55,7 @@ pub enum News {
     /// The arguments of this call are complete.
     Called(String),
     /// The result of a call.
-    Brought {
+    CallOutput {
         /// The call.
         call: String,
         /// The name of the message that carries the result.
@@ -159,7 +159,7 @@ fn news(kind: &str, map: &Map<String, Value>) -> News {
         "RUN_ERROR" => News::Failed(words("message")),
         "STEP_STARTED" => News::Step(cut(text(map, "stepName").unwrap_or_default(), LONGEST_NAME)),
         "TEXT_MESSAGE_START" => match name(map, "messageId") {
-            Some(message) => News::Opens {
+            Some(message) => News::Reopening {
                 message,
                 is_agents: role().unwrap_or(true),
             },
@@ -178,7 +178,7 @@ fn news(kind: &str, map: &Map<String, Value>) -> News {
         },
         "TOOL_CALL_END" => name(map, "toolCallId").map_or_else(unread, News::Called),
         "TOOL_CALL_RESULT" => match name(map, "toolCallId") {
-            Some(call) => News::Brought {
+            Some(call) => News::CallOutput {
                 message: name(map, "messageId").unwrap_or_else(|| call.clone()),
                 call,
                 content: map.get("content").cloned().unwrap_or(Value::Null),

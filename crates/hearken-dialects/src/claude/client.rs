@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::acp::ending::End;
-use crate::acp::turn::Teller;
+use crate::acp::turn::EventContext;
 use crate::link::{LinkEvent, Phrase, Request, Stream, Word};
 use crate::protocol::{Now, Reply};
 use crate::written::{self, Agent, Writer};
@@ -112,7 +112,7 @@ impl Claude {
             let seed = self
                 .seed
                 .wrapping_add(self.made.wrapping_mul(0xa076_1d64_78bd_642f));
-            let teller = Teller {
+            let teller = EventContext {
                 writer: Writer::new(NAME, agent, seed),
                 words: self.words.clone(),
                 folder: String::new(),

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::acp::call::Stage;
 use crate::acp::ending::End;
 use crate::acp::read::{CallNews, Update};
-use crate::acp::turn::{Teller, Turn};
+use crate::acp::turn::{EventContext, Turn};
 use crate::link::{Phrase, Word};
 use crate::protocol::Now;
 use crate::{Out, Over};
@@ -56,7 +56,7 @@ pub struct Conversation {
     /// Its turn.
     pub turn: Option<Turn>,
     /// The writer of its events.
-    pub teller: Teller,
+    pub teller: EventContext,
     /// When it was last heard of, as a position in the order of messages.
     pub heard: u64,
     /// The same as a time.
@@ -73,7 +73,7 @@ pub struct Conversation {
 
 impl Conversation {
     /// Creates the record of a conversation.
-    pub fn new(id: &str, teller: Teller) -> Self {
+    pub fn new(id: &str, teller: EventContext) -> Self {
         Self {
             id: id.to_owned(),
             turn: None,
@@ -95,7 +95,7 @@ impl Conversation {
     }
 
     /// Returns the turn, and begins it if its beginning was not heard.
-    pub fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut Teller) {
+    pub fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut EventContext) {
         self.begun(None, now, out)
     }
 
@@ -104,7 +104,7 @@ impl Conversation {
         prompt: Option<&str>,
         now: Now,
         out: &mut Vec<Out>,
-    ) -> (&mut Turn, &mut Teller) {
+    ) -> (&mut Turn, &mut EventContext) {
         let (id, teller) = (&self.id, &mut self.teller);
         let turn = self.turn.get_or_insert_with(|| {
             let mut turn = Turn::begin(id, prompt, teller, now, out);

@@ -10,7 +10,7 @@ use crate::acp::call::first;
 use crate::acp::input;
 use crate::acp::read::{self, CallNews, Status, text};
 use crate::changes;
-use crate::protocol::{Brought, FileChange};
+use crate::protocol::{CallOutput, FileChange};
 use crate::written::cut;
 
 use super::read::{Made, Outcome};
@@ -136,7 +136,7 @@ pub fn ended(id: &str, made: &Made, outcome: &Outcome, words: &Words) -> CallNew
         Outcome::Failed { words, .. } | Outcome::Refused(words) => (Status::Failed, words.clone()),
     };
     news.status = Some(status);
-    news.output = Brought::of(brought.trim());
+    news.output = CallOutput::of(brought.trim());
     if let Outcome::Worked(Value::Object(brought)) = outcome
         && let Some(change) = patched(brought)
     {

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::acp::ending::End;
 use crate::acp::read::text;
-use crate::acp::turn::Teller;
+use crate::acp::turn::EventContext;
 use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
 use crate::protocol::{Now, Reply};
 use crate::rpc::{self, Asked, Id, Message, Text};
@@ -182,7 +182,7 @@ impl Codex {
                 model: None,
             };
             let seed = self.seed ^ self.met.wrapping_mul(0xd134_2543_de82_ef95);
-            let teller = Teller {
+            let teller = EventContext {
                 writer: Writer::new(NAME, agent, seed),
                 words: self.words.clone(),
                 folder: String::new(),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::acp::call::{first, inside};
 use crate::acp::input::{self, Input};
 use crate::acp::read::{CallNews, Status, text};
-use crate::protocol::{Brought, FileChange, PlanStage, PlanStep};
+use crate::protocol::{CallOutput, FileChange, PlanStage, PlanStep};
 use crate::shell::unwrapped;
 use crate::written::cut;
 use crate::{Words, changes};
@@ -218,7 +218,7 @@ fn of_diff(path: &str, diff: &str) -> FileChange {
 }
 
 /// Parses the output of a command, with its exit code if that is not zero.
-fn output_of(item: &Map<String, Value>, words: &Words) -> Option<Brought> {
+fn output_of(item: &Map<String, Value>, words: &Words) -> Option<CallOutput> {
     let wrote = text(item, "aggregatedOutput").unwrap_or_default().trim();
     let code = item.get("exitCode").and_then(Value::as_i64);
     let code = code.filter(|code| *code != 0);
@@ -228,11 +228,11 @@ fn output_of(item: &Map<String, Value>, words: &Words) -> Option<Brought> {
         .flatten()
         .filter(|part| !part.is_empty())
         .collect();
-    Brought::of(&all.join("\n"))
+    CallOutput::of(&all.join("\n"))
 }
 
 /// Parses the output of any other tool.
-fn result(item: &Map<String, Value>) -> Brought {
+fn result(item: &Map<String, Value>) -> CallOutput {
     let error = item.get("error").and_then(Value::as_object);
     let error = error.and_then(|error| text(error, "message"));
     let content = item.get("result").and_then(|result| result.get("content"));
@@ -240,7 +240,7 @@ fn result(item: &Map<String, Value>) -> Brought {
     let texts = content.into_iter().flatten().take(MOST_PARTS);
     let texts = texts.filter_map(|part| text(part.as_object()?, "text"));
     let all: Vec<&str> = error.into_iter().chain(texts).collect();
-    Brought::of(all.join("\n").trim()).unwrap_or_default()
+    CallOutput::of(all.join("\n").trim()).unwrap_or_default()
 }
 
 /// Parses a plan.

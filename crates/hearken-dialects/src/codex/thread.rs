@@ -17,7 +17,7 @@ use crate::acp::call;
 use crate::acp::call::{GRACE, Stage};
 use crate::acp::ending::End;
 use crate::acp::read::{CallNews, Status, Update, text};
-use crate::acp::turn::{Teller, Turn};
+use crate::acp::turn::{EventContext, Turn};
 use crate::link::{Phrase, Word};
 use crate::protocol::Now;
 use crate::rpc::{Id, Message};
@@ -87,7 +87,7 @@ pub struct Thread {
     /// The server's id of the thread.
     pub id: String,
     /// What its events are written with.
-    pub teller: Teller,
+    pub teller: EventContext,
     /// How far it is joined.
     pub joined: Joined,
     /// The current turn.
@@ -114,7 +114,7 @@ pub struct Thread {
 
 impl Thread {
     /// Creates a thread of which nothing is known but its id.
-    pub fn new(id: &str, teller: Teller) -> Self {
+    pub fn new(id: &str, teller: EventContext) -> Self {
         Self {
             id: id.to_owned(),
             teller,
@@ -138,7 +138,7 @@ impl Thread {
     }
 
     /// Returns the current turn, if it is announced.
-    pub fn told(&mut self) -> Option<(&mut Turn, &mut Teller)> {
+    pub fn told(&mut self) -> Option<(&mut Turn, &mut EventContext)> {
         let turn = self.run.as_mut()?.turn.as_mut()?;
         Some((turn, &mut self.teller))
     }
@@ -149,7 +149,7 @@ impl Thread {
         prompt: Option<&str>,
         now: Now,
         out: &mut Vec<Out>,
-    ) -> Option<(&mut Turn, &mut Teller)> {
+    ) -> Option<(&mut Turn, &mut EventContext)> {
         let (run, teller) = (self.run.as_mut()?, &mut self.teller);
         if run.turn.is_none() {
             let mut turn = Turn::begin(&self.id, prompt, teller, now, out);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::acp::ending::End;
-use crate::acp::turn::{Teller, Turn};
+use crate::acp::turn::{EventContext, Turn};
 use crate::link::{Address, Call, Fault, HttpAnswer, LinkEvent, Phrase, Stream, Way, Word};
 use crate::protocol::{Now, Reply};
 use crate::written::{self, Agent, Writer};
@@ -180,7 +180,7 @@ impl Opencode {
             let seed = self
                 .seed
                 .wrapping_add(self.made.wrapping_mul(0xa076_1d64_78bd_642f));
-            let teller = Teller {
+            let teller = EventContext {
                 writer: Writer::new(NAME, agent, seed),
                 words: self.words.clone(),
                 folder: String::new(),

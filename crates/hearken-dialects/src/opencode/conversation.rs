@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::acp::ending::End;
 use crate::acp::read::{CallNews, Status, Update};
-use crate::acp::turn::{Teller, Turn};
+use crate::acp::turn::{EventContext, Turn};
 use crate::link::{Phrase, Word};
 use crate::protocol::Now;
 use crate::written;
@@ -55,7 +55,7 @@ pub struct Conversation {
     /// Its turn.
     pub turn: Option<Turn>,
     /// The writer of its events.
-    pub teller: Teller,
+    pub teller: EventContext,
     /// The requests for answers in words, by name, with the answers so far.
     pub forms: BTreeMap<String, Form>,
     /// The prompts to send when the current turn is over.
@@ -82,7 +82,7 @@ pub struct Conversation {
 
 impl Conversation {
     /// Creates the record of a conversation.
-    pub fn new(id: &str, teller: Teller) -> Self {
+    pub fn new(id: &str, teller: EventContext) -> Self {
         Self {
             id: id.to_owned(),
             turn: None,
@@ -104,7 +104,7 @@ impl Conversation {
     }
 
     /// Returns the turn, and begins it if its beginning was not heard.
-    pub fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut Teller) {
+    pub fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut EventContext) {
         let teller = &mut self.teller;
         let (id, next) = (&self.id, &mut self.next);
         self.begins = Begins::Not;

@@ -57,7 +57,7 @@ pub struct Door {
 
 /// The address, and what a hook must send to be admitted.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Knock {
+pub struct DoorAddress {
     /// The port on loopback.
     pub port: u16,
     /// The secret, which is the first part of every path.
@@ -145,7 +145,7 @@ fn read(path: &Path) -> Option<String> {
 }
 
 /// Finds the address in a folder; `None` if no hearken is listening.
-pub fn find(folder: &Path) -> Option<Knock> {
+pub fn find(folder: &Path) -> Option<DoorAddress> {
     let lock = File::open(folder.join(LOCK)).ok()?;
     // If the lock is free, the hearken that listened is gone.
     if lock.try_lock_shared().is_ok() {
@@ -155,7 +155,7 @@ pub fn find(folder: &Path) -> Option<Knock> {
     let port = said.get("port").and_then(Value::as_u64)?;
     let secret = said.get("secret").and_then(Value::as_str)?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    (!secret.is_empty() && secret.chars().all(plain)).then_some(Knock {
+    (!secret.is_empty() && secret.chars().all(plain)).then_some(DoorAddress {
         port: u16::try_from(port).ok().filter(|port| *port > 0)?,
         secret: secret.to_owned(),
         transcript: said.get("transcript").and_then(Value::as_bool) == Some(true),

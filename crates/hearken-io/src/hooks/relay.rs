@@ -88,7 +88,7 @@ fn put_texts(message: &mut Vec<u8>, texts: &[Value]) {
     message.extend_from_slice(added.as_bytes());
 }
 
-fn tell_too_large(knock: &door::Knock) {
+fn tell_too_large(knock: &door::DoorAddress) {
     let until = Instant::now() + SHORT;
     // Nothing is printed, and no reader is needed.
     let nobody = std::io::stderr();
@@ -140,7 +140,7 @@ impl Answer {
 
 /// Posts a message and returns the answer; `None` if none arrives in time, or its reader is gone.
 fn post(
-    knock: &door::Knock,
+    knock: &door::DoorAddress,
     to: &str,
     message: &[u8],
     until: Instant,

@@ -23,7 +23,7 @@ const MOST_OWED: usize = 1024;
 
 /// The treatment of an answer from the editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Editors {
+pub enum EditorAnswer {
     /// It answers no watched question, and is passed on.
     Passes,
     /// It decides the question, and is passed on.
@@ -49,7 +49,7 @@ pub enum Asked {
     /// It is open for both, under this ticket.
     Open(u64),
     /// It is the editor's alone.
-    Editors,
+    EditorAnswer,
     /// It has the id of an open question: answers to the two could not be told apart, so both are the editor's alone;
     /// the other one had this ticket.
     Twice(u64),
@@ -77,7 +77,7 @@ impl Arbiter {
             return Asked::Twice(other.ticket);
         }
         if self.open.len() >= MOST_OPEN {
-            return Asked::Editors;
+            return Asked::EditorAnswer;
         }
         self.last += 1;
         let open = Open {
@@ -89,7 +89,7 @@ impl Arbiter {
     }
 
     /// Handles an answer from the editor.
-    pub fn editor_answers(&mut self, id: &Id) -> Editors {
+    pub fn editor_answers(&mut self, id: &Id) -> EditorAnswer {
         if let Some(owed) = self.owed.get_mut(id)
             && let Some(ticket) = owed.pop_front()
         {
@@ -97,11 +97,11 @@ impl Arbiter {
             if owed.is_empty() {
                 self.owed.remove(id);
             }
-            return Editors::Late(ticket);
+            return EditorAnswer::Late(ticket);
         }
         match self.open.remove(id) {
-            Some(open) => Editors::Decides(open.ticket),
-            None => Editors::Passes,
+            Some(open) => EditorAnswer::Decides(open.ticket),
+            None => EditorAnswer::Passes,
         }
     }
 
@@ -172,7 +172,7 @@ mod tests {
     fn whoever_is_first_decides_and_the_other_is_late() {
         let mut arbiter = Arbiter::default();
         assert_eq!(arbiter.asks(id(1), b"1"), Asked::Open(1));
-        assert_eq!(arbiter.editor_answers(&id(1)), Editors::Decides(1));
+        assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Decides(1));
         assert_eq!(arbiter.decides(1), Ours::TooLate);
         // The id is reused, and hearken is first.
         assert_eq!(arbiter.asks(id(1), b"1.0"), Asked::Open(2));
@@ -181,9 +181,9 @@ mod tests {
         assert_eq!(arbiter.decides(2), Ours::TooLate);
         // And again, before the editor's late answer has arrived.
         assert_eq!(arbiter.asks(id(1), b"1"), Asked::Open(3));
-        assert_eq!(arbiter.editor_answers(&id(1)), Editors::Late(2));
-        assert_eq!(arbiter.editor_answers(&id(1)), Editors::Decides(3));
-        assert_eq!(arbiter.editor_answers(&id(1)), Editors::Passes);
+        assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Late(2));
+        assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Decides(3));
+        assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Passes);
         assert!(!arbiter.watches());
     }
 
@@ -193,12 +193,12 @@ mod tests {
         arbiter.asks(id(1), b"1");
         assert_eq!(arbiter.asks(id(1), b"1"), Asked::Twice(1));
         assert_eq!(arbiter.decides(1), Ours::TooLate);
-        assert_eq!(arbiter.editor_answers(&id(1)), Editors::Passes);
+        assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Passes);
         for number in 0..MOST_OPEN {
             let asked = arbiter.asks(Id::Text(number.to_string()), b"");
             assert!(matches!(asked, Asked::Open(_)));
         }
-        assert_eq!(arbiter.asks(id(2), b"2"), Asked::Editors);
+        assert_eq!(arbiter.asks(id(2), b"2"), Asked::EditorAnswer);
         assert_eq!(arbiter.leave_all().len(), MOST_OPEN);
         assert!(!arbiter.watches());
     }
@@ -216,9 +216,12 @@ mod tests {
             panic!("there is room");
         };
         assert_eq!(arbiter.decides(ticket), Ours::Full);
-        assert_eq!(arbiter.editor_answers(&id(1)), Editors::Decides(ticket));
+        assert_eq!(
+            arbiter.editor_answers(&id(1)),
+            EditorAnswer::Decides(ticket)
+        );
         let first = Id::Text("0".to_owned());
-        assert_eq!(arbiter.editor_answers(&first), Editors::Late(1));
+        assert_eq!(arbiter.editor_answers(&first), EditorAnswer::Late(1));
     }
 
     #[derive(Debug, Clone)]
@@ -253,12 +256,12 @@ mod tests {
                         arbiter.asks(id(number), &[number]);
                     }
                     Step::Editor(number) => match arbiter.editor_answers(&id(number)) {
-                        Editors::Decides(ticket) => prop_assert!(decided.insert(ticket)),
-                        Editors::Late(ticket) => {
+                        EditorAnswer::Decides(ticket) => prop_assert!(decided.insert(ticket)),
+                        EditorAnswer::Late(ticket) => {
                             prop_assert!(decided.contains(&ticket));
                             late.push(ticket);
                         }
-                        Editors::Passes => {}
+                        EditorAnswer::Passes => {}
                     },
                     Step::Hearken(ticket) => {
                         if let Ours::Decides(_) = arbiter.decides(ticket) {
@@ -274,7 +277,7 @@ mod tests {
                 }
             }
             for number in 0..4 {
-                while let Editors::Late(ticket) = arbiter.editor_answers(&id(number)) {
+                while let EditorAnswer::Late(ticket) = arbiter.editor_answers(&id(number)) {
                     late.push(ticket);
                 }
             }

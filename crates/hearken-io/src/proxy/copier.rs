@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use super::arbiter::{Arbiter, Ours};
 use super::passage::{Inward, Outward, TAKES_BACK, Taken};
-use super::sluice::Sluice;
+use super::sluice::LineWriter;
 use super::tap::{Next, Tap};
 use super::wire::{Note, Side, Verdict, Wish, Wishes};
 use crate::platform::processes::{ASKING, Tree, alone_plainly, signal_of};
@@ -109,8 +109,8 @@ impl Desk {
 /// The state that the threads share.
 struct Shared {
     desk: Mutex<Desk>,
-    to_agent: Sluice<ChildStdin>,
-    to_editor: Sluice<File>,
+    to_agent: LineWriter<ChildStdin>,
+    to_editor: LineWriter<File>,
     tap: Tap,
     listener: Mutex<Option<Child>>,
 }
@@ -153,8 +153,8 @@ pub fn copy(call: Call, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8
     let tree = Tree::of_plain(&agent);
     let shared = Arc::new(Shared {
         desk: Mutex::default(),
-        to_agent: Sluice::new(input),
-        to_editor: Sluice::new(take_stdout()?),
+        to_agent: LineWriter::new(input),
+        to_editor: LineWriter::new(take_stdout()?),
         tap: Tap::default(),
         listener: Mutex::default(),
     });

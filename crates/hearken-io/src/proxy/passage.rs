@@ -17,7 +17,7 @@
 
 use serde_json::Value;
 
-use super::arbiter::{Arbiter, Asked, Editors};
+use super::arbiter::{Arbiter, Asked, EditorAnswer};
 use super::outline::{Form, Id, Outline};
 use super::wire::{LONGEST_LINE, Note, Side};
 
@@ -103,7 +103,7 @@ fn ended(line: Line, arbiter: &mut Arbiter, taken: &mut Taken) {
         (Some(_), Some(id)) if asks => match arbiter.asks(id.clone(), outline.written()) {
             Asked::Open(ticket) => return taken.notes.push(Note::Asked { ticket, line: text }),
             Asked::Twice(ticket) => taken.notes.push(Note::Left(ticket)),
-            Asked::Editors => {}
+            Asked::EditorAnswer => {}
         },
         (Some(TAKES_BACK), None) => {
             let gone = taken_back(&text).and_then(|id| arbiter.leave(&id));
@@ -209,9 +209,9 @@ impl Inward {
             (_, None, Some(id)) if !arbiter.is_watched(id) => Some(Way::On),
             (_, None, Some(id)) if outline.answers() || whole => {
                 Some(match arbiter.editor_answers(id) {
-                    Editors::Passes => Way::On,
-                    Editors::Decides(ticket) => Way::Decides(ticket),
-                    Editors::Late(ticket) => Way::Dropped(ticket),
+                    EditorAnswer::Passes => Way::On,
+                    EditorAnswer::Decides(ticket) => Way::Decides(ticket),
+                    EditorAnswer::Late(ticket) => Way::Dropped(ticket),
                 })
             }
             (_, None, Some(id)) if full => {

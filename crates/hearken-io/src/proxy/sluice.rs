@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The writer to one side.
 #[derive(Debug)]
-pub struct Sluice<W>(Mutex<Inner<W>>);
+pub struct LineWriter<W>(Mutex<Inner<W>>);
 
 #[derive(Debug)]
 struct Inner<W> {
@@ -20,7 +20,7 @@ struct Inner<W> {
     waiting: Vec<u8>,
 }
 
-impl<W: Write> Sluice<W> {
+impl<W: Write> LineWriter<W> {
     /// Creates a sluice that writes to `out`.
     pub fn new(out: W) -> Self {
         Self(Mutex::new(Inner {
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_line_of_ours_never_stands_within_another() {
         let seen = Seen::default();
-        let sluice = Sluice::new(seen.clone());
+        let sluice = LineWriter::new(seen.clone());
         sluice.insert(b"1\n").unwrap();
         sluice.pass(b"ab").unwrap();
         sluice.insert(b"2\n").unwrap();

@@ -12,7 +12,7 @@ use crate::protocol::{
 };
 use crate::session::{Change, Ended, Session, Sessions, ToolCall, What};
 
-use super::made::MadeBy;
+use super::agent_version::AgentVersion;
 use super::wording::{agents, name};
 use super::{Announcer, Draft};
 use crate::announce::announcement::{Aloud, Facts, Kind};
@@ -175,14 +175,14 @@ impl Announcer {
     /// Returns words for the model and version that an agent declares.
     fn made_by(&self, session: &Session) -> Vec<Segment> {
         let Session { model, version, .. } = session;
-        let is_it = |known: &MadeBy| (&known.model, &known.version) == (model, version);
+        let is_it = |known: &AgentVersion| (&known.model, &known.version) == (model, version);
         let found = || {
             let mut facts = Facts::default();
             let named = name(model.as_deref());
             self.fact(&mut facts, "fact.model", ("model", named));
             let named = name(version.as_deref());
             self.fact(&mut facts, "fact.version", ("version", named));
-            MadeBy {
+            AgentVersion {
                 model: model.clone(),
                 version: version.clone(),
                 words: facts.words,

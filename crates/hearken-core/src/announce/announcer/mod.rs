@@ -4,36 +4,36 @@
 //! sentences, keeping the history, distinguishing repeated words and old news from fresh ones. Not here:
 //! the order of speech (`queue`), the words themselves (`phrase`, `wording`, `question`).
 
+mod agent_names;
+mod agent_version;
+mod answer_keys;
 mod answerable;
 mod away;
-mod brief;
-mod called;
+mod command_findings;
 mod doubt;
 mod draft;
+mod duplicate_names;
 mod duration;
 mod facts;
 mod fate;
-mod found;
 mod handoff;
-mod last;
-mod made;
-mod namesakes;
+mod interned;
+mod last_announced;
 mod outputs;
-mod own;
 mod parts;
 mod publish;
 mod question;
+mod question_in_full;
 mod reading;
 mod recent;
+mod redundancy;
 mod rule;
-mod shared;
-mod tongues;
+mod source_settings;
+mod translations;
 mod trust;
 mod turn;
-mod ways;
-mod whole;
+mod white_space;
 mod wording;
-mod written;
 
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
@@ -66,13 +66,13 @@ use crate::announce::words::phrase::{Arg, Args, Phrases};
 use crate::announce::words::segment::{Mark, Segment};
 use answerable::Ways;
 
+use agent_version::AgentVersion;
 use draft::Draft;
-use last::Last;
-use made::MadeBy;
-use namesakes::Namesakes;
+use duplicate_names::Namesakes;
+use interned::Shared;
+use last_announced::Last;
 use outputs::{OutputState, Outputs};
 use recent::Recent;
-use shared::Shared;
 
 /// The announcements that a change or a moment produces: hardly ever more than two.
 pub type Told = SmallVec<[Arc<Announcement>; 2]>;
@@ -103,12 +103,12 @@ pub struct Announcer {
     tools: Shared<Tool>,
     facts: Shared<Facts>,
     /// The models and versions of recently started agents.
-    made: RefCell<Shared<MadeBy>>,
+    made: RefCell<Shared<AgentVersion>>,
     last_speaker: Option<(LinkId, Arc<str>)>,
     /// Which names are proven.
     trust: Trust,
     /// The basis on which actions are judged.
-    grounds: found::Grounds,
+    grounds: command_findings::JudgingBasis,
     /// The agents that the person muted (`true`), or unmuted although the settings mute them (`false`).
     muted: BTreeMap<(LinkId, AgentId), bool>,
     /// The agents whose hints that a sentence has ended are no longer believed.
@@ -125,7 +125,7 @@ impl Announcer {
     /// Creates an announcer that has not announced anything yet.
     pub fn new(settings: AnnounceConfig, phrases: Arc<Phrases>, manner: Manner) -> Self {
         Self {
-            labels: called::labels(&phrases),
+            labels: agent_names::labels(&phrases),
             phrases,
             looks: Looks::default(),
             last: RefCell::default(),
@@ -143,7 +143,7 @@ impl Announcer {
             last_speaker: None,
             muted: BTreeMap::new(),
             trust: Trust::default(),
-            grounds: found::Grounds::default(),
+            grounds: command_findings::JudgingBasis::default(),
             unbelieved: BTreeSet::new(),
             ways_told: BTreeMap::new(),
             left_out: 0,
@@ -511,7 +511,7 @@ impl Announcer {
                 };
                 let state = self.outputs.at_mut(place);
                 let before = state.map(|state| std::mem::take(&mut state.blank));
-                let written = written::written(&before.unwrap_or_default(), &piece.text, &text);
+                let written = white_space::written(&before.unwrap_or_default(), &piece.text, &text);
                 let segment = Segment::new(Mark::Agent, text, &spoken)
                     .shown_as(&shown)
                     .language(piece.language.clone());
@@ -520,7 +520,7 @@ impl Announcer {
                 draft.facts.written = written;
                 told.push(self.publish(&change, sessions, draft));
             } else if let Some(state) = self.outputs.at_mut(place) {
-                written::keep_blank(&mut state.blank, &piece.text);
+                white_space::keep_blank(&mut state.blank, &piece.text);
             }
             if let Boundary::LeftOut(count) = piece.ends {
                 if let Some(state) = self.outputs.at_mut(place) {

@@ -1,7 +1,7 @@
 //! From a draft to an announcement: its number, its speaker's name, whether it is spoken.
 //!
 //! Responsibilities: load, quiet mode, muting, repeated words, old news. Not here: the words (`wording`), an
-//! agent's display name (`called`), the order of speech (`queue`).
+//! agent's display name (`agent_names`), the order of speech (`queue`).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::config::{AnswersChoice, Load, Verbosity};
 use crate::protocol::{Now, Urgency, are_one, direction_of};
 use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
-use super::brief::names;
+use super::redundancy::names;
 use super::{Announcer, Draft, Told};
 use crate::announce::announcement::{
     About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Weight,

@@ -18,7 +18,7 @@ use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::Segment;
 use crate::config::Verbosity;
-use crate::protocol::{Attached, Brought, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
+use crate::protocol::{Attached, CallOutput, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
 
 /// The maximum number of lines in a part.
 const MOST_LINES: usize = 6;
@@ -184,7 +184,7 @@ impl Announcer {
         words
     }
 
-    fn parts_of_output(&self, output: &Brought) -> Vec<Vec<Segment>> {
+    fn parts_of_output(&self, output: &CallOutput) -> Vec<Vec<Segment>> {
         let mut parts = Vec::new();
         let missing = output.left_out();
         let mut kept = output.lines.iter().enumerate().peekable();

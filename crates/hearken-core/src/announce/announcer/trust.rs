@@ -1,7 +1,7 @@
 //! Which names the person's keys have proven, and which are mere claims (10.4).
 //!
 //! Responsibilities: deciding whether what arrives over a connection in an agent's name is proven. Not here: what
-//! proves it (`protocol`), when a connection has proven it (`app`), how a claim is named (`called`).
+//! proves it (`protocol`), when a connection has proven it (`app`), how a claim is named (`agent_names`).
 //!
 //! # Mental model
 //! By adding a key, the person declares that an agent's name deserves proof. From then on the name belongs to the

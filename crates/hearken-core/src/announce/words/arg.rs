@@ -1,6 +1,6 @@
 //! What is inserted into a phrase, by whose words it is.
 //!
-//! Responsibilities: the kinds of arguments. Not here: how each is made fit to be spoken (`filled`).
+//! Responsibilities: the kinds of arguments. Not here: how each is made fit to be spoken (`filled_phrase`).
 
 use std::sync::Arc;
 

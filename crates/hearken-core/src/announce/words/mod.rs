@@ -5,16 +5,16 @@
 //! agent's own text (`text`).
 
 pub(super) mod arg;
-pub(super) mod because;
 pub(super) mod departure;
 #[cfg(test)]
 mod digest;
-mod filled;
+mod filled_phrase;
 pub(super) mod language;
 pub(super) mod naming;
 pub(super) mod phrase;
 mod places;
+pub(super) mod reason;
 pub(super) mod segment;
 mod settings;
+pub(super) mod spoken_language;
 mod template;
-pub(super) mod tongue;

@@ -1,7 +1,7 @@
 //! Every sentence that the program says in its own name, from a phrase file.
 //!
 //! Responsibilities: reading what the build made of the file, and picking a phrase and its level. Not here: inserting
-//! arguments into it (`filled`), which phrase is used when (`announcer`).
+//! arguments into it (`filled_phrase`), which phrase is used when (`announcer`).
 //!
 //! Mental model: a phrase stays the text that was built in, and is parsed only when it is used: of a thousand, few
 //! are used in a run.
@@ -19,12 +19,12 @@ use memchr::memchr;
 use crate::config::Verbosity;
 
 pub use super::arg::{Arg, Args};
-use super::filled::Filled;
+use super::filled_phrase::Filled;
 use super::language;
 use super::naming::{answer_of, name_of};
 use super::places::places;
 use super::segment::Segment;
-use super::tongue::Tongue;
+use super::spoken_language::Tongue;
 use crate::announce::text::normalise::{Pronunciation, Words};
 use crate::announce::text::speakable::Lexicon;
 

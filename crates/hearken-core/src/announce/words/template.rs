@@ -1,6 +1,6 @@
 //! The shape of a phrase: words, arguments, optional parts.
 //!
-//! Responsibilities: parsing a phrase's text when it is used. Not here: filling it in (`filled`).
+//! Responsibilities: parsing a phrase's text when it is used. Not here: filling it in (`filled_phrase`).
 
 /// One part of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

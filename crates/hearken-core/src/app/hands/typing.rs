@@ -17,7 +17,7 @@ use crate::keys::Edit;
 use crate::protocol::{LONGEST_RATIONALE, Now};
 use crate::session::Question;
 
-use crate::app::doing::Doing;
+use crate::app::activity::Doing;
 use crate::app::{App, Effect};
 
 /// The longest answer, in bytes: the protocol's own limit for a text (3.7).

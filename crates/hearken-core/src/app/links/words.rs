@@ -4,7 +4,7 @@ use crate::announce::Arg;
 use crate::link::{Fault, LinkId, Phrase};
 
 use crate::app::App;
-use crate::app::told::{all_told, args_of, fault_told};
+use crate::app::fault_words::{all_told, args_of, fault_told};
 
 impl App {
     /// Returns the arguments of a dialect's phrase: its own, and the name of its source.

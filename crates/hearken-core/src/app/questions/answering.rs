@@ -7,7 +7,7 @@ use crate::session::{Prompt, PromptId, Question, TokenUse};
 
 use super::gate::{By, Meant};
 use crate::app::App;
-use crate::app::doing::Doing;
+use crate::app::activity::Doing;
 
 impl App {
     /// Accepts, or says yes.

@@ -12,8 +12,8 @@ use crate::protocol::Now;
 use crate::session::{Prompt, PromptId};
 
 use super::Asking;
-use crate::app::doing::Doing;
-use crate::app::telling::kind_of;
+use crate::app::activity::Doing;
+use crate::app::announcing::kind_of;
 use crate::app::{App, Effect};
 
 impl App {

@@ -15,8 +15,8 @@ use crate::session::{Prompt, PromptId, Question};
 
 use super::gate::{By, Meant};
 use crate::app::App;
-use crate::app::doing::Doing;
-use crate::app::doing::choices::{Choices, Taken};
+use crate::app::activity::Doing;
+use crate::app::activity::choices::{Choices, Taken};
 
 /// The separator between several picked values: the protocol carries a single text (6.6.1).
 const BETWEEN: &str = ", ";

@@ -9,8 +9,8 @@ use crate::session::{Prompt, Standing};
 use super::answering::contrary;
 use super::gate::{By, Meant};
 use crate::app::App;
-use crate::app::doing::Doing;
-use crate::app::doing::second_step::SecondStep;
+use crate::app::activity::Doing;
+use crate::app::activity::second_step::SecondStep;
 
 impl App {
     /// Asks for the second step.

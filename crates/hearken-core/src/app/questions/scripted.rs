@@ -23,7 +23,7 @@ use crate::session::{Prompt, Question, Sessions};
 
 use super::policy::{Decider, is_fit, is_of, named};
 use crate::app::App;
-use crate::app::telling::kind_of;
+use crate::app::announcing::kind_of;
 
 /// Returns the first rule that is about a question.
 fn rule_for<'a>(rules: &'a [AnswerRule], prompt: &Prompt, trust: &Trust) -> Option<&'a AnswerRule> {

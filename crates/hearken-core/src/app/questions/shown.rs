@@ -18,7 +18,7 @@ pub enum Showing {
     /// Nothing: the terminal has no size, or its size or owner has changed.
     Blank,
     /// Something other than its words: the help, an answer that covers it, or no question is shown.
-    Aside,
+    SideQuestion,
     /// The choices of this question, below its words. They are no page of it.
     Choices(PromptId),
     /// A page of it.

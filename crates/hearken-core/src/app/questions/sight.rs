@@ -23,7 +23,7 @@ impl App {
     /// Notes what a frame of the full face has shown since `at`.
     pub(in crate::app) fn drawn(&mut self, showing: Showing, at: Duration, now: Now) {
         match (showing, self.questions.shown.as_mut()) {
-            (Showing::Aside, _) => {}
+            (Showing::SideQuestion, _) => {}
             (Showing::Blank, shown) => {
                 if let Some(shown) = shown {
                     shown.unsee();

@@ -8,7 +8,7 @@ use crate::protocol::Now;
 
 use crate::announce::Arg;
 use crate::app::App;
-use crate::app::doing::Doing;
+use crate::app::activity::Doing;
 
 /// How many announcements the line `h` repeats.
 const HISTORY_LINES: usize = 10;

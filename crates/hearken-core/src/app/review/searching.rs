@@ -5,7 +5,7 @@ use crate::protocol::Now;
 
 use super::Hit;
 use crate::app::App;
-use crate::app::doing::Doing;
+use crate::app::activity::Doing;
 
 impl App {
     /// Returns the hit under review; `None` if something else is.

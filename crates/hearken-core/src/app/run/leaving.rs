@@ -5,7 +5,7 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 use crate::session::Prompt;
 
-use crate::app::doing::Doing;
+use crate::app::activity::Doing;
 use crate::app::{App, Effect};
 
 impl App {

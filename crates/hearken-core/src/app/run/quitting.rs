@@ -7,7 +7,7 @@ use crate::dialect::WhenLeft;
 use crate::protocol::{Decision, Now};
 use crate::session::{Prompt, Question, QuestionRun, Standing};
 
-use crate::app::doing::Doing;
+use crate::app::activity::Doing;
 use crate::app::{App, Effect, Exit};
 
 /// How long leaving waits for an answer that is under way.

@@ -15,9 +15,9 @@ use super::super::options;
 use super::super::permission::{Permission, Sending};
 use super::super::read::{self, text};
 use super::super::turn::Turn;
-use super::{Along, Decided, MOST_TICKETS, Notice, Question, notice};
+use super::{AgentListener, Decided, MOST_TICKETS, Notice, Question, notice};
 
-impl Along {
+impl AgentListener {
     /// Asks a question from the agent that the person may answer. A known ticket was asked before.
     pub fn asked(&mut self, ticket: u64, line: &str, now: Now, out: &mut Vec<Out>) {
         if self.questions.contains_key(&ticket) {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::along::{Along, Decided};
+use super::super::along::{AgentListener, Decided};
 use super::*;
 
 /// A bench that listens along and checks every event.
 struct Ears {
-    along: Along,
+    along: AgentListener,
     checker: Checker,
     events: Vec<Value>,
     faults: Vec<String>,
@@ -25,7 +25,7 @@ struct Ears {
 impl Ears {
     fn new() -> Self {
         let mut ears = Self {
-            along: Along::new("agent", Words::default(), 3),
+            along: AgentListener::new("agent", Words::default(), 3),
             checker: Checker::new(),
             events: Vec::new(),
             faults: Vec::new(),
@@ -46,7 +46,7 @@ impl Ears {
         ears
     }
 
-    fn with(&mut self, work: impl FnOnce(&mut Along, Now, &mut Vec<Out>)) {
+    fn with(&mut self, work: impl FnOnce(&mut AgentListener, Now, &mut Vec<Out>)) {
         let mut out = Vec::new();
         work(&mut self.along, self.now, &mut out);
         for out in out {

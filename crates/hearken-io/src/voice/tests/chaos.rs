@@ -124,7 +124,7 @@ impl Daemon {
 
 /// What was reported about an utterance.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Told1 {
+enum Reported {
     #[default]
     Nothing,
     Begun,
@@ -135,7 +135,7 @@ struct Chaos {
     dialogue: Dialogue,
     daemon: Daemon,
     now: Instant,
-    told: BTreeMap<UtteranceId, Told1>,
+    told: BTreeMap<UtteranceId, Reported>,
     current: Option<UtteranceId>,
     failed: bool,
 }
@@ -178,16 +178,16 @@ impl Chaos {
                     self.failed = true;
                     continue;
                 }
-                News::Begun(id) => (id, Told1::Begun),
-                News::Ended(id) | News::Cut(id) => (id, Told1::Settled),
+                News::Begun(id) => (id, Reported::Begun),
+                News::Ended(id) | News::Cut(id) => (id, Reported::Settled),
             };
             assert_eq!(self.current, Some(id), "news about a stopped utterance");
             let before = self.told.entry(id).or_default();
             match (&before, &told) {
-                (Told1::Nothing, _) | (Told1::Begun, Told1::Settled) => {}
-                (Told1::Begun | Told1::Settled, _) => panic!("{told:?} after {before:?}"),
+                (Reported::Nothing, _) | (Reported::Begun, Reported::Settled) => {}
+                (Reported::Begun | Reported::Settled, _) => panic!("{told:?} after {before:?}"),
             }
-            if told == Told1::Settled {
+            if told == Reported::Settled {
                 self.current = None;
             }
             *before = told;
@@ -265,7 +265,7 @@ proptest! {
             chaos.settle();
             chaos.event(701, chaos.daemon.messages);
             chaos.event(702, chaos.daemon.messages);
-            prop_assert_eq!(chaos.told.get(&UtteranceId(1_000_000)), Some(&Told1::Settled));
+            prop_assert_eq!(chaos.told.get(&UtteranceId(1_000_000)), Some(&Reported::Settled));
             for number in 0..=chaos.daemon.messages {
                 chaos.event(703, number);
             }

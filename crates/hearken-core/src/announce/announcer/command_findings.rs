@@ -21,7 +21,7 @@ const MOST_NAMED: usize = 4;
 
 /// The basis on which actions are judged.
 #[derive(Debug, Clone, Default)]
-pub struct Grounds {
+pub struct JudgingBasis {
     /// The folder in which each source's agent works, if the agent was started here.
     folders: BTreeMap<LinkId, String>,
     /// Whether the person wants one step where that is safe, and so wants to hear where it is not.
@@ -30,7 +30,7 @@ pub struct Grounds {
     one_step_project: bool,
 }
 
-impl Grounds {
+impl JudgingBasis {
     /// Records the folder in which an agent works.
     pub fn know(&mut self, link: LinkId, folder: &str) {
         if !folder.is_empty() {
@@ -47,7 +47,7 @@ impl Grounds {
 
 impl Announcer {
     /// Returns the basis on which actions are judged, for changing it.
-    pub fn grounds_mut(&mut self) -> &mut Grounds {
+    pub fn grounds_mut(&mut self) -> &mut JudgingBasis {
         &mut self.grounds
     }
 

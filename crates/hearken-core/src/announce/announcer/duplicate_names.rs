@@ -1,7 +1,7 @@
 //! Whether other sessions share what tells a session apart.
 //!
 //! Responsibilities: counting the sessions that look the same, whose runs overlapped, or that received the same
-//! request. Not here: what is added to a shared name (`called`), how a name looks (`naming`).
+//! request. Not here: what is added to a shared name (`agent_names`), how a name looks (`naming`).
 //!
 //! Mental model: a session is compared with thousands of others, but only whether a match exists matters. Sessions
 //! that can't be told apart form a sort, and thousands of sessions form few sorts. So each session is counted in its
@@ -18,7 +18,7 @@ use crate::session::{Keyed, LinkId, Session, SessionKey, Sessions, Shelf};
 
 /// Everything but its number that could tell a session apart; the name and the first words in their visual form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Sort {
+struct LookalikeClass {
     name: Arc<str>,
     link: LinkId,
     agent: AgentId,
@@ -30,14 +30,14 @@ struct Sort {
 /// A sort and the number of its sessions.
 #[derive(Debug)]
 struct Counted {
-    sort: Sort,
+    sort: LookalikeClass,
     sessions: usize,
 }
 
 impl Keyed for Counted {
-    type Key = Sort;
+    type Key = LookalikeClass;
 
-    fn key(&self) -> &Sort {
+    fn key(&self) -> &LookalikeClass {
         &self.sort
     }
 }
@@ -109,7 +109,7 @@ impl Namesakes {
     }
 
     /// Counts a session of a sort; returns the sort's place.
-    fn count_in(&mut self, sort: Sort) -> usize {
+    fn count_in(&mut self, sort: LookalikeClass) -> usize {
         let place = self.sorts.place(&sort);
         if let Some(counted) = place.and_then(|place| self.sorts.at_mut(place)) {
             counted.sessions += 1;
@@ -142,8 +142,8 @@ impl Namesakes {
         }
     }
 
-    /// Returns whether others exist from whom an agent whose name looks like this, or its run `own`, must be told
-    /// apart: sessions of other agents whose names look the same and, if `own` overlapped other runs, those runs of
+    /// Returns whether others exist from whom an agent whose name looks like this, or its run `source_settings`, must be told
+    /// apart: sessions of other agents whose names look the same and, if `source_settings` overlapped other runs, those runs of
     /// the same agent that overlapped others.
     pub(super) fn are_others(
         &self,
@@ -212,10 +212,10 @@ impl Namesakes {
     }
 }
 
-fn sort_of(session: &Session, looks: &Looks) -> Sort {
+fn sort_of(session: &Session, looks: &Looks) -> LookalikeClass {
     let request = session.request.as_deref();
     let words = request.and_then(|request| looks.first_words(request));
-    Sort {
+    LookalikeClass {
         name: looks.of(&session.agent),
         link: session.key.link,
         agent: session.key.agent.clone(),
@@ -224,7 +224,7 @@ fn sort_of(session: &Session, looks: &Looks) -> Sort {
     }
 }
 
-fn groups(sort: &Sort) -> SmallVec<[Group; 7]> {
+fn groups(sort: &LookalikeClass) -> SmallVec<[Group; 7]> {
     let (link, agent) = (sort.link, || sort.agent.clone());
     let name = || Arc::clone(&sort.name);
     let mut groups = SmallVec::new();

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use crate::session::{Session, SessionKey, Sessions};
 
 use super::Announcer;
-use super::last::Apart;
-use super::namesakes::Namesakes;
+use super::duplicate_names::Namesakes;
+use super::last_announced::Distinction;
 use crate::announce::words::naming::{LONGEST_NAME, is_namesake, look, without_number};
 use crate::announce::words::phrase::{Arg, Phrases};
 
@@ -59,7 +59,7 @@ impl Announcer {
             return known;
         }
         let apart = self.apart(key, agent, Some(own), sessions);
-        let found = |apart: &Apart| self.named(key, agent, apart, own.number);
+        let found = |apart: &Distinction| self.named(key, agent, apart, own.number);
         let mut last = self.last.borrow_mut();
         last.name_apart(naming, own, agent, apart, found)
     }
@@ -78,11 +78,11 @@ impl Announcer {
         agent: &str,
         own: Option<&Session>,
         sessions: &Sessions,
-    ) -> Apart {
+    ) -> Distinction {
         let seen = self.looks.of(agent);
         let namesakes = self.namesakes(sessions);
         if !namesakes.are_others(key, &seen, own) {
-            return Apart::Name;
+            return Distinction::Name;
         }
         let request = own.and_then(|own| own.request.as_deref());
         let words = request.and_then(|request| self.looks.first_words(request));
@@ -90,21 +90,21 @@ impl Announcer {
             words.filter(|words| !namesakes.share_words(key, &seen, own, &self.looks.of(words)));
         // Within one source, the source's number would distinguish nothing.
         match (words, own) {
-            (Some(words), _) => Apart::Words(words),
-            (None, _) if !namesakes.are_others_on_link(key, &seen, own) => Apart::Source,
-            (None, Some(_)) => Apart::Run,
-            (None, None) => Apart::Id,
+            (Some(words), _) => Distinction::Words(words),
+            (None, _) if !namesakes.are_others_on_link(key, &seen, own) => Distinction::Source,
+            (None, Some(_)) => Distinction::Run,
+            (None, None) => Distinction::Id,
         }
     }
 
-    fn named(&self, key: &SessionKey, agent: &str, apart: &Apart, run: u64) -> String {
+    fn named(&self, key: &SessionKey, agent: &str, apart: &Distinction, run: u64) -> String {
         let name = self.called(key, agent);
         let (phrase, mark) = match apart {
-            Apart::Name => return name,
-            Apart::Words(words) => ("agent.twin.request", Arg::Name(words.to_string())),
-            Apart::Run => ("agent.twin.run", Arg::own(run)),
-            Apart::Source => ("agent.twin.source", Arg::own(key.link.0 + 1)),
-            Apart::Id => ("agent.twin.id", Arg::Name(key.agent.as_str().to_owned())),
+            Distinction::Name => return name,
+            Distinction::Words(words) => ("agent.twin.request", Arg::Name(words.to_string())),
+            Distinction::Run => ("agent.twin.run", Arg::own(run)),
+            Distinction::Source => ("agent.twin.source", Arg::own(key.link.0 + 1)),
+            Distinction::Id => ("agent.twin.id", Arg::Name(key.agent.as_str().to_owned())),
         };
         self.marked(phrase, name, mark)
     }

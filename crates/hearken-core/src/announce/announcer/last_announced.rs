@@ -1,7 +1,7 @@
 //! What is remembered of each session between its announcements: its display name, and what was announced last.
 //!
-//! Responsibilities: storing this, and when to forget a name. Not here: finding a name (`called`), what is left out
-//! because of earlier announcements (`brief`).
+//! Responsibilities: storing this, and when to forget a name. Not here: finding a name (`agent_names`), what is left out
+//! because of earlier announcements (`redundancy`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,13 +37,13 @@ struct Name {
     naming: u64,
     /// The agent's own name for itself.
     agent: Arc<str>,
-    apart: Apart,
+    apart: Distinction,
     told: Arc<str>,
 }
 
 /// What tells a run of an agent from others, in addition to the agent's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Apart {
+pub(super) enum Distinction {
     /// Nothing: the name is unique.
     Name,
     /// The first words of its request.
@@ -70,14 +70,14 @@ impl Last {
     }
 
     /// Returns the name of a session that is told apart by `apart`: the previous name if that was told apart in the
-    /// same way, or else what `found` returns.
+    /// same way, or else what `command_findings` returns.
     pub(super) fn name_apart(
         &mut self,
         naming: u64,
         session: &Session,
         agent: &Arc<str>,
-        apart: Apart,
-        found: impl FnOnce(&Apart) -> String,
+        apart: Distinction,
+        found: impl FnOnce(&Distinction) -> String,
     ) -> Arc<str> {
         let Some(known) = self.of_mut(session) else {
             return found(&apart).into();

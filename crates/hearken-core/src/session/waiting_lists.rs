@@ -1,6 +1,6 @@
 //! Things that wait: questions that are not raised yet, events that came before their turn, calls without a question.
 //!
-//! Responsibilities: storing them, and for how long. Not here: why they wait and what releases them (`held`, `order`,
+//! Responsibilities: storing them, and for how long. Not here: why they wait and what releases them (`unraised`, `order`,
 //! `consent`).
 
 use std::collections::BTreeMap;

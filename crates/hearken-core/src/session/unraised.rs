@@ -24,7 +24,7 @@ use super::prompt::{Prompt, Standing};
 use super::question::Question;
 use super::sessions::Sessions;
 use super::tally::{Asker, BESIDES, asker};
-use super::waits::Held;
+use super::waiting_lists::Held;
 
 /// The most questions of one agent that are asked at once: more than any person answers in a sitting.
 pub(super) const MOST_OPEN: usize = 64;

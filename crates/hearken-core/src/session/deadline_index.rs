@@ -1,6 +1,6 @@
 //! The due times of all questions.
 //!
-//! Responsibilities: finding the first of them without a scan. Not here: what happens then (`due`).
+//! Responsibilities: finding the first of them without a scan. Not here: what happens then (`timed_transitions`).
 //!
 //! Mental model: every event asks which of thousands of questions is due first. So each question is kept by its due
 //! time, which is recomputed when the question changes; all are recomputed only when the estimate of a clock changes.

@@ -10,14 +10,14 @@ use std::time::Duration;
 use crate::protocol::{Now, Unobserved};
 
 use super::change::{Change, What};
-use super::dues::Dues;
+use super::deadline_index::Dues;
 use super::fate::Fate;
 use super::key::PromptId;
 use super::link::LinkState;
 use super::machines::QuestionEvent;
 use super::prompt::{Closing, Prompt, ReplyState, Standing};
 use super::sessions::Sessions;
-use super::stepped::Brings;
+use super::transition_data::Brings;
 
 impl Sessions {
     /// Returns when the first question has something due.

@@ -79,7 +79,7 @@ impl Announcer {
     /// Sets the person's languages, best first, and the phrases of the program's own words, from now on.
     pub fn set_languages(&mut self, languages: Vec<String>, phrases: Arc<Phrases>) {
         self.settings.languages = languages;
-        self.labels = super::called::labels(&phrases);
+        self.labels = super::agent_names::labels(&phrases);
         self.phrases = phrases;
         self.last.get_mut().forget_names();
         self.made = RefCell::default();
