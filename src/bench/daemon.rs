@@ -13,7 +13,7 @@ use crate::platform::sockets::{BlockingListener, BlockingStream};
 
 /// An event of the voice.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Heard {
+pub(super) enum VoiceEntry {
     /// Speech began.
     Begun,
     /// The voice was told to be silent, at this time.
@@ -24,7 +24,7 @@ pub(super) enum Heard {
 pub(super) struct Daemon {
     /// The value for the environment variable `SPEECHD_ADDRESS`.
     pub(super) address: OsString,
-    pub(super) heard: Receiver<Heard>,
+    pub(super) heard: Receiver<VoiceEntry>,
 }
 
 impl Daemon {
@@ -62,7 +62,7 @@ impl Client {
     }
 
     /// Returns the reply to a line.
-    fn reply(&mut self, line: &str, at: Instant, tell: &Sender<Heard>) -> String {
+    fn reply(&mut self, line: &str, at: Instant, tell: &Sender<VoiceEntry>) -> String {
         if let Some(text) = &mut self.text {
             if line != "." {
                 text.push_str(line);
@@ -78,7 +78,7 @@ impl Client {
             } else {
                 self.speaks = true;
                 // The receiver is gone if the bench is ending.
-                let _ = tell.send(Heard::Begun);
+                let _ = tell.send(VoiceEntry::Begun);
             }
             return reply;
         }
@@ -88,7 +88,7 @@ impl Client {
                 "230 OK RECEIVING DATA\r\n".to_owned()
             }
             "CANCEL SELF" => {
-                let _ = tell.send(Heard::Silenced(at));
+                let _ = tell.send(VoiceEntry::Silenced(at));
                 let mut reply = "213 OK CANCELED\r\n".to_owned();
                 if std::mem::take(&mut self.speaks) {
                     reply.push_str(&self.event(703, "CANCELED"));
@@ -112,7 +112,7 @@ impl Client {
 }
 
 /// Serves one client.
-fn serve(stream: BlockingStream, tell: &Sender<Heard>) -> io::Result<()> {
+fn serve(stream: BlockingStream, tell: &Sender<VoiceEntry>) -> io::Result<()> {
     let mut out = stream.try_clone()?;
     let (mut client, mut lines, mut line) = (Client::default(), BufReader::new(stream), Vec::new());
     while lines.read_until(b'\n', &mut line)? > 0 {

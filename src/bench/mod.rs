@@ -34,7 +34,7 @@ mod typed;
 pub use flood::Flood;
 
 use child::{Child, Ran};
-use report::{Cost, Way};
+use report::{Arrival, Cost};
 use served::Server;
 
 /// The face of the child: plain lines, without a voice.
@@ -207,12 +207,12 @@ impl Bench {
         let mut ran = watched.run(&FACE, |_| {}, &[0, 1])?;
         // The program's startup does not count towards the stream.
         ran.took = ran.ended.saturating_duration_since(server.began()?);
-        told(Way::Socket, ran)?;
+        told(Arrival::Socket, ran)?;
         let path = file.to_string_lossy();
         let replayed = self.child(&["replay", &path, "--no-delay", "--config", &settings]);
-        told(Way::File, replayed.run(&FACE, |_| {}, &[0])?)?;
+        told(Arrival::File, replayed.run(&FACE, |_| {}, &[0])?)?;
         let checked = self.child(&["check", &path]);
-        told(Way::Check, checked.run(&[], |_| {}, &[0])?)?;
+        told(Arrival::Check, checked.run(&[], |_| {}, &[0])?)?;
         let way = paced::time(&self.request, &settings, |arguments| self.child(arguments))?;
         self.tell(&way.text(&self.words), &way.json())?;
         let typed = typed::time(&self.request, &settings, &self.place, &self.over)?;

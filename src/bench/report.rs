@@ -12,7 +12,7 @@ const MEBIBYTE: f64 = 1_048_576.0;
 
 /// The way in which the events arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Arrival {
     /// By `watch` of an event stream.
     Socket,
     /// By `replay` of a recording.
@@ -21,7 +21,7 @@ pub(super) enum Way {
     Check,
 }
 
-impl Way {
+impl Arrival {
     fn name(self) -> &'static str {
         match self {
             Self::Socket => "socket",
@@ -42,7 +42,7 @@ impl Way {
 /// The cost of a flood.
 #[derive(Debug, Clone)]
 pub(super) struct Cost {
-    pub(super) way: Way,
+    pub(super) way: Arrival,
     pub(super) events: usize,
     pub(super) request: Request,
     pub(super) ran: Ran,
@@ -279,7 +279,7 @@ mod tests {
 
     fn cost(spent: Spent, whole: bool) -> Cost {
         Cost {
-            way: Way::Socket,
+            way: Arrival::Socket,
             events: 1000,
             request: Request {
                 sessions: 1,

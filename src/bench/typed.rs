@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::child::{PATIENCE, Program};
-use super::daemon::{Daemon, Heard};
+use super::daemon::{Daemon, VoiceEntry};
 use super::flood::Flood;
 use super::paced::RATE;
 use super::report::Typed;
@@ -116,14 +116,20 @@ fn stops(
     while times.is_empty() || Instant::now() < until {
         let mut speaks = false;
         while !speaks {
-            while !matches!(person.program.receive(&daemon.heard, over)?, Heard::Begun) {}
+            while !matches!(
+                person.program.receive(&daemon.heard, over)?,
+                VoiceEntry::Begun
+            ) {}
             person.program.wait(HAND, over)?;
             // Something more urgent may have interrupted it.
-            speaks = !matches!(daemon.heard.try_iter().last(), Some(Heard::Silenced(_)));
+            speaks = !matches!(
+                daemon.heard.try_iter().last(),
+                Some(VoiceEntry::Silenced(_))
+            );
         }
         times.push(person.types("s\n", |program| {
             while let Some(heard) = program.wait_for(&daemon.heard, AGAIN, over)? {
-                if let Heard::Silenced(at) = heard {
+                if let VoiceEntry::Silenced(at) = heard {
                     return Ok(Some(at));
                 }
             }

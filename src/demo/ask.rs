@@ -18,7 +18,7 @@ const MAX_TIMEOUT_SECONDS: u64 = 86_400;
 
 /// The terms of a question.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Asked {
+pub(super) enum QuestionTerms {
     Confirmation {
         allowed: Vec<String>,
     },
@@ -82,7 +82,7 @@ impl ResponseKind {
     }
 }
 
-impl Asked {
+impl QuestionTerms {
     /// Reads the terms and the time limit in seconds from a question's payload; the error describes
     /// what is wrong with it.
     pub(super) fn read(kind: Kind, fields: &Map<String, Value>) -> Result<(Self, u64), String> {
@@ -273,13 +273,15 @@ mod tests {
 
     use super::*;
 
-    fn clarification(fields: Value) -> Asked {
+    fn clarification(fields: Value) -> QuestionTerms {
         let mut fields = fields.as_object().unwrap().clone();
         fields.insert("timeout_seconds".to_owned(), json!(60));
-        Asked::read(Kind::AwaitingClarification, &fields).unwrap().0
+        QuestionTerms::read(Kind::AwaitingClarification, &fields)
+            .unwrap()
+            .0
     }
 
-    fn words(asked: &Asked, response: Value) -> Result<String, Refusal> {
+    fn words(asked: &QuestionTerms, response: Value) -> Result<String, Refusal> {
         asked
             .judge(&Said::Response(response))
             .map(|outcome| match outcome {
@@ -340,7 +342,7 @@ mod tests {
     fn a_modified_action_means_reject() {
         let fields = json!({"timeout_seconds": 60, "default_decision": "reject"});
         let (asked, timeout) =
-            Asked::read(Kind::AwaitingConfirmation, fields.as_object().unwrap()).unwrap();
+            QuestionTerms::read(Kind::AwaitingConfirmation, fields.as_object().unwrap()).unwrap();
         assert_eq!(timeout, 60);
         let decide = |decision: &str, modified| {
             asked.judge(&Said::Decision {
@@ -367,8 +369,8 @@ mod tests {
     fn an_unsafe_default_is_refused() {
         let fields = json!({"timeout_seconds": 60, "default_decision": "accept",
                             "risk_level": "high", "reversibility": "irreversible"});
-        let error =
-            Asked::read(Kind::AwaitingConfirmation, fields.as_object().unwrap()).unwrap_err();
+        let error = QuestionTerms::read(Kind::AwaitingConfirmation, fields.as_object().unwrap())
+            .unwrap_err();
         assert!(error.contains("6.4.1"), "{error}");
     }
 }

@@ -22,7 +22,7 @@ const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
 /// What arrived over a connection.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Heard {
+pub(super) enum Received {
     /// A message, and the number of the request that carried it.
     Said {
         message: Value,
@@ -61,7 +61,7 @@ pub(super) enum Farewell {
 /// A connection for whole messages in both directions.
 pub(super) trait Wire: Send {
     /// Waits for the next input; dropping the wait loses nothing.
-    fn hear(&mut self) -> impl Future<Output = Heard> + Send;
+    fn hear(&mut self) -> impl Future<Output = Received> + Send;
 
     /// Sends a message, down to its last byte.
     fn say(&mut self, text: &str, saying: Saying) -> impl Future<Output = io::Result<()>> + Send;
@@ -71,14 +71,14 @@ pub(super) trait Wire: Send {
 }
 
 /// The subscription of a connection; dropping it closes the subscription.
-struct Held {
+struct OpenSubscription {
     producer: Producer,
     id: String,
     subscription: Subscription,
     shaper: Shaper,
 }
 
-impl Drop for Held {
+impl Drop for OpenSubscription {
     fn drop(&mut self) {
         // A closed or refused subscription no longer exists.
         let _ = self.producer.close(&json!({"subscription_id": self.id}));
@@ -95,19 +95,19 @@ enum Next {
 
 /// Serves one connection to its end.
 pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
-    let mut held: Option<Held> = None;
+    let mut held: Option<OpenSubscription> = None;
     let mut patience = std::pin::pin!(tokio::time::sleep(HANDSHAKE_TIME));
     let farewell = loop {
         tokio::select! {
             heard = wire.hear() => match heard {
-                Heard::Over => break None,
-                Heard::Noise => break Some(Farewell::Violation),
-                Heard::Wants(answer) => {
+                Received::Over => break None,
+                Received::Noise => break Some(Farewell::Violation),
+                Received::Wants(answer) => {
                     if wire.say(&answer.to_string(), Saying::Bare).await.is_err() {
                         break None;
                     }
                 }
-                Heard::Said { message, request } => match take(&producer, &mut held, message) {
+                Received::Said { message, request } => match take(&producer, &mut held, message) {
                     Next::Nothing => {}
                     Next::Answer(answer) => {
                         let text = answer.to_string();
@@ -152,7 +152,7 @@ pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
 }
 
 /// Waits for the next event that the terms allow; forever without a subscription.
-async fn delivered(held: &mut Option<Held>) -> Delivery {
+async fn delivered(held: &mut Option<OpenSubscription>) -> Delivery {
     match held {
         Some(held) => {
             std::future::poll_fn(|context| held.shaper.poll_next(&held.subscription, context)).await
@@ -162,12 +162,14 @@ async fn delivered(held: &mut Option<Held>) -> Delivery {
 }
 
 /// Handles one message.
-fn take(producer: &Producer, held: &mut Option<Held>, message: Value) -> Next {
+fn take(producer: &Producer, held: &mut Option<OpenSubscription>, message: Value) -> Next {
     let kind = message
         .get("type")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    let own = |held: &Held| message.get("subscription_id") == Some(&Value::from(held.id.as_str()));
+    let own = |held: &OpenSubscription| {
+        message.get("subscription_id") == Some(&Value::from(held.id.as_str()))
+    };
     match (kind, held.as_ref()) {
         ("subscription.request", None) => match subscribe(producer, &message) {
             Ok((consent, subscribed)) => {
@@ -195,14 +197,14 @@ fn take(producer: &Producer, held: &mut Option<Held>, message: Value) -> Next {
     }
 }
 
-fn subscribe(producer: &Producer, message: &Value) -> Result<(Value, Held), Refusal> {
+fn subscribe(producer: &Producer, message: &Value) -> Result<(Value, OpenSubscription), Refusal> {
     let (id, consent) = producer.agree(message)?;
     let listener = Listener::Agreed(id.clone());
     let place = producer.subscribe(None, listener).ok();
     let place = place.zip(producer.terms(&id));
     match place {
         Some((subscription, terms)) => {
-            let held = Held {
+            let held = OpenSubscription {
                 producer: producer.clone(),
                 id,
                 subscription,

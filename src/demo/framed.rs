@@ -12,7 +12,7 @@ use bytes::{Buf, BytesMut};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::dialogue::{Farewell, Heard, Saying, Wire};
+use super::dialogue::{Farewell, Received, Saying, Wire};
 
 /// The largest message accepted, in bytes (3.7).
 const MAX_MESSAGE_BYTES: usize = 64 * 1024;
@@ -123,14 +123,14 @@ impl<R, W> Framed<R, W> {
     }
 
     /// Parses a message; returns `None` if it needs no reaction.
-    fn read(&mut self, bytes: &[u8]) -> Option<Heard> {
+    fn read(&mut self, bytes: &[u8]) -> Option<Received> {
         let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
-            return Some(Heard::Noise);
+            return Some(Received::Noise);
         };
         if matches!(self.speech, Speech::Lengths | Speech::Documents)
             || value.get("jsonrpc").is_none()
         {
-            return Some(Heard::Said {
+            return Some(Received::Said {
                 message: value,
                 request: None,
             });
@@ -141,14 +141,14 @@ impl<R, W> Framed<R, W> {
             (
                 Some("aaep.subscribe" | "aaep.renegotiate" | "aaep.reply" | "aaep.close"),
                 request,
-            ) => Some(Heard::Said {
+            ) => Some(Received::Said {
                 message: value.get("params").cloned().unwrap_or(Value::Null),
                 request,
             }),
-            (Some("aaep.ping"), Some(id)) => Some(Heard::Wants(json!({
+            (Some("aaep.ping"), Some(id)) => Some(Received::Wants(json!({
                 "jsonrpc": "2.0", "id": id, "result": {},
             }))),
-            (Some(_), Some(id)) => Some(Heard::Wants(json!({
+            (Some(_), Some(id)) => Some(Received::Wants(json!({
                 "jsonrpc": "2.0", "id": id,
                 "error": {"code": NO_SUCH_METHOD, "message": "the demo does not know this method"},
             }))),
@@ -188,7 +188,7 @@ impl<R, W> Framed<R, W> {
 }
 
 impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Wire for Framed<R, W> {
-    async fn hear(&mut self) -> Heard {
+    async fn hear(&mut self) -> Received {
         loop {
             match self.take() {
                 Ok(Some(bytes)) => {
@@ -198,9 +198,9 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Wire for Framed<
                 }
                 Ok(None) => match self.reader.read_buf(&mut self.kept).await {
                     Ok(1..) => {}
-                    Ok(0) | Err(_) => return Heard::Over,
+                    Ok(0) | Err(_) => return Received::Over,
                 },
-                Err(TooLarge) => return Heard::Noise,
+                Err(TooLarge) => return Received::Noise,
             }
         }
     }
@@ -222,12 +222,12 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
-    async fn heard(bytes: &[u8]) -> (Vec<Heard>, Vec<u8>) {
+    async fn heard(bytes: &[u8]) -> (Vec<Received>, Vec<u8>) {
         let mut wire = Framed::new(bytes, Vec::new());
         let mut all = Vec::new();
         loop {
             let heard = wire.hear().await;
-            let over = matches!(heard, Heard::Over | Heard::Noise);
+            let over = matches!(heard, Received::Over | Received::Noise);
             all.push(heard);
             if over {
                 break;
@@ -239,7 +239,7 @@ mod tests {
 
     #[tokio::test]
     async fn each_way_to_speak_is_answered_in_kind() {
-        let said = |request| Heard::Said {
+        let said = |request| Received::Said {
             message: json!({"type": "x"}),
             request,
         };
@@ -247,17 +247,17 @@ mod tests {
         let mut lengths = vec![0, 0, 0, 12];
         lengths.extend_from_slice(text);
         let (all, out) = heard(&lengths).await;
-        assert_eq!(all, [said(None), Heard::Over]);
+        assert_eq!(all, [said(None), Received::Over]);
         assert_eq!(out, b"\0\0\0\x07{\"n\":1}");
         let (all, out) = heard(b"{\"type\":\"x\"}\r\n\n").await;
-        assert_eq!(all, [said(None), Heard::Over]);
+        assert_eq!(all, [said(None), Received::Over]);
         assert_eq!(out, b"{\"n\":1}\n");
         let rpc = br#"{"jsonrpc":"2.0","id":4,"method":"aaep.subscribe","params":{"type":"x"}}
 {"jsonrpc":"2.0","id":"p","method":"aaep.ping"}
 "#;
         let (all, out) = heard(rpc).await;
-        let pong = Heard::Wants(json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
-        assert_eq!(all, [said(Some(json!(4))), pong, Heard::Over]);
+        let pong = Received::Wants(json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
+        assert_eq!(all, [said(Some(json!(4))), pong, Received::Over]);
         let line: Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(line["method"], "aaep.event");
         assert_eq!(line["params"], json!({"n": 1}));
@@ -270,7 +270,7 @@ mod tests {
             vec![b' '; MAX_MESSAGE_BYTES + 1],
             b"GET / HTTP/1.1\r\n".to_vec(),
         ] {
-            assert_eq!(heard(&bytes).await.0, [Heard::Noise]);
+            assert_eq!(heard(&bytes).await.0, [Received::Noise]);
         }
     }
 }

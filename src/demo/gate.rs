@@ -9,7 +9,7 @@ use tokio::sync::watch;
 #[derive(Debug)]
 pub(super) struct Gate {
     order: watch::Sender<Order>,
-    held: watch::Sender<Held>,
+    held: watch::Sender<HeldCount>,
 }
 
 /// The current instruction to agents, with its sequence number.
@@ -29,14 +29,14 @@ enum Stance {
 /// The number of agents held under an order. The order's number prevents an agent that has yet to
 /// wake up after an older order from counting as held under the newest.
 #[derive(Debug, Clone, Copy, Default)]
-struct Held {
+struct HeldCount {
     order: u64,
     agents: usize,
 }
 
 /// Counts an agent as held until it is dropped.
 struct Hold<'a> {
-    held: &'a watch::Sender<Held>,
+    held: &'a watch::Sender<HeldCount>,
     order: u64,
 }
 
@@ -51,10 +51,10 @@ impl Stance {
 }
 
 impl<'a> Hold<'a> {
-    fn new(held: &'a watch::Sender<Held>, order: u64) -> Self {
+    fn new(held: &'a watch::Sender<HeldCount>, order: u64) -> Self {
         held.send_modify(|held| {
             if held.order < order {
-                *held = Held { order, agents: 0 };
+                *held = HeldCount { order, agents: 0 };
             }
             if held.order == order {
                 held.agents += 1;
@@ -82,7 +82,7 @@ impl Gate {
         };
         Self {
             order: watch::Sender::new(order),
-            held: watch::Sender::new(Held::default()),
+            held: watch::Sender::new(HeldCount::default()),
         }
     }
 
@@ -127,7 +127,7 @@ impl Gate {
     /// Waits until at least one agent is held under the latest order.
     pub(super) async fn until_held(&self) {
         let order = self.order.borrow().number;
-        let held = |held: &Held| held.order >= order && held.agents > 0;
+        let held = |held: &HeldCount| held.order >= order && held.agents > 0;
         // The sender lives as long as the gate, so only the condition ends this wait.
         let _ = self.held.subscribe().wait_for(held).await;
     }

@@ -57,7 +57,7 @@ mod verdict;
 pub use catalogue::{DEFAULT, list, names, script, scripts};
 pub use doors::Entrance;
 pub use live::{Answers, Host};
-pub use news::{Answer, Hearer, News};
+pub use news::{Answer, DemoEvent, Hearer};
 pub use plain::PROMPTS;
 pub use producer::{Producer, SessionRef, StartError};
 pub use reply::Malformed;

@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::verdict::Verdict;
 
 /// The receiver of such events; it must not block.
-pub type Hearer = Arc<dyn Fn(News) + Send + Sync>;
+pub type Hearer = Arc<dyn Fn(DemoEvent) + Send + Sync>;
 
 /// Something that happened at the demo's door.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum News {
+pub enum DemoEvent {
     /// A subscriber arrived.
     Came {
         /// Its number, from 1, in order of arrival.

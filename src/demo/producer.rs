@@ -10,12 +10,12 @@ use tokio::sync::mpsc;
 
 use super::catalogue;
 use super::hub::{Full, Listener};
-use super::news::{Answer, News};
+use super::news::{Answer, DemoEvent};
 use super::perform::Performance;
 use super::reply::Malformed;
 use super::scenario::Scenario;
 use super::shared::{Shared, Subscription};
-use super::stage::Stage;
+use super::stage::ProducerState;
 use super::terms::{Refusal, SharedTerms};
 use super::verdict::{Received, Verdict};
 
@@ -103,7 +103,7 @@ impl Producer {
                 mpsc::error::TrySendError::Full(_) => StartError::TooMany,
                 mpsc::error::TrySendError::Closed(_) => StartError::Stopped,
             })?;
-        self.shared.tell(News::Started {
+        self.shared.tell(DemoEvent::Started {
             scenario: scenario.info.name.clone(),
         });
         Ok(SessionRef {
@@ -130,7 +130,7 @@ impl Producer {
 
     /// Returns the number of events sent.
     pub fn emitted(&self) -> u64 {
-        self.shared.look(Stage::emitted)
+        self.shared.look(ProducerState::emitted)
     }
 
     /// Returns the number of questions that wait for an answer.
@@ -140,12 +140,12 @@ impl Producer {
 
     /// Returns the number of sessions that have not ended.
     pub fn open_sessions(&self) -> usize {
-        self.shared.look(Stage::open_sessions)
+        self.shared.look(ProducerState::open_sessions)
     }
 
     /// Returns the latest posted messages, oldest first; 128 are kept.
     pub fn replies(&self) -> Vec<Received> {
-        self.shared.look(Stage::received)
+        self.shared.look(ProducerState::received)
     }
 
     /// Waits until there are at least `count` subscribers.
@@ -232,7 +232,7 @@ impl Producer {
 
     /// Returns the outside events that a new subscriber would be told.
     pub fn standing(&self) -> Vec<String> {
-        self.shared.look(Stage::standing)
+        self.shared.look(ProducerState::standing)
     }
 
     /// Returns the message to subscribers at the end.
@@ -248,7 +248,7 @@ impl Producer {
             (Some(_), Err(malformed)) => Verdict::Malformed(*malformed),
             (None, _) => self.shared.change(|stage, _| stage.receive(message)),
         };
-        self.shared.tell(News::Answered { answer, verdict });
+        self.shared.tell(DemoEvent::Answered { answer, verdict });
         verdict
     }
 
@@ -295,7 +295,7 @@ impl Producer {
             let (number, queue) = stage.subscribe(last, listener, now)?;
             Ok((number, queue, stage.hub().len()))
         })?;
-        self.shared.tell(News::Came {
+        self.shared.tell(DemoEvent::Came {
             number: number + 1,
             agreed,
             there,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 
-use super::ask::{Asked, Outcome, Refusal};
+use super::ask::{Outcome, QuestionTerms, Refusal};
 use super::kind::Kind;
 use super::queue::Frame;
 use super::reply::Reply;
@@ -30,7 +30,7 @@ pub(super) struct Questions {
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) session: String,
-    pub(super) asked: Asked,
+    pub(super) asked: QuestionTerms,
     /// When its time is up; `None` if only the producer ends it.
     pub(super) expires: Option<Timestamp>,
     /// The event that asked it, for subscribers that lost it.
@@ -74,7 +74,7 @@ impl Questions {
 
     /// Ends a question by its timeout; nothing happens if an answer came first.
     pub(super) fn expire(&mut self, token: &str) {
-        self.close(token, Asked::timed_out);
+        self.close(token, QuestionTerms::timed_out);
     }
 
     /// Ends all open questions as if their time were up; returns how many.
@@ -87,7 +87,7 @@ impl Questions {
         self.expire_where(|asked| asked.kind() == kind)
     }
 
-    fn expire_where(&mut self, ends: impl Fn(&Asked) -> bool) -> usize {
+    fn expire_where(&mut self, ends: impl Fn(&QuestionTerms) -> bool) -> usize {
         let concerned = self.open.iter().filter(|(_, open)| ends(&open.asked));
         let tokens: Vec<String> = concerned.map(|(token, _)| token.clone()).collect();
         for token in &tokens {
@@ -115,7 +115,7 @@ impl Questions {
         self.open.values().map(|question| &question.frame)
     }
 
-    fn close(&mut self, token: &str, outcome: impl FnOnce(&Asked) -> Outcome) {
+    fn close(&mut self, token: &str, outcome: impl FnOnce(&QuestionTerms) -> Outcome) {
         let Some((token, question)) = self.open.remove_entry(token) else {
             return;
         };
@@ -146,7 +146,7 @@ mod tests {
         let mut questions = Questions::default();
         let question = Question {
             session: "sess_1".to_owned(),
-            asked: Asked::Confirmation {
+            asked: QuestionTerms::Confirmation {
                 allowed: vec!["accept".to_owned(), "reject".to_owned()],
             },
             expires: expires.map(|text| text.parse().unwrap()),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::ask::Asked;
+use super::ask::QuestionTerms;
 use super::kind::{CRITICAL, Kind};
 use super::say::Say;
 use super::scenario::{Act, Beat, Label, Role, Scenario, ScenarioError, ScenarioInfo, Template};
@@ -73,7 +73,7 @@ enum OneOrMore {
 /// The state of an agent's lines while they are parsed.
 #[derive(Default)]
 struct Reading {
-    asked: Option<Asked>,
+    asked: Option<QuestionTerms>,
     tools: BTreeSet<String>,
 }
 
@@ -205,7 +205,7 @@ impl Scenario {
             }
             (None, Some(fields), None) => {
                 let template = template(fields)?;
-                let (asked, seconds) = Asked::read(template.kind, &template.fields)?;
+                let (asked, seconds) = QuestionTerms::read(template.kind, &template.fields)?;
                 reading.asked = Some(asked.clone());
                 let timeout = Duration::from_secs(seconds);
                 vec![(
@@ -282,16 +282,16 @@ impl Reading {
 }
 
 /// Parses a word of `on`; returns `None` if the question can't end that way.
-fn label(word: &str, asked: &Asked) -> Option<Label> {
+fn label(word: &str, asked: &QuestionTerms) -> Option<Label> {
     if word == "timeout" {
         return Some(Label::TimedOut);
     }
     match asked {
-        Asked::Confirmation { allowed } => allowed
+        QuestionTerms::Confirmation { allowed } => allowed
             .iter()
             .any(|decision| decision == word)
             .then(|| Label::Decided(word.to_owned())),
-        Asked::Clarification { choices, .. } => match word.split_once('=') {
+        QuestionTerms::Clarification { choices, .. } => match word.split_once('=') {
             None => (word == "answer").then_some(Label::Answered),
             Some(("answer", value)) => choices
                 .iter()
@@ -302,7 +302,7 @@ fn label(word: &str, asked: &Asked) -> Option<Label> {
     }
 }
 
-fn labels(words: Option<OneOrMore>, asked: Option<&Asked>) -> Result<Vec<Label>, String> {
+fn labels(words: Option<OneOrMore>, asked: Option<&QuestionTerms>) -> Result<Vec<Label>, String> {
     let words = match words {
         None => return Ok(Vec::new()),
         Some(OneOrMore::One(word)) => vec![word],

@@ -43,7 +43,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::ask::{Asked, Outcome};
+use super::ask::{Outcome, QuestionTerms};
 use super::kind::Kind;
 
 /// What a person is told about a scenario.
@@ -89,7 +89,7 @@ pub(super) enum Act {
     Emit(Template),
     Ask {
         template: Template,
-        asked: Asked,
+        asked: QuestionTerms,
         timeout: Duration,
     },
 }

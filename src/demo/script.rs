@@ -34,11 +34,11 @@ const LONGEST_LINE: usize = 64 * 1024;
 pub struct Script {
     info: ScenarioInfo,
     dialect: String,
-    steps: Vec<Step>,
+    steps: Vec<ScriptStep>,
 }
 
 #[derive(Debug, Clone)]
-struct Step {
+struct ScriptStep {
     after: Duration,
     on: Option<String>,
     act: Act,
@@ -55,7 +55,7 @@ enum Act {
 
 /// The last line heard.
 #[derive(Debug, Default)]
-struct Heard {
+struct Received {
     name: String,
     line: Value,
 }
@@ -116,7 +116,7 @@ impl Script {
         W: AsyncWrite + Unpin,
     {
         let mut lines = input.lines();
-        let mut heard = Heard::default();
+        let mut heard = Received::default();
         for step in &self.steps {
             if step.on.as_ref().is_some_and(|on| *on != heard.name) {
                 continue;
@@ -146,7 +146,7 @@ impl Script {
                         Ok(Some(found)) => found,
                         // The client is gone.
                         Ok(None) => return,
-                        Err(_) => Heard {
+                        Err(_) => Received {
                             name: "timeout".to_owned(),
                             line: Value::Null,
                         },
@@ -186,7 +186,7 @@ fn read_header(map: &Map<String, Value>) -> Option<(ScenarioInfo, String)> {
     Some((info, text("dialect")?))
 }
 
-fn read_step(map: &Map<String, Value>) -> Option<Step> {
+fn read_step(map: &Map<String, Value>) -> Option<ScriptStep> {
     let time = |key: &str| match map.get(key) {
         None => Some(Duration::ZERO),
         Some(value) => value.as_u64().map(Duration::from_millis),
@@ -209,7 +209,7 @@ fn read_step(map: &Map<String, Value>) -> Option<Step> {
         Some(Value::String(on)) => Some(on.clone()),
         Some(_) => return None,
     };
-    is_known.then_some(Step {
+    is_known.then_some(ScriptStep {
         after: time("after_ms")?,
         on,
         act,
@@ -217,7 +217,7 @@ fn read_step(map: &Map<String, Value>) -> Option<Step> {
 }
 
 /// Returns the case that a line matches; any other line is ignored.
-fn recognise(line: &str, cases: &[(String, Map<String, Value>)]) -> Option<Heard> {
+fn recognise(line: &str, cases: &[(String, Map<String, Value>)]) -> Option<Received> {
     if line.len() > LONGEST_LINE {
         return None;
     }
@@ -228,7 +228,7 @@ fn recognise(line: &str, cases: &[(String, Map<String, Value>)]) -> Option<Heard
             .all(|(pointer, value)| line.pointer(pointer) == Some(value))
     };
     let name = cases.iter().find(|(_, holds)| is_it(holds))?.0.clone();
-    Some(Heard { name, line })
+    Some(Received { name, line })
 }
 
 /// Fills the time and the heard values into the texts of a frame.

@@ -12,14 +12,14 @@ use tokio::sync::watch;
 use super::agreed;
 use super::doors::Entrance;
 use super::gate::Gate;
-use super::news::News;
+use super::news::DemoEvent;
 use super::queue::{Delivery, Queue};
 use super::settings::Settings;
-use super::stage::Stage;
+use super::stage::ProducerState;
 
 /// The state shared by the producer's tasks.
 pub(super) struct Shared {
-    stage: Mutex<Stage>,
+    stage: Mutex<ProducerState>,
     /// Counts the changes of the stage; waiting tasks watch it.
     changes: watch::Sender<u64>,
     pub(super) gate: Gate,
@@ -38,7 +38,7 @@ impl Shared {
             .and_then(|signer| signer.sign(&manifest));
         let subscriptions = agreed::Subscriptions::new(host, signed);
         Self {
-            stage: Mutex::new(Stage::new(settings.seed, subscriptions)),
+            stage: Mutex::new(ProducerState::new(settings.seed, subscriptions)),
             manifest,
             changes: watch::Sender::new(0),
             gate: Gate::new(),
@@ -47,12 +47,12 @@ impl Shared {
     }
 
     /// Reads the stage.
-    pub(super) fn look<T>(&self, read: impl FnOnce(&Stage) -> T) -> T {
+    pub(super) fn look<T>(&self, read: impl FnOnce(&ProducerState) -> T) -> T {
         read(&self.stage.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Changes the stage at the clock's current time, and notifies all waiting tasks.
-    pub(super) fn change<T>(&self, change: impl FnOnce(&mut Stage, Timestamp) -> T) -> T {
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut ProducerState, Timestamp) -> T) -> T {
         let now = (self.settings.clock)();
         let result = {
             let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,14 +63,14 @@ impl Shared {
     }
 
     /// Passes an event to the hearer, if there is one; never while the stage is locked.
-    pub(super) fn tell(&self, news: News) {
+    pub(super) fn tell(&self, news: DemoEvent) {
         if let Some(hearer) = &self.settings.hearer {
             hearer(news);
         }
     }
 
     /// Waits until the stage meets a condition.
-    pub(super) async fn until(&self, condition: impl Fn(&Stage) -> bool) {
+    pub(super) async fn until(&self, condition: impl Fn(&ProducerState) -> bool) {
         let mut changes = self.changes.subscribe();
         // The sender lives as long as `self`, so this can't fail before the condition is met.
         while !self.look(&condition) && changes.changed().await.is_ok() {}
@@ -112,7 +112,7 @@ impl Drop for Subscription {
             stage.hub_mut().unsubscribe(number);
             stage.hub().len()
         });
-        self.shared.tell(News::Left {
+        self.shared.tell(DemoEvent::Left {
             number: number + 1,
             there,
         });

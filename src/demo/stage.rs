@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use super::agreed::Subscriptions;
-use super::ask::{Asked, Outcome};
+use super::ask::{Outcome, QuestionTerms};
 use super::hub::{Full, Hub, Listener, Resumed};
 use super::ids::Ids;
 use super::kind::Kind;
@@ -35,7 +35,7 @@ const MAX_RUNS: usize = 16;
 
 /// The producer's state.
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct ProducerState {
     ids: Ids,
     /// The generator of subscription names: a separate one, so that event ids do not depend on
     /// subscribers.
@@ -54,7 +54,7 @@ pub(super) struct Stage {
 
 /// What a question needs in addition to its event.
 pub(super) struct Asking {
-    pub(super) asked: Asked,
+    pub(super) asked: QuestionTerms,
     /// The time limit, counted from the event; `None` if no clock ends it.
     pub(super) timeout: Option<Duration>,
     pub(super) role: usize,
@@ -71,7 +71,7 @@ pub(super) enum Posed {
     TooLate,
 }
 
-impl Stage {
+impl ProducerState {
     pub(super) fn new(seed: u64, subscriptions: Subscriptions) -> Self {
         Self {
             ids: Ids::new(seed),

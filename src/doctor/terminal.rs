@@ -240,9 +240,9 @@ impl Terminal {
             return Finding::fine(Part::Terminal, text);
         }
         let text = match shows_notifications(&self.term, &self.program) {
-            Known::Yes => "doctor.signals.yes",
-            Known::No => "doctor.signals.no",
-            Known::Unsaid => "doctor.signals.unsaid",
+            Documented::Yes => "doctor.signals.yes",
+            Documented::No => "doctor.signals.no",
+            Documented::Unsaid => "doctor.signals.unsaid",
         };
         Finding::fine(Part::Terminal, text)
     }
@@ -257,23 +257,23 @@ fn is_utf8(locale: &str) -> bool {
 
 /// What a terminal's documentation says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
+enum Documented {
     Yes,
     No,
     Unsaid,
 }
 
 /// Returns whether a terminal shows OSC 9, according to its makers' documentation, untested.
-fn shows_notifications(term: &str, program: &str) -> Known {
+fn shows_notifications(term: &str, program: &str) -> Documented {
     match program {
-        "iTerm.app" | "WezTerm" | "ghostty" => return Known::Yes,
-        "Apple_Terminal" => return Known::No,
+        "iTerm.app" | "WezTerm" | "ghostty" => return Documented::Yes,
+        "Apple_Terminal" => return Documented::No,
         _ => {}
     }
     match term {
-        "xterm-kitty" | "xterm-ghostty" | "foot" | "foot-extra" | "wezterm" => Known::Yes,
-        "linux" | "alacritty" => Known::No,
-        _ => Known::Unsaid,
+        "xterm-kitty" | "xterm-ghostty" | "foot" | "foot-extra" | "wezterm" => Documented::Yes,
+        "linux" | "alacritty" => Documented::No,
+        _ => Documented::Unsaid,
     }
 }
 

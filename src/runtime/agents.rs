@@ -30,7 +30,7 @@ const ENDPOINT: &str = "agui:";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
+struct KnownAgent {
     agent: Vec<Agent>,
 }
 
@@ -130,7 +130,7 @@ pub(super) enum AgentFault {
 }
 
 fn known() -> anyhow::Result<Vec<Agent>> {
-    let known: Known = toml::from_str(KNOWN)?;
+    let known: KnownAgent = toml::from_str(KNOWN)?;
     Ok(known.agent)
 }
 

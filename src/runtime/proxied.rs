@@ -23,7 +23,7 @@ use tokio::sync::{mpsc, watch};
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::{EveryLanguage, Exit};
 use crate::cli::Speaking;
-use crate::demo::{self, Entrance, Host, News, Running};
+use crate::demo::{self, DemoEvent, Entrance, Host, Running};
 use crate::dialect::{AgentListener, Decided, Out, Words};
 use crate::platform::processes::leave_terminal;
 use crate::platform::sockets;
@@ -224,10 +224,10 @@ async fn serve(
         answers: Arc::new(move |reply| drop(answers.try_send(reply))),
     });
     settings.hearer = Some(Arc::new(move |news| match news {
-        News::Came { there: count, .. } | News::Left { there: count, .. } => {
+        DemoEvent::Came { there: count, .. } | DemoEvent::Left { there: count, .. } => {
             there.send_replace(count);
         }
-        News::Started { .. } | News::Answered { .. } => {}
+        DemoEvent::Started { .. } | DemoEvent::Answered { .. } => {}
     }));
     let folder: PathBuf = transport::socket_folders()
         .into_iter()

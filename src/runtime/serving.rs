@@ -11,7 +11,7 @@ use std::sync::mpsc;
 
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
-use crate::demo::{self, Answer, Entrance, News, Signer, Verdict};
+use crate::demo::{self, Answer, DemoEvent, Entrance, Signer, Verdict};
 use crate::platform::signals::{Leave, Leaving};
 use crate::platform::{files, pipes, sockets};
 use crate::transport::{self, PipeName};
@@ -163,10 +163,10 @@ fn log(words: Phrases) -> demo::Hearer {
 }
 
 /// Words an event for the log; no text from outside is in it.
-fn told(words: &Phrases, news: &News) -> String {
+fn told(words: &Phrases, news: &DemoEvent) -> String {
     let phrase = |key: &str| Arg::Own(words.text(key, &[]));
     match news {
-        News::Came {
+        DemoEvent::Came {
             number,
             agreed,
             there,
@@ -183,14 +183,14 @@ fn told(words: &Phrases, news: &News) -> String {
             ];
             words.text("serve.came", &args)
         }
-        News::Left { number, there } => {
+        DemoEvent::Left { number, there } => {
             let args = [("number", Arg::own(number)), ("n", Arg::own(there))];
             words.text("serve.left", &args)
         }
-        News::Started { scenario } => {
+        DemoEvent::Started { scenario } => {
             words.text("serve.started", &[("scenario", Arg::own(scenario))])
         }
-        News::Answered { answer, verdict } => {
+        DemoEvent::Answered { answer, verdict } => {
             let answer = match answer {
                 Answer::Accept => "answer.accept",
                 Answer::Reject => "answer.reject",

@@ -28,10 +28,10 @@ const BEHIND: &str = match str::from_utf8(&[0; ROOM]) {
 
 /// A text that is nearly always short.
 #[derive(Clone)]
-pub struct ShortText(Held);
+pub struct ShortText(Storage);
 
 #[derive(Clone)]
-enum Held {
+enum Storage {
     Here {
         /// The text, padded with zero bytes.
         whole: ArrayString<ROOM>,
@@ -48,9 +48,9 @@ impl From<&str> for ShortText {
             let mut whole = ArrayString::from(text).ok()?;
             whole.try_push_str(BEHIND.get(text.len()..)?).ok()?;
             let length = u8::try_from(text.len()).ok()?;
-            Some(Held::Here { whole, length })
+            Some(Storage::Here { whole, length })
         };
-        Self(whole().unwrap_or_else(|| Held::Shared(text.into())))
+        Self(whole().unwrap_or_else(|| Storage::Shared(text.into())))
     }
 }
 
@@ -60,8 +60,10 @@ impl Deref for ShortText {
     #[inline]
     fn deref(&self) -> &str {
         match &self.0 {
-            Held::Here { whole, length } => whole.get(..usize::from(*length)).unwrap_or_default(),
-            Held::Shared(text) => text,
+            Storage::Here { whole, length } => {
+                whole.get(..usize::from(*length)).unwrap_or_default()
+            }
+            Storage::Shared(text) => text,
         }
     }
 }
@@ -71,8 +73,8 @@ impl PartialEq for ShortText {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (
-                Held::Here { whole, length },
-                Held::Here {
+                Storage::Here { whole, length },
+                Storage::Here {
                     whole: other,
                     length: others,
                 },
@@ -86,8 +88,9 @@ impl PartialEq for ShortText {
                 };
                 length == others && are_same_rows(one, other)
             }
-            (Held::Shared(one), Held::Shared(other)) => are_same(one, other),
-            (Held::Here { .. }, Held::Shared(_)) | (Held::Shared(_), Held::Here { .. }) => false,
+            (Storage::Shared(one), Storage::Shared(other)) => are_same(one, other),
+            (Storage::Here { .. }, Storage::Shared(_))
+            | (Storage::Shared(_), Storage::Here { .. }) => false,
         }
     }
 }
@@ -185,7 +188,7 @@ mod tests {
     #[test]
     fn a_usual_id_stands_where_it_is() {
         let id = format!("sess_{}", "0".repeat(32));
-        assert!(matches!(ShortText::from(&*id).0, Held::Here { .. }));
+        assert!(matches!(ShortText::from(&*id).0, Storage::Here { .. }));
         assert!(size_of::<Option<ShortText>>() <= 48, "no more than must");
     }
 }

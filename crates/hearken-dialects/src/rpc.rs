@@ -5,7 +5,7 @@
 //!
 //! # Mental model
 //! The two sides count separately: both may have a request with the id 1 under way, and the two are unrelated. Our ids
-//! are numbers that we assigned ([`Asked`]); theirs are whatever they wrote, number or text, and go back exactly as
+//! are numbers that we assigned ([`PendingRequests`]); theirs are whatever they wrote, number or text, and go back exactly as
 //! written ([`Id`]).
 
 use std::collections::BTreeMap;
@@ -219,12 +219,12 @@ fn opened(envelope: Envelope<'_>) -> Message {
 
 /// Our own requests that are not answered yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked<T> {
+pub struct PendingRequests<T> {
     last: u64,
     open: BTreeMap<u64, T>,
 }
 
-impl<T> Default for Asked<T> {
+impl<T> Default for PendingRequests<T> {
     fn default() -> Self {
         Self {
             last: 0,
@@ -233,7 +233,7 @@ impl<T> Default for Asked<T> {
     }
 }
 
-impl<T> Asked<T> {
+impl<T> PendingRequests<T> {
     /// Returns the id of a new request; its answer gives `what` back. If too many are open, the oldest is forgotten.
     pub fn ask(&mut self, what: T) -> u64 {
         self.last += 1;
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn the_two_sides_count_for_themselves() {
-        let mut asked = Asked::default();
+        let mut asked = PendingRequests::default();
         assert_eq!(asked.ask("ours"), 1);
         // Their request 1 is not one of ours, and answers nothing.
         let theirs = id("1").unwrap();
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn who_never_answers_is_not_remembered_for_ever() {
-        let mut asked = Asked::default();
+        let mut asked = PendingRequests::default();
         for number in 0..MOST_ASKED + 10 {
             asked.ask(number);
         }

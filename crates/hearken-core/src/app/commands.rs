@@ -11,7 +11,7 @@ use crate::session::{Prompt, PromptId};
 
 use super::activity::Doing;
 use super::questions::gate::By;
-use super::review::looking::{Leap, Step};
+use super::review::looking::{Direction, Leap};
 use super::review::spelling::WordStep;
 use super::{App, Exit, LinkPhase, LinkView};
 
@@ -80,9 +80,9 @@ impl App {
             Command::CopyAnswer => self.copy_answer(now),
             Command::CopyCode => self.copy_code(now),
             Command::Repeat => self.repeat(now),
-            Command::Previous => self.step(Step::Back, now),
-            Command::Next => self.step(Step::Forward, now),
-            Command::Latest => self.step(Step::End, now),
+            Command::Previous => self.step(Direction::Back, now),
+            Command::Next => self.step(Direction::Forward, now),
+            Command::Latest => self.step(Direction::End, now),
             Command::PageBack => self.leap(Leap::Back, now),
             Command::PageForward => self.leap(Leap::Forward, now),
             Command::First => self.leap(Leap::First, now),

@@ -48,11 +48,11 @@ pub struct Filter {
     last: Option<(KeyCode, Duration)>,
     /// The last key pressed, until a sign that it was released.
     down: Option<(KeyCode, KeyModifiers, Duration)>,
-    held: Option<Held>,
+    held: Option<HeldKey>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct HeldKey {
     code: KeyCode,
     since: Duration,
     latest: Duration,
@@ -112,7 +112,7 @@ impl Filter {
         let held = self
             .held
             .filter(|held| held.code == key.code && now < held.latest + REPEAT);
-        let mut held = held.unwrap_or(Held {
+        let mut held = held.unwrap_or(HeldKey {
             code: key.code,
             since: now,
             latest: now,

@@ -14,7 +14,7 @@ use super::key::{PromptId, SessionKey};
 use super::machines::{QuestionRun, ToolEvent};
 use super::question::{Question, is_silent};
 use super::token_memory::{Digest, TokenUse, digest_of_text};
-use super::waiting_lists::Held;
+use super::waiting_lists::UnraisedReason;
 
 /// What the call that a question is about states about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -230,7 +230,7 @@ pub struct Prompt {
     pub(super) call_id: Option<ToolCallId>,
     pub(super) warned: Warning,
     /// Why it has not been raised yet.
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<UnraisedReason>,
     pub(super) perhaps_told: bool,
     /// Whether the agent's words after it have been introduced.
     pub(super) introduced: bool,

@@ -19,7 +19,7 @@ use super::tally::asker;
 use super::token_memory::TokenUse;
 use super::tokens::Claim;
 use super::unraised::MOST_OPEN;
-use super::waiting_lists::Held;
+use super::waiting_lists::UnraisedReason;
 
 impl Sessions {
     /// Updates the open questions of a session that sends an event on a link that is back, and returns those that can
@@ -354,7 +354,7 @@ impl Sessions {
         self.bound_unsure(context);
         self.refresh_phase(context.key);
         if context.replayed {
-            self.hold(id, Held::Replay);
+            self.hold(id, UnraisedReason::Replay);
         } else if self.waits_for_room(id) {
             let waiting = self.waiting_for_room(context.key);
             context.push(What::QuestionsWaiting { waiting });

@@ -43,7 +43,7 @@ pub(super) struct Forgotten {
 
 /// The sessions that are followed.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct SessionStore {
     /// The places of sessions whose distinguishing names changed.
     naming: Journal<usize>,
     shelf: Shelf<Session>,
@@ -61,7 +61,7 @@ pub(super) struct Known {
     room: usize,
 }
 
-impl Default for Known {
+impl Default for SessionStore {
     fn default() -> Self {
         Self {
             shelf: Shelf::default(),
@@ -78,7 +78,7 @@ impl Default for Known {
     }
 }
 
-impl Known {
+impl SessionStore {
     /// Records a change in what distinguishes the session at a place from others.
     pub(super) fn named_anew(&mut self, place: usize) {
         self.naming.note(place);
@@ -391,20 +391,20 @@ mod tests {
 
     #[test]
     fn they_are_several_with_two_agents_or_two_runs_at_once_as_long_as_these_are_known() {
-        let mut known = Known::default();
+        let mut known = SessionStore::default();
         let key = |agent: &str, session: &str| SessionKey {
             link: LinkId(0),
             agent: agent.into(),
             session: session.into(),
         };
         let mut number = 0;
-        let mut begin = |known: &mut Known, key: &SessionKey| {
+        let mut begin = |known: &mut SessionStore, key: &SessionKey| {
             number += 1;
             let mut session = Session::new(key.clone(), "A".into(), Duration::ZERO, false);
             session.number = number;
             known.begin(session);
         };
-        let end = |known: &mut Known, key: &SessionKey| {
+        let end = |known: &mut SessionStore, key: &SessionKey| {
             if let Some(session) = known.get_mut(key) {
                 session.phase = Phase::Ended(crate::session::Ending::Completed);
             }
@@ -434,7 +434,7 @@ mod tests {
 
     #[test]
     fn a_session_is_found_however_many_come_and_go() {
-        let mut known = Known::default();
+        let mut known = SessionStore::default();
         let key = |number: usize| SessionKey {
             link: LinkId(0),
             agent: "a".into(),

@@ -19,7 +19,7 @@ use super::model::{Phase, Session};
 use super::observe::Observer;
 use super::prompt::{Closing, Prompt, Standing};
 use super::prompts::Prompts;
-use super::session_store::Known;
+use super::session_store::SessionStore;
 use super::token_memory::Tokens;
 use super::waiting_lists::{Arrived, Waiting};
 
@@ -48,7 +48,7 @@ pub struct Dropped {
 /// Every session, question and link; the only place that changes them.
 #[derive(Debug, Clone, Default)]
 pub struct Sessions {
-    pub(super) sessions: Known,
+    pub(super) sessions: SessionStore,
     /// The number of sessions begun since the program started.
     pub(super) begun: u64,
     pub(super) links: BTreeMap<LinkId, LinkState>,

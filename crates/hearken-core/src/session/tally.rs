@@ -15,7 +15,7 @@ use crate::protocol::AgentId;
 
 use super::key::{PromptId, SessionKey};
 use super::prompt::{Prompt, ReplyState};
-use super::waiting_lists::Held;
+use super::waiting_lists::UnraisedReason;
 
 /// The least memory that a question takes in addition to its texts, in bytes.
 pub(super) const BESIDES: usize = 1024;
@@ -38,7 +38,7 @@ pub(super) struct Place {
     is_asked: bool,
     /// It is open, has not been answered and can't be.
     is_unsure: bool,
-    held: Option<Held>,
+    held: Option<UnraisedReason>,
 }
 
 impl Place {
@@ -95,11 +95,11 @@ impl Tally {
                 }
             }
             None => {}
-            Some(Held::Replay) => {
+            Some(UnraisedReason::Replay) => {
                 let of_link = self.replayed.entry(key.link).or_default();
                 of_link.insert((prompt.opened.monotonic, id));
             }
-            Some(Held::Room) => {
+            Some(UnraisedReason::Room) => {
                 self.crowded.insert(asker(key));
             }
         }
@@ -117,7 +117,7 @@ impl Tally {
         if place.is_unsure {
             agent.unsure.insert(id);
         }
-        if place.held == Some(Held::Room) {
+        if place.held == Some(UnraisedReason::Room) {
             agent.room.insert(id);
         }
     }
@@ -127,7 +127,7 @@ impl Tally {
         let (id, key) = (prompt.id, &prompt.key);
         self.raised.remove(&id);
         self.answerable.remove(&id);
-        if place.held == Some(Held::Replay)
+        if place.held == Some(UnraisedReason::Replay)
             && let Some(of_link) = self.replayed.get_mut(&key.link)
         {
             of_link.remove(&(prompt.opened.monotonic, id));

@@ -24,7 +24,7 @@ use super::prompt::{Prompt, Standing};
 use super::question::Question;
 use super::sessions::Sessions;
 use super::tally::{Asker, BESIDES, asker};
-use super::waiting_lists::Held;
+use super::waiting_lists::UnraisedReason;
 
 /// The most questions of one agent that are asked at once: more than any person answers in a sitting.
 pub(super) const MOST_OPEN: usize = 64;
@@ -73,13 +73,13 @@ impl Sessions {
         // The question is not held, so it counts too. None is asked before earlier ones.
         let full = tally.asked(&whose) > MOST_OPEN || tally.room(&whose).len() > 0;
         if full {
-            self.hold(id, Held::Room);
+            self.hold(id, UnraisedReason::Room);
         }
         full
     }
 
     /// Holds a question back.
-    pub(super) fn hold(&mut self, id: PromptId, why: Held) {
+    pub(super) fn hold(&mut self, id: PromptId, why: UnraisedReason) {
         self.prompts.change(id, |prompt| prompt.held = Some(why));
     }
 
@@ -119,7 +119,7 @@ impl Sessions {
             }
         }
         for id in waiting {
-            self.hold(id, Held::Room);
+            self.hold(id, UnraisedReason::Room);
         }
         for id in raised {
             self.raise(id, now, changes);
@@ -207,13 +207,13 @@ impl Sessions {
     /// Releases the held questions of a link that is over: replayed ones are raised with their fate unknown, and those
     /// that waited for room are forgotten and counted.
     pub(super) fn let_go(&mut self, link: LinkId) {
-        let held: Vec<(PromptId, Held)> = (self.prompts.values())
+        let held: Vec<(PromptId, UnraisedReason)> = (self.prompts.values())
             .filter(|prompt| prompt.key.link == link)
             .filter_map(|prompt| Some((prompt.id, prompt.held?)))
             .collect();
         for (id, why) in held {
             match why {
-                Held::Replay => {
+                UnraisedReason::Replay => {
                     self.prompts.change(id, |prompt| match prompt.standing {
                         // It could never be answered here: it is raised as such when it is due.
                         Standing::NotAnswerable => {}
@@ -223,7 +223,7 @@ impl Sessions {
                         }
                     });
                 }
-                Held::Room => {
+                UnraisedReason::Room => {
                     self.prompts.remove(id);
                     self.dropped.unasked += 1;
                 }

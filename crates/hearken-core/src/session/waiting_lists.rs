@@ -35,7 +35,7 @@ pub(super) enum Arrived {
 
 /// Why a question is not raised yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum UnraisedReason {
     /// Old events may be being replayed, and one of them may answer it.
     Replay,
     /// So many others of its agent are open that it waits for room.

@@ -13,7 +13,7 @@ use crate::link::{Fault, HttpAnswer, Phrase, Receipt, Undelivered};
 use crate::opencode::delivered;
 use crate::protocol::{Answer as Given, Now, Reply, Response};
 
-use super::client::{A2a, Asked, refusal};
+use super::client::{A2a, RequestPurpose, refusal};
 use super::following::NO_TASK;
 use super::read::{self, Answer};
 use super::wire::Message;
@@ -65,7 +65,7 @@ impl A2a {
             words: &words,
         };
         let call = card.send(request, &message, false);
-        self.request(request, Asked::Answer(id), call, out);
+        self.request(request, RequestPurpose::Answer(id), call, out);
     }
 
     /// Handles the outcome of sending an answer.

@@ -19,7 +19,7 @@ use crate::{
 use super::card::{self, Card};
 use super::following::Listing;
 use super::prompting::{Prompted, Talk};
-use super::read::{self, Answer, News};
+use super::read::{self, Answer, ServerReport};
 use super::task::Task;
 
 /// The name of this dialect, and of an agent whose card names none.
@@ -38,7 +38,7 @@ pub(super) fn agent(context: &str) -> String {
 
 /// The purpose of one of our requests.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Asked {
+pub(super) enum RequestPurpose {
     /// A page of the list of tasks.
     List,
     /// The current state of a task; with the number of reports heard before the request.
@@ -64,7 +64,7 @@ pub struct A2a {
     pub(super) tasks: BTreeMap<String, Task>,
     /// The conversations that can be continued, by name.
     pub(super) talks: BTreeMap<String, Talk>,
-    pub(super) asked: BTreeMap<u64, Asked>,
+    pub(super) asked: BTreeMap<u64, RequestPurpose>,
     pub(super) listing: Listing,
     /// The only task that the person wants to follow.
     pub(super) only: Option<String>,
@@ -129,10 +129,13 @@ impl A2a {
 
     /// Returns whether there is room for another request: a stream, or any other.
     pub(super) fn has_room(&self, streams: bool) -> bool {
-        let is_stream = |asked: &&Asked| match asked {
-            Asked::Stream(..) => true,
-            Asked::Prompt(prompted) => prompted.streams,
-            Asked::List | Asked::Get(..) | Asked::Answer(_) | Asked::Cancel(_) => false,
+        let is_stream = |asked: &&RequestPurpose| match asked {
+            RequestPurpose::Stream(..) => true,
+            RequestPurpose::Prompt(prompted) => prompted.streams,
+            RequestPurpose::List
+            | RequestPurpose::Get(..)
+            | RequestPurpose::Answer(_)
+            | RequestPurpose::Cancel(_) => false,
         };
         let under_way = self.asked.values().filter(is_stream).count();
         match streams {
@@ -142,7 +145,13 @@ impl A2a {
     }
 
     /// Sends a request under a number.
-    pub(super) fn request(&mut self, request: u64, what: Asked, call: Call, out: &mut Vec<Out>) {
+    pub(super) fn request(
+        &mut self,
+        request: u64,
+        what: RequestPurpose,
+        call: Call,
+        out: &mut Vec<Out>,
+    ) {
         self.asked.insert(request, what);
         out.push(Out::Call { request, call });
     }
@@ -252,22 +261,26 @@ impl A2a {
     }
 
     /// Applies a report to its task and returns the task's name; `None` for an answer without a task.
-    pub(super) fn tells(&mut self, news: News, now: Now, out: &mut Vec<Out>) -> Option<String> {
+    pub(super) fn tells(
+        &mut self,
+        news: ServerReport,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Option<String> {
         let (id, context) = match &news {
-            News::Task(task) => (task.id.clone(), task.context.clone()),
-            News::Status { task, context, .. } | News::Artifact { task, context, .. } => {
-                (task.clone(), context.clone())
-            }
-            News::Message { .. } => return None,
+            ServerReport::Task(task) => (task.id.clone(), task.context.clone()),
+            ServerReport::Status { task, context, .. }
+            | ServerReport::Artifact { task, context, .. } => (task.clone(), context.clone()),
+            ServerReport::Message { .. } => return None,
         };
         let task = self.task(&id, &context, false, out)?;
         match news {
-            News::Task(whole) => task.takes(whole, now, out),
-            News::Status { status, .. } => task.status(status, now, out),
-            News::Artifact {
+            ServerReport::Task(whole) => task.takes(whole, now, out),
+            ServerReport::Status { status, .. } => task.status(status, now, out),
+            ServerReport::Artifact {
                 artifact, append, ..
             } => task.artifact(artifact, append, now, out),
-            News::Message { .. } => {}
+            ServerReport::Message { .. } => {}
         }
         task.look.stirs += 1;
         self.rests(&id, out);
@@ -311,9 +324,16 @@ impl A2a {
         }
     }
 
-    fn streamed(&mut self, request: u64, asked: Asked, news: News, now: Now, out: &mut Vec<Out>) {
+    fn streamed(
+        &mut self,
+        request: u64,
+        asked: RequestPurpose,
+        news: ServerReport,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         match asked {
-            Asked::Stream(id, _) => {
+            RequestPurpose::Stream(id, _) => {
                 // If two streams report the same task, only the first is heard.
                 let follows = self
                     .tasks
@@ -324,9 +344,14 @@ impl A2a {
                     self.settle_back(&id, out);
                 }
             }
-            Asked::Prompt(prompted) => self.prompt_begins(request, prompted, news, now, out),
+            RequestPurpose::Prompt(prompted) => {
+                self.prompt_begins(request, prompted, news, now, out)
+            }
             // These have no streams.
-            Asked::List | Asked::Get(..) | Asked::Answer(_) | Asked::Cancel(_) => {}
+            RequestPurpose::List
+            | RequestPurpose::Get(..)
+            | RequestPurpose::Answer(_)
+            | RequestPurpose::Cancel(_) => {}
         }
     }
 
@@ -334,7 +359,7 @@ impl A2a {
     fn carried_out(
         &mut self,
         request: u64,
-        asked: Asked,
+        asked: RequestPurpose,
         outcome: &Result<HttpAnswer, Fault>,
         now: Now,
         out: &mut Vec<Out>,
@@ -344,7 +369,7 @@ impl A2a {
             ..
         }) = outcome
         {
-            if let Asked::Answer(id) = asked {
+            if let RequestPurpose::Answer(id) = asked {
                 self.answer_went(request, &id, outcome, now, out);
             }
             self.gone(now, out);
@@ -354,12 +379,14 @@ impl A2a {
             }));
         }
         match asked {
-            Asked::List => self.listed(outcome, now, out),
-            Asked::Get(id, stirs) => self.looked(&id, stirs, outcome, now, out),
-            Asked::Stream(id, stirs) => self.stream_ended(request, &id, stirs, outcome, now, out),
-            Asked::Answer(id) => self.answer_went(request, &id, outcome, now, out),
-            Asked::Prompt(prompted) => self.prompt_went(prompted, outcome, now, out),
-            Asked::Cancel(id) => self.cancel_went(&id, outcome, now, out),
+            RequestPurpose::List => self.listed(outcome, now, out),
+            RequestPurpose::Get(id, stirs) => self.looked(&id, stirs, outcome, now, out),
+            RequestPurpose::Stream(id, stirs) => {
+                self.stream_ended(request, &id, stirs, outcome, now, out)
+            }
+            RequestPurpose::Answer(id) => self.answer_went(request, &id, outcome, now, out),
+            RequestPurpose::Prompt(prompted) => self.prompt_went(prompted, outcome, now, out),
+            RequestPurpose::Cancel(id) => self.cancel_went(&id, outcome, now, out),
         }
     }
 

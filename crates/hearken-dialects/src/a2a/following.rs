@@ -22,8 +22,8 @@ use crate::link::{Fault, HttpAnswer, Phrase};
 use crate::protocol::Now;
 use crate::{Out, Standing};
 
-use super::client::{A2a, Asked};
-use super::read::{self, Answer, News};
+use super::client::{A2a, RequestPurpose};
+use super::read::{self, Answer, ServerReport};
 
 /// How often the list is requested.
 const LIST: Duration = Duration::from_secs(4);
@@ -130,7 +130,7 @@ impl A2a {
         let number = self.numbers.fresh();
         let call = self.card.as_ref().map(|card| card.list(number, page));
         match call {
-            Some(Some(call)) => self.request(number, Asked::List, call, out),
+            Some(Some(call)) => self.request(number, RequestPurpose::List, call, out),
             Some(None) => self.has_no_list(out),
             None => {}
         }
@@ -221,7 +221,9 @@ impl A2a {
     /// Follows a task by a stream if one is available, otherwise polls it.
     fn look(&mut self, id: &str, now: Now, out: &mut Vec<Out>) {
         let streams = self.asked.values();
-        let following = streams.filter(|it| matches!(it, Asked::Stream(..))).count();
+        let following = streams
+            .filter(|it| matches!(it, RequestPurpose::Stream(..)))
+            .count();
         let has_room = following < MOST_FOLLOWING && self.has_room(true);
         let may_get = self.has_room(false);
         let (Some(card), Some(task)) = (&self.card, self.tasks.get_mut(id)) else {
@@ -238,12 +240,17 @@ impl A2a {
             let call = card.subscribe(number, id);
             task.look.stream = Some(number);
             task.look.next = None;
-            self.request(number, Asked::Stream(id.to_owned(), stirs), call, out);
+            self.request(
+                number,
+                RequestPurpose::Stream(id.to_owned(), stirs),
+                call,
+                out,
+            );
         } else if may_get {
             let number = self.numbers.fresh();
             let call = card.get(number, id);
             task.look.next = None;
-            self.request(number, Asked::Get(id.to_owned(), stirs), call, out);
+            self.request(number, RequestPurpose::Get(id.to_owned(), stirs), call, out);
         } else {
             task.look.next = Some(now.monotonic + ROOM);
         }
@@ -293,7 +300,8 @@ impl A2a {
         match read::answer(&answer.body) {
             Answer::Result(result) => {
                 let is_news = task.look.stirs == stirs && task.look.stream.is_none();
-                if let Some(news @ News::Task(_)) = read::news(&result).filter(|_| is_news) {
+                if let Some(news @ ServerReport::Task(_)) = read::news(&result).filter(|_| is_news)
+                {
                     task.look.fails = task.look.fails.saturating_add(1);
                     self.tells(news, now, out);
                 }

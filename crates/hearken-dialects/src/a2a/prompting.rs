@@ -11,8 +11,8 @@ use crate::opencode::delivered;
 use crate::protocol::{AgentId, Now};
 use crate::{Out, Wish};
 
-use super::client::{A2a, Asked, agent, refusal};
-use super::read::{self, Answer, News};
+use super::client::{A2a, RequestPurpose, agent, refusal};
+use super::read::{self, Answer, ServerReport};
 use super::wire::Message;
 
 /// How many prompts may wait; a person writing ahead writes a few.
@@ -159,7 +159,7 @@ impl A2a {
             streams,
             is_told: false,
         };
-        self.request(number, Asked::Prompt(prompted), call, out);
+        self.request(number, RequestPurpose::Prompt(prompted), call, out);
     }
 
     /// Handles the first report of a prompt's stream: the task, or an answer without one.
@@ -167,7 +167,7 @@ impl A2a {
         &mut self,
         request: u64,
         prompted: Prompted,
-        news: News,
+        news: ServerReport,
         now: Now,
         out: &mut Vec<Out>,
     ) {
@@ -185,9 +185,9 @@ impl A2a {
                     task.look.stream = Some(request);
                     task.look.next = None;
                 }
-                Asked::Stream(id, 0)
+                RequestPurpose::Stream(id, 0)
             }
-            None => Asked::Prompt(Prompted {
+            None => RequestPurpose::Prompt(Prompted {
                 is_told: true,
                 ..prompted
             }),
@@ -199,19 +199,18 @@ impl A2a {
     fn began(
         &mut self,
         prompted: &Prompted,
-        news: News,
+        news: ServerReport,
         now: Now,
         out: &mut Vec<Out>,
     ) -> Option<String> {
         let (id, context) = match &news {
-            News::Task(task) => (task.id.clone(), task.context.clone()),
-            News::Status { task, context, .. } | News::Artifact { task, context, .. } => {
-                (task.clone(), context.clone())
-            }
-            News::Message { context, .. } => (String::new(), context.clone()),
+            ServerReport::Task(task) => (task.id.clone(), task.context.clone()),
+            ServerReport::Status { task, context, .. }
+            | ServerReport::Artifact { task, context, .. } => (task.clone(), context.clone()),
+            ServerReport::Message { context, .. } => (String::new(), context.clone()),
         };
         self.sent(prompted, &context);
-        if let News::Message { message, .. } = news {
+        if let ServerReport::Message { message, .. } = news {
             // It is announced as a task that is over immediately.
             let context = if context.is_empty() {
                 prompted.context.clone()
@@ -338,7 +337,7 @@ impl A2a {
         for id in stopped {
             let number = self.numbers.fresh();
             let call = card.cancel(number, &id);
-            self.request(number, Asked::Cancel(id), call, out);
+            self.request(number, RequestPurpose::Cancel(id), call, out);
         }
     }
 

@@ -137,7 +137,7 @@ pub struct Task {
 
 /// A report from a server.
 #[derive(Debug, Clone, PartialEq)]
-pub enum News {
+pub enum ServerReport {
     /// The current state of a task.
     Task(Task),
     /// The new status of a task.
@@ -202,20 +202,22 @@ pub fn is_news(body: &str) -> bool {
     named.iter().any(|name| body.contains(name))
         && match answer(body) {
             Answer::Result(result) => news(&result).is_some_and(|news| match news {
-                News::Task(_) | News::Status { .. } | News::Artifact { .. } => true,
+                ServerReport::Task(_)
+                | ServerReport::Status { .. }
+                | ServerReport::Artifact { .. } => true,
                 // Many protocols have messages.
-                News::Message { .. } => false,
+                ServerReport::Message { .. } => false,
             }),
             Answer::Refused(..) | Answer::Unread => false,
         }
 }
 
 /// Reads the report in a result; `None` if it is of no known kind.
-pub fn news(result: &Map<String, Value>) -> Option<News> {
+pub fn news(result: &Map<String, Value>) -> Option<ServerReport> {
     let member = |name: &str| result.get(name).and_then(Value::as_object);
     if let Some(kind) = text(result, "kind") {
         return match kind {
-            "task" => task(result).map(News::Task),
+            "task" => task(result).map(ServerReport::Task),
             "status-update" => status_update(result),
             "artifact-update" => artifact_update(result),
             "message" => said(result),
@@ -223,7 +225,7 @@ pub fn news(result: &Map<String, Value>) -> Option<News> {
         };
     }
     if let Some(it) = member("task") {
-        return task(it).map(News::Task);
+        return task(it).map(ServerReport::Task);
     }
     if let Some(it) = member("statusUpdate") {
         return status_update(it);
@@ -235,7 +237,7 @@ pub fn news(result: &Map<String, Value>) -> Option<News> {
         return said(it);
     }
     // GetTask and CancelTask return the task itself.
-    task(result).map(News::Task)
+    task(result).map(ServerReport::Task)
 }
 
 /// Reads a page of the task list, and the name of the next page; empty if there is none.
@@ -291,16 +293,16 @@ fn status(map: &Map<String, Value>) -> Status {
     }
 }
 
-fn status_update(map: &Map<String, Value>) -> Option<News> {
-    Some(News::Status {
+fn status_update(map: &Map<String, Value>) -> Option<ServerReport> {
+    Some(ServerReport::Status {
         task: name(map, "taskId")?,
         context: name(map, "contextId").unwrap_or_default(),
         status: status(map.get("status")?.as_object()?),
     })
 }
 
-fn artifact_update(map: &Map<String, Value>) -> Option<News> {
-    Some(News::Artifact {
+fn artifact_update(map: &Map<String, Value>) -> Option<ServerReport> {
+    Some(ServerReport::Artifact {
         task: name(map, "taskId")?,
         context: name(map, "contextId").unwrap_or_default(),
         artifact: artifact(map.get("artifact")?.as_object()?)?,
@@ -308,8 +310,8 @@ fn artifact_update(map: &Map<String, Value>) -> Option<News> {
     })
 }
 
-fn said(map: &Map<String, Value>) -> Option<News> {
-    map.contains_key("parts").then(|| News::Message {
+fn said(map: &Map<String, Value>) -> Option<ServerReport> {
+    map.contains_key("parts").then(|| ServerReport::Message {
         context: name(map, "contextId").unwrap_or_default(),
         message: message(map),
     })

@@ -12,7 +12,7 @@
 //!
 //! The manifest is at `/.well-known/aaep-manifest.json`, regardless of the base.
 
-use super::ways::Way;
+use super::ways::Route;
 use crate::Carrier;
 use crate::link;
 use crate::link::{Address, Body, Call, Stream, Subprotocol, WebSocketTerms};
@@ -114,13 +114,13 @@ impl Addresses {
     }
 
     /// Returns the link's form of a way.
-    pub(super) fn way(&self, way: Way) -> link::Way {
+    pub(super) fn way(&self, way: Route) -> link::Way {
         match (way, &self.socket) {
-            (Way::WebSocket, Some(socket)) => link::Way::WebSocket(socket.clone()),
-            (Way::WebSocket, None) => {
+            (Route::WebSocket, Some(socket)) => link::Way::WebSocket(socket.clone()),
+            (Route::WebSocket, None) => {
                 link::Way::WebSocket(format!("{}{}", self.base, WEBSOCKET.path))
             }
-            (Way::EventStream | Way::PlainPair, _) => link::Way::EventStream(self.events()),
+            (Route::EventStream | Route::PlainPair, _) => link::Way::EventStream(self.events()),
         }
     }
 
@@ -229,7 +229,7 @@ mod tests {
             let tell = addresses.tell("{}".to_owned());
             assert_eq!(tell.path, format!("{base}/aaep/v1/replies"), "{given}");
             assert_eq!(
-                addresses.way(Way::WebSocket),
+                addresses.way(Route::WebSocket),
                 link::Way::WebSocket(format!("{base}/aaep/v1/ws")),
                 "{given}"
             );
@@ -268,11 +268,11 @@ mod tests {
             assert!(addresses.takes_query());
             assert_eq!(addresses.shown(), socket);
             assert_eq!(
-                addresses.way(Way::WebSocket),
+                addresses.way(Route::WebSocket),
                 link::Way::WebSocket(socket.to_owned())
             );
             assert_eq!(
-                addresses.way(Way::PlainPair),
+                addresses.way(Route::PlainPair),
                 link::Way::EventStream(format!("{base}/events"))
             );
         }

@@ -12,7 +12,7 @@ use crate::protocol::{
 use super::agreement::Agreement;
 use super::refusal::rejection;
 use super::ways::Failing;
-use super::{Aaep, Asked, Handshake, Handshakes, Out, tell};
+use super::{Aaep, Handshake, Handshakes, Out, PendingSubscription, tell};
 use crate::link::Phrase;
 
 /// The name of this program for producers; the same in every run (5.2.1).
@@ -51,7 +51,7 @@ impl Aaep {
         let request = self.send(&message, out);
         // A manifest read beside another way counts here too; this way has no request for one.
         let (manifest, proof) = self.ways.manifest();
-        let asked = Asked {
+        let asked = PendingSubscription {
             request,
             version: AAEP_VERSION.to_owned(),
             terms,
@@ -162,7 +162,7 @@ impl Aaep {
     ) {
         let request = self.numbers.fresh();
         let (terms, message) = self.request(&version);
-        let asked = Asked {
+        let asked = PendingSubscription {
             request,
             version,
             terms,
@@ -179,7 +179,7 @@ impl Aaep {
     fn consent_came(
         &mut self,
         outcome: Result<HttpAnswer, Fault>,
-        asked: Asked,
+        asked: PendingSubscription,
         now: Now,
         out: &mut Vec<Out>,
     ) {
@@ -249,7 +249,7 @@ impl Aaep {
         &mut self,
         accepted: Accepted,
         location: Option<String>,
-        asked: Asked,
+        asked: PendingSubscription,
         now: Now,
         out: &mut Vec<Out>,
     ) {

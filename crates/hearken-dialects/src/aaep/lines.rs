@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::Foreign;
-use crate::rpc::{self, Asked, Message, NO_SUCH_METHOD, Text};
+use crate::rpc::{self, Message, NO_SUCH_METHOD, PendingRequests, Text};
 
 /// The content of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ enum Request {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     speech: Speech,
-    asked: Asked<Request>,
+    asked: PendingRequests<Request>,
 }
 
 impl Lines {

@@ -46,7 +46,7 @@ use lines::{Line, Lines};
 use prompts::Prompts;
 use terms::Difference;
 pub(super) use ways::is_of_the_way;
-use ways::{Search, Way};
+use ways::{Route, Search};
 
 /// How many answers to the other side's requests may wait to be written: when that many are queued, the queue itself
 /// answers a liveness check.
@@ -71,7 +71,7 @@ enum Handshake {
     /// The manifest was requested.
     Manifest { request: u64 },
     /// A subscription was requested.
-    Asked(Box<Asked>),
+    Asked(Box<PendingSubscription>),
     /// The producer has no handshake.
     Plain,
     /// The terms are agreed.
@@ -80,7 +80,7 @@ enum Handshake {
 
 /// A pending request for a subscription.
 #[derive(Debug, Clone, PartialEq)]
-struct Asked {
+struct PendingSubscription {
     request: u64,
     version: String,
     /// The requested terms.
@@ -148,12 +148,12 @@ impl Aaep {
         let (at, way) = match carrier {
             Carrier::OneWay | Carrier::Requests => (Handshakes::Nowhere, None),
             // A healthy server's first event may be as late here as with a handshake.
-            Carrier::EventStream if plain => (Handshakes::Nowhere, Some(Way::PlainPair)),
+            Carrier::EventStream if plain => (Handshakes::Nowhere, Some(Route::PlainPair)),
             Carrier::WebSocket | Carrier::Socket | Carrier::Lines if plain => {
                 (Handshakes::Nowhere, None)
             }
-            Carrier::EventStream => (Handshakes::Beside, Some(Way::EventStream)),
-            Carrier::WebSocket => (Handshakes::Inside, Some(Way::WebSocket)),
+            Carrier::EventStream => (Handshakes::Beside, Some(Route::EventStream)),
+            Carrier::WebSocket => (Handshakes::Inside, Some(Route::WebSocket)),
             Carrier::Socket | Carrier::Lines => (Handshakes::Inside, None),
         };
         Self {

@@ -34,7 +34,7 @@ const MOST_CHANGES: u32 = 6;
 
 /// A way to follow a producer on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Route {
     /// A stream of server-sent events after a handshake, with separate requests (B.1).
     EventStream,
     /// A WebSocket, which is bidirectional (B.2).
@@ -43,7 +43,7 @@ pub(super) enum Way {
     PlainPair,
 }
 
-impl Way {
+impl Route {
     /// Reads the name of a transport in a manifest (5.10.1); `None` for one that leads to no server on the network or
     /// is not supported.
     fn named(name: &str) -> Option<Self> {
@@ -70,11 +70,11 @@ impl Way {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Search {
     /// The way in use; `None` if there is only one.
-    now: Option<Way>,
+    now: Option<Route>,
     /// The ways in the manifest, in order; `None` until one was read.
-    listed: Option<Vec<Way>>,
+    listed: Option<Vec<Route>>,
     /// The ways that failed since one last worked, and why.
-    failed: Vec<(Way, Failing)>,
+    failed: Vec<(Route, Failing)>,
     changes: u32,
     /// The manifest, and whether the person's keys vouch for it.
     manifest: Option<(Option<Manifest>, Result<(), SignatureFault>)>,
@@ -97,7 +97,7 @@ pub(super) enum Failing {
 }
 
 impl Search {
-    pub(super) fn new(now: Option<Way>) -> Self {
+    pub(super) fn new(now: Option<Route>) -> Self {
         Self {
             now,
             ..Self::default()
@@ -106,7 +106,7 @@ impl Search {
 
     /// Returns the name of the current way in manifests.
     pub(super) fn name(&self) -> Option<&'static str> {
-        self.now.map(Way::name)
+        self.now.map(Route::name)
     }
 
     /// Returns the manifest that was read beside another way, and its proof.
@@ -121,14 +121,14 @@ impl Search {
 
     /// Returns whether the plain pair is followed without a handshake request.
     pub(super) fn is_plain_pair(&self) -> bool {
-        self.now == Some(Way::PlainPair)
+        self.now == Some(Route::PlainPair)
     }
 
     /// Returns whether a stream of server-sent events is followed.
     pub(super) fn is_stream(&self) -> bool {
         match self.now {
-            Some(Way::EventStream | Way::PlainPair) => true,
-            Some(Way::WebSocket) | None => false,
+            Some(Route::EventStream | Route::PlainPair) => true,
+            Some(Route::WebSocket) | None => false,
         }
     }
 
@@ -139,37 +139,37 @@ impl Search {
 
     /// Returns whether the manifest lists another way that was not tried.
     pub(super) fn has_another_listed(&self) -> bool {
-        let untried = |way: &Way| Some(*way) != self.now && !self.has_failed(*way);
+        let untried = |way: &Route| Some(*way) != self.now && !self.has_failed(*way);
         self.listed.iter().flatten().any(untried)
     }
 
-    fn has_failed(&self, way: Way) -> bool {
+    fn has_failed(&self, way: Route) -> bool {
         self.failed.iter().any(|(failed, _)| *failed == way)
     }
 
     /// Returns why a WebSocket that the person named fails, until a manifest shows whether there is another way.
     fn doubt(&self) -> Option<&Failing> {
-        let [(Way::WebSocket, failing)] = self.failed.as_slice() else {
+        let [(Route::WebSocket, failing)] = self.failed.as_slice() else {
             return None;
         };
-        (self.now == Some(Way::EventStream) && self.listed.is_none()).then_some(failing)
+        (self.now == Some(Route::EventStream) && self.listed.is_none()).then_some(failing)
     }
 
     /// Returns the way to try after the current one has failed.
-    fn next(&self) -> Option<Way> {
+    fn next(&self) -> Option<Route> {
         if self.changes >= MOST_CHANGES {
             return None;
         }
-        let untried = |way: &Way| Some(*way) != self.now && !self.has_failed(*way);
+        let untried = |way: &Route| Some(*way) != self.now && !self.has_failed(*way);
         match (&self.listed, self.now) {
             (Some(listed), _) => {
                 let listed = listed.iter().copied().find(untried);
-                let last = self.is_without_handshake().then_some(Way::PlainPair);
+                let last = self.is_without_handshake().then_some(Route::PlainPair);
                 listed.or(last.filter(untried))
             }
             // The manifest, which is requested on that way, shows whether it exists.
-            (None, Some(Way::WebSocket)) => Some(Way::EventStream).filter(untried),
-            (None, Some(Way::EventStream | Way::PlainPair) | None) => None,
+            (None, Some(Route::WebSocket)) => Some(Route::EventStream).filter(untried),
+            (None, Some(Route::EventStream | Route::PlainPair) | None) => None,
         }
     }
 
@@ -182,11 +182,11 @@ impl Search {
 }
 
 /// Returns where the handshake takes place on a way.
-fn handshakes(way: Way) -> Handshakes {
+fn handshakes(way: Route) -> Handshakes {
     match way {
-        Way::EventStream => Handshakes::Beside,
-        Way::WebSocket => Handshakes::Inside,
-        Way::PlainPair => Handshakes::Nowhere,
+        Route::EventStream => Handshakes::Beside,
+        Route::WebSocket => Handshakes::Inside,
+        Route::PlainPair => Handshakes::Nowhere,
     }
 }
 
@@ -227,9 +227,9 @@ impl Aaep {
         let Some(way) = self.ways.now else {
             return true;
         };
-        let mut listed: Vec<Way> = Vec::new();
+        let mut listed: Vec<Route> = Vec::new();
         for transport in manifest.iter().flat_map(|manifest| &manifest.transports) {
-            listed.extend(Way::named(transport).filter(|way| !listed.contains(way)));
+            listed.extend(Route::named(transport).filter(|way| !listed.contains(way)));
         }
         let doubt = self.ways.doubt().cloned();
         let left_out = !listed.is_empty() && !listed.contains(&way);
@@ -237,7 +237,7 @@ impl Aaep {
         self.ways.manifest = Some((manifest.cloned(), proof));
         self.ways.listed = Some(listed);
         match doubt {
-            Some(failing) if there => self.tell_way_changed(Way::WebSocket, failing, out),
+            Some(failing) if there => self.tell_way_changed(Route::WebSocket, failing, out),
             Some(failing) => {
                 give_way_up(failing, out);
                 return false;
@@ -278,7 +278,7 @@ impl Aaep {
         true
     }
 
-    fn tell_way_changed(&self, from: Way, failing: Failing, out: &mut Vec<Out>) {
+    fn tell_way_changed(&self, from: Route, failing: Failing, out: &mut Vec<Out>) {
         let Some(to) = self.ways.now else {
             return;
         };
@@ -291,15 +291,15 @@ impl Aaep {
             Failing::Fault(fault) => Some(Word::Fault(fault)),
         };
         let from = match (from, &reason) {
-            (Way::EventStream | Way::PlainPair, None) => "way.none.event_stream",
-            (Way::WebSocket, None) => "way.none.websocket",
-            (Way::EventStream | Way::PlainPair, Some(_)) => "way.from.event_stream",
-            (Way::WebSocket, Some(_)) => "way.from.websocket",
+            (Route::EventStream | Route::PlainPair, None) => "way.none.event_stream",
+            (Route::WebSocket, None) => "way.none.websocket",
+            (Route::EventStream | Route::PlainPair, Some(_)) => "way.from.event_stream",
+            (Route::WebSocket, Some(_)) => "way.from.websocket",
         };
         let to = match to {
-            Way::EventStream => "way.to.event_stream",
-            Way::WebSocket => "way.to.websocket",
-            Way::PlainPair => "way.to.plain_pair",
+            Route::EventStream => "way.to.event_stream",
+            Route::WebSocket => "way.to.websocket",
+            Route::PlainPair => "way.to.plain_pair",
         };
         let key = match reason {
             Some(_) => "link.way_changed",
@@ -337,8 +337,8 @@ mod tests {
 
     #[test]
     fn a_manifest_names_ways_and_nothing_else() {
-        assert_eq!(Way::named("sse"), Some(Way::EventStream));
-        assert_eq!(Way::named(" WebSocket "), Some(Way::WebSocket));
+        assert_eq!(Route::named("sse"), Some(Route::EventStream));
+        assert_eq!(Route::named(" WebSocket "), Some(Route::WebSocket));
         for other in [
             "",
             "stdio-jsonrpc",
@@ -352,7 +352,7 @@ mod tests {
             "sse\0",
             "plain",
         ] {
-            assert_eq!(Way::named(other), None, "{other}");
+            assert_eq!(Route::named(other), None, "{other}");
         }
     }
 }

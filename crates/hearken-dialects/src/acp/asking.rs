@@ -9,7 +9,7 @@ use crate::protocol::{CallOutput, Now, RejectOnly};
 use crate::rpc::Id;
 use crate::{Out, Over, Words};
 
-use super::call::{Call, Stage};
+use super::call::{Call, HeardStage};
 use super::permission::Permission;
 use super::read::{CallNews, Status};
 use super::turn::{EventContext, MOST_PERMISSIONS, Turn};
@@ -70,12 +70,12 @@ impl Turn {
         }
         if let Some(call) = self.calls.get_mut(&key) {
             call.stage = match call.stage {
-                Stage::Told => Stage::Told,
-                Stage::Unsaid
-                | Stage::Waiting(_)
-                | Stage::Asked
-                | Stage::Allowed
-                | Stage::Rejected => Stage::Asked,
+                HeardStage::Told => HeardStage::Told,
+                HeardStage::Unsaid
+                | HeardStage::Waiting(_)
+                | HeardStage::Asked
+                | HeardStage::Allowed
+                | HeardStage::Rejected => HeardStage::Asked,
             };
         }
         if has_twin {
@@ -263,11 +263,11 @@ impl Turn {
         let mut runs = false;
         if let Some(call) = self.calls.get_mut(&key) {
             call.rejected = !sending.allows;
-            if call.stage != Stage::Told {
+            if call.stage != HeardStage::Told {
                 runs = sending.allows && call.status == Status::InProgress;
                 call.stage = match sending.allows {
-                    true => Stage::Allowed,
-                    false => Stage::Rejected,
+                    true => HeardStage::Allowed,
+                    false => HeardStage::Rejected,
                 };
             }
         }
@@ -366,11 +366,11 @@ impl Turn {
         if let Some(call) = self
             .calls
             .get_mut(key)
-            .filter(|it| it.stage == Stage::Asked)
+            .filter(|it| it.stage == HeardStage::Asked)
         {
             call.stage = match allowed {
-                Some(false) => Stage::Rejected,
-                Some(true) | None => Stage::Allowed,
+                Some(false) => HeardStage::Rejected,
+                Some(true) | None => HeardStage::Allowed,
             };
         }
     }
@@ -458,11 +458,12 @@ impl Turn {
     pub fn was_cancelled(&mut self, key: &str) {
         if let Some(call) = self.calls.get_mut(key) {
             call.stage = match call.stage {
-                Stage::Told => Stage::Told,
-                Stage::Allowed => Stage::Allowed,
-                Stage::Unsaid | Stage::Waiting(_) | Stage::Asked | Stage::Rejected => {
-                    Stage::Rejected
-                }
+                HeardStage::Told => HeardStage::Told,
+                HeardStage::Allowed => HeardStage::Allowed,
+                HeardStage::Unsaid
+                | HeardStage::Waiting(_)
+                | HeardStage::Asked
+                | HeardStage::Rejected => HeardStage::Rejected,
             };
         }
     }

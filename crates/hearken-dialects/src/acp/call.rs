@@ -28,7 +28,7 @@ const LONGEST_TITLE: usize = 512;
 
 /// How much the person has heard of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum HeardStage {
     /// Nothing, and it does not run.
     Unsaid,
     /// Nothing, and it runs, as its agent says; it is announced at this time.
@@ -49,7 +49,7 @@ pub struct Call {
     /// Its id in AAEP.
     pub key: String,
     /// How much the person has heard of it.
-    pub stage: Stage,
+    pub stage: HeardStage,
     /// Whether the person's last answer rejected it; it may have been announced by then.
     pub rejected: bool,
     /// How far it has got, as its agent says.
@@ -88,7 +88,7 @@ impl Call {
     pub fn new(key: &str) -> Self {
         Self {
             key: key.to_owned(),
-            stage: Stage::Unsaid,
+            stage: HeardStage::Unsaid,
             rejected: false,
             status: Status::Pending,
             edits: Vec::new(),
@@ -169,8 +169,12 @@ impl Call {
     /// Returns whether it runs, as its agent says, and is not announced yet.
     pub fn is_waiting(&self) -> bool {
         match self.stage {
-            Stage::Waiting(_) => true,
-            Stage::Unsaid | Stage::Asked | Stage::Allowed | Stage::Rejected | Stage::Told => false,
+            HeardStage::Waiting(_) => true,
+            HeardStage::Unsaid
+            | HeardStage::Asked
+            | HeardStage::Allowed
+            | HeardStage::Rejected
+            | HeardStage::Told => false,
         }
     }
 

@@ -19,7 +19,7 @@ use super::aside::{self, Asks, SideQuestion};
 use super::call::first;
 use super::client::{Acp, Ours, Phase};
 use super::ending::{closed, sentence};
-use super::settings::{Kind, News, ON, Setting};
+use super::settings::{Kind, ON, Setting, SettingChange};
 
 /// How many values are offered at a time: AAEP allows 32 choices, and two are ours.
 const MOST_AT_ONCE: usize = aside::MOST_CHOICES - 2;
@@ -28,12 +28,12 @@ const MOST_AT_ONCE: usize = aside::MOST_CHOICES - 2;
 #[derive(Debug)]
 pub(super) struct Changing {
     aside: SideQuestion,
-    step: Step,
+    step: ChangeStep,
 }
 
 /// The open question.
 #[derive(Debug, Clone)]
-enum Step {
+enum ChangeStep {
     /// Which of these settings to change.
     Which(Vec<String>),
     /// Which of these values to set.
@@ -55,11 +55,11 @@ impl Acp {
         for (setting, news) in self.settings.take(map) {
             match news {
                 // The initial mode: one sentence at most, and only if there is another mode.
-                News::There if setting.is_mode && setting.values.len() > 1 => {
+                SettingChange::There if setting.is_mode && setting.values.len() > 1 => {
                     self.tell_setting(&setting, out);
                 }
-                News::There => {}
-                News::Changed => self.tell_setting(&setting, out),
+                SettingChange::There => {}
+                SettingChange::Changed => self.tell_setting(&setting, out),
             }
         }
         let left_out = std::mem::take(&mut self.settings.left_out);
@@ -178,7 +178,7 @@ impl Acp {
         called.collect()
     }
 
-    fn ask_setting(&self, all: &[Setting]) -> (Step, Asks) {
+    fn ask_setting(&self, all: &[Setting]) -> (ChangeStep, Asks) {
         let words = &self.teller.words;
         let mut labels: Vec<String> = all
             .iter()
@@ -193,10 +193,10 @@ impl Acp {
         labels.push(first(words, "acp.set.nothing", &[]));
         let ids = all.iter().map(|setting| setting.id.clone()).collect();
         let question = first(words, "acp.set.which", &[]);
-        (Step::Which(ids), Asks::one_of(question, labels))
+        (ChangeStep::Which(ids), Asks::one_of(question, labels))
     }
 
-    fn ask_what(&self, setting: &Setting, from: usize) -> (Step, Asks) {
+    fn ask_what(&self, setting: &Setting, from: usize) -> (ChangeStep, Asks) {
         let words = &self.teller.words;
         let values = setting.values.iter().skip(from).take(MOST_AT_ONCE);
         let values: Vec<String> = values.map(|value| value.id.clone()).collect();
@@ -220,7 +220,7 @@ impl Acp {
         let args = [("name", name.as_str()), ("value", now.as_str())];
         let mut asks = Asks::one_of(first(words, "acp.set.what", &args), labels);
         asks.context.clone_from(&setting.says);
-        let step = Step::What {
+        let step = ChangeStep::What {
             setting: setting.id.clone(),
             values,
             from,
@@ -229,7 +229,7 @@ impl Acp {
         (step, asks)
     }
 
-    fn ask_whether(&self, setting: &Setting, value: &str) -> (Step, Asks) {
+    fn ask_whether(&self, setting: &Setting, value: &str) -> (ChangeStep, Asks) {
         let (name, said) = (
             self.setting_words(setting),
             self.value_words(setting, value),
@@ -241,7 +241,7 @@ impl Acp {
             false => "acp.set.sure",
         };
         let args = [("name", name.as_str()), ("value", &said), ("says", &says)];
-        let step = Step::Sure {
+        let step = ChangeStep::Sure {
             setting: setting.id.clone(),
             value: value.to_owned(),
         };
@@ -265,14 +265,14 @@ impl Acp {
             outcome: Ok(Receipt::Here),
         };
         let next = match changing.step.clone() {
-            Step::Which(ids) => {
+            ChangeStep::Which(ids) => {
                 let Some(at) = aside::place(answer).filter(|at| *at <= ids.len()) else {
                     return false;
                 };
                 let setting = ids.get(at).and_then(|id| self.settings.get(id));
                 setting.map(|setting| self.ask_what(setting, 0))
             }
-            Step::What {
+            ChangeStep::What {
                 setting,
                 values,
                 from,
@@ -293,7 +293,7 @@ impl Acp {
                     (Some(_) | None, _) => None,
                 }
             }
-            Step::Sure { setting, value } => {
+            ChangeStep::Sure { setting, value } => {
                 let Answer::Response(Response::YesNo(yes)) = answer else {
                     return false;
                 };

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply};
-use crate::rpc::{self, Asked, Id, Message, Text};
+use crate::rpc::{self, Id, Message, PendingRequests, Text};
 use crate::written::{self, Writer};
 use crate::{
     Carrier, Connection, Dialect, Earlier, Foreign, NoEvent, Numbers, Offered, Out, Start,
@@ -28,7 +28,7 @@ use crate::{
 use super::agent;
 use super::call;
 use super::changing::Changing;
-use super::earlier::{Keeps, Stage};
+use super::earlier::{Keeps, ResumeStage};
 use super::forms::Elicited;
 use super::options;
 use super::permission::{Permission, Sending};
@@ -87,7 +87,7 @@ pub struct Acp {
     pub(super) seed: u64,
     pub(super) listens: bool,
     pub(super) phase: Phase,
-    pub(super) asked: Asked<Ours>,
+    pub(super) asked: PendingRequests<Ours>,
     pub(super) ways_in: Vec<WayIn>,
     pub(super) signing: Signing,
     /// The id of the last request to sign in.
@@ -102,7 +102,7 @@ pub struct Acp {
     pub(super) wanted: Earlier,
     /// What the agent keeps of earlier conversations.
     pub(super) keeps: Keeps,
-    pub(super) earlier: Stage,
+    pub(super) earlier: ResumeStage,
     pub(super) turn: Option<Turn>,
     pub(super) held: VecDeque<String>,
     /// The latest prompt.
@@ -132,7 +132,7 @@ impl Acp {
             seed: start.seed,
             listens,
             phase: Phase::Unmet,
-            asked: Asked::default(),
+            asked: PendingRequests::default(),
             ways_in: Vec::new(),
             signing: Signing::Idle,
             signing_id: 0,
@@ -143,7 +143,7 @@ impl Acp {
             opened: VecDeque::new(),
             wanted: start.earlier,
             keeps: Keeps::default(),
-            earlier: Stage::Idle,
+            earlier: ResumeStage::Idle,
             turn: None,
             held: start.prompt.into_iter().collect(),
             prompted: String::new(),

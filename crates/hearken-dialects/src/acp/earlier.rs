@@ -67,18 +67,18 @@ pub(super) struct Kept {
 
 /// How far continuing a conversation has got.
 #[derive(Debug)]
-pub(super) enum Stage {
+pub(super) enum ResumeStage {
     /// Nothing is under way.
     Idle,
     /// The person is being asked which one.
-    Asked(Asked),
+    Asked(ResumeQuestion),
     /// The agent is opening it again.
     Reopening(Reopening),
 }
 
 /// The question of which conversation to continue.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ResumeQuestion {
     aside: SideQuestion,
     kept: Vec<Kept>,
     /// The choice in the answer under way.
@@ -144,7 +144,7 @@ impl Acp {
                 let kept = kept.remove(0);
                 let frame = self.opening(&kept);
                 self.send(frame, out);
-                self.earlier = Stage::Reopening(Reopening::new(kept));
+                self.earlier = ResumeStage::Reopening(Reopening::new(kept));
             }
             _ => self.ask_which(kept, now, out),
         }
@@ -185,7 +185,7 @@ impl Acp {
             let n = Word::Own(left_out.to_string());
             out.push(Out::Tell(Phrase::new("acp.earlier.left_out").with("n", n)));
         }
-        self.earlier = Stage::Asked(Asked {
+        self.earlier = ResumeStage::Asked(ResumeQuestion {
             aside,
             kept,
             chosen: None,
@@ -194,14 +194,14 @@ impl Acp {
 
     /// Returns the request that an answer from the person leads to, if it answers the question of which conversation.
     pub(super) fn chosen(&mut self, request: u64, token: &str, answer: &Answer) -> Option<String> {
-        let Stage::Asked(asked) = &self.earlier else {
+        let ResumeStage::Asked(asked) = &self.earlier else {
             return None;
         };
         let free = asked.aside.takes(token);
         let kept = asked.kept.get(aside::place(answer)?);
         let kept = kept.filter(|_| free)?.clone();
         let frame = self.opening(&kept);
-        if let Stage::Asked(asked) = &mut self.earlier {
+        if let ResumeStage::Asked(asked) = &mut self.earlier {
             asked.aside.sends(request);
             asked.chosen = Some(kept);
         }
@@ -210,7 +210,7 @@ impl Acp {
 
     /// Handles the delivery of that answer.
     pub(super) fn choice_went(&mut self, request: u64, went: bool, now: Now, out: &mut Vec<Out>) {
-        let Stage::Asked(asked) = &mut self.earlier else {
+        let ResumeStage::Asked(asked) = &mut self.earlier else {
             return;
         };
         if !asked.aside.went(request) {
@@ -218,8 +218,10 @@ impl Acp {
         }
         let chosen = asked.chosen.take();
         if let (true, Some(kept)) = (went, chosen)
-            && let Stage::Asked(asked) =
-                std::mem::replace(&mut self.earlier, Stage::Reopening(Reopening::new(kept)))
+            && let ResumeStage::Asked(asked) = std::mem::replace(
+                &mut self.earlier,
+                ResumeStage::Reopening(Reopening::new(kept)),
+            )
         {
             asked.aside.end(&mut self.teller, now, out);
         }
@@ -227,14 +229,14 @@ impl Acp {
 
     /// Handles the end of the agent.
     pub(super) fn leave_earlier(&mut self, now: Now, out: &mut Vec<Out>) {
-        if let Stage::Asked(asked) = std::mem::replace(&mut self.earlier, Stage::Idle) {
+        if let ResumeStage::Asked(asked) = std::mem::replace(&mut self.earlier, ResumeStage::Idle) {
             asked.aside.lose(&mut self.teller, now, out);
         }
     }
 
     /// Requests the chosen conversation once more; returns false if none was chosen.
     pub(super) fn open_again(&mut self, out: &mut Vec<Out>) -> bool {
-        let Stage::Reopening(opens) = &self.earlier else {
+        let ResumeStage::Reopening(opens) = &self.earlier else {
             return false;
         };
         let kept = opens.kept.clone();
@@ -245,7 +247,7 @@ impl Acp {
 
     /// Handles an update; returns whether it only repeats what was said before.
     pub(super) fn said_before(&mut self, update: &Update) -> bool {
-        let Stage::Reopening(opens) = &mut self.earlier else {
+        let ResumeStage::Reopening(opens) = &mut self.earlier else {
             return false;
         };
         match update {
@@ -268,7 +270,8 @@ impl Acp {
 
     /// Handles the news that an earlier conversation is open.
     pub(super) fn went_on(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
-        let Stage::Reopening(opens) = std::mem::replace(&mut self.earlier, Stage::Idle) else {
+        let ResumeStage::Reopening(opens) = std::mem::replace(&mut self.earlier, ResumeStage::Idle)
+        else {
             return;
         };
         let n = if opens.prompts == 0 {

@@ -10,7 +10,7 @@ use crate::protocol::Now;
 use crate::written;
 use crate::{Out, Words};
 
-use super::call::Stage;
+use super::call::HeardStage;
 use super::turn::{EventContext, Turn};
 
 /// How many edited files are named at the end; the others are only counted.
@@ -71,7 +71,7 @@ impl Turn {
         let running: Vec<String> = self
             .calls
             .iter()
-            .filter(|(_, call)| call.stage == Stage::Told)
+            .filter(|(_, call)| call.stage == HeardStage::Told)
             .map(|(key, _)| key.clone())
             .collect();
         for key in running {

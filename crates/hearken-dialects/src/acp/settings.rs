@@ -86,7 +86,7 @@ pub struct Settings {
 
 /// What is new about a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub enum SettingChange {
     /// It was unknown before.
     There,
     /// Its value has changed.
@@ -95,7 +95,7 @@ pub enum News {
 
 impl Settings {
     /// Applies a message; returns the settings that are new or have changed.
-    pub fn take(&mut self, map: &Map<String, Value>) -> Vec<(Setting, News)> {
+    pub fn take(&mut self, map: &Map<String, Value>) -> Vec<(Setting, SettingChange)> {
         let options = map.get("configOptions").and_then(Value::as_array);
         let mut all = match options {
             Some(list) => {
@@ -123,8 +123,8 @@ impl Settings {
         let news = self.all.iter().filter_map(|setting| {
             let before = before.iter().find(|it| it.id == setting.id);
             let news = match before {
-                None => News::There,
-                Some(before) if before.now != setting.now => News::Changed,
+                None => SettingChange::There,
+                Some(before) if before.now != setting.now => SettingChange::Changed,
                 Some(_) => return None,
             };
             Some((setting.clone(), news))

@@ -18,7 +18,7 @@ use crate::protocol::{Attached, Now, PlanStage, PlanStep};
 use crate::written::{self, Writer};
 use crate::{Out, Words};
 
-use super::call::{self, Call, GRACE, Stage};
+use super::call::{self, Call, GRACE, HeardStage};
 use super::ending::{End, sentence};
 use super::permission::Permission;
 use super::read::{CallNews, Status, Update};
@@ -296,9 +296,12 @@ impl Turn {
             return;
         };
         match call.stage {
-            Stage::Unsaid => call.stage = Stage::Waiting(now.monotonic + GRACE),
-            Stage::Allowed => self.tell_call(key, teller, now, out),
-            Stage::Waiting(_) | Stage::Asked | Stage::Rejected | Stage::Told => {}
+            HeardStage::Unsaid => call.stage = HeardStage::Waiting(now.monotonic + GRACE),
+            HeardStage::Allowed => self.tell_call(key, teller, now, out),
+            HeardStage::Waiting(_)
+            | HeardStage::Asked
+            | HeardStage::Rejected
+            | HeardStage::Told => {}
         }
     }
 
@@ -313,7 +316,7 @@ impl Turn {
         let Some(call) = self.calls.get_mut(key) else {
             return;
         };
-        call.stage = Stage::Told;
+        call.stage = HeardStage::Told;
         // The turn went on after the rejection.
         self.rejected = false;
         let attached = Attached {
@@ -335,12 +338,12 @@ impl Turn {
         };
         let (stage, worked) = (call.stage, call.status == Status::Completed);
         let is_known = call.status != Status::Ended;
-        if stage == Stage::Rejected && !worked {
+        if stage == HeardStage::Rejected && !worked {
             // The person rejected it, and knows.
             self.forget(key);
             return;
         }
-        if matches!(stage, Stage::Unsaid | Stage::Waiting(_))
+        if matches!(stage, HeardStage::Unsaid | HeardStage::Waiting(_))
             && let Some(plan) = call.wrote_down()
         {
             let plan = plan.to_vec();
@@ -351,7 +354,7 @@ impl Turn {
             self.planned(plan, teller, now, out);
             return self.enter("thinking", teller, now, out);
         }
-        if stage != Stage::Told {
+        if stage != HeardStage::Told {
             self.tell_call(key, teller, now, out);
         }
         let Some(call) = self.calls.get(key) else {
@@ -417,8 +420,8 @@ impl Turn {
     ) -> Option<String> {
         let call = self.calls.get(key)?;
         // A person who rejected it here knows.
-        let is_known = call.rejected || call.stage == Stage::Rejected;
-        let (is_told, title) = (call.stage == Stage::Told, call.title());
+        let is_known = call.rejected || call.stage == HeardStage::Rejected;
+        let (is_told, title) = (call.stage == HeardStage::Told, call.title());
         if is_told {
             self.leave_open(key, teller, now, out);
             self.enter("thinking", teller, now, out);
@@ -468,22 +471,26 @@ impl Turn {
     /// Returns when time next matters.
     pub fn deadline(&self) -> Option<Duration> {
         let calls = self.calls.values().filter_map(|call| match call.stage {
-            Stage::Waiting(until) => Some(until),
-            Stage::Unsaid | Stage::Asked | Stage::Allowed | Stage::Rejected | Stage::Told => None,
+            HeardStage::Waiting(until) => Some(until),
+            HeardStage::Unsaid
+            | HeardStage::Asked
+            | HeardStage::Allowed
+            | HeardStage::Rejected
+            | HeardStage::Told => None,
         });
         calls.chain(self.quiet_at()).min()
     }
 
     /// Returns when it ends for lack of news.
     fn quiet_at(&self) -> Option<Duration> {
-        let busy = self.asking.is_some() || self.calls.values().any(|it| it.stage == Stage::Told);
+        let busy =
+            self.asking.is_some() || self.calls.values().any(|it| it.stage == HeardStage::Told);
         (!self.prompted && !busy).then(|| self.heard + QUIET)
     }
 
     /// Handles the passing of time.
     pub fn tick(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
-        let due =
-            |call: &Call| matches!(call.stage, Stage::Waiting(until) if until <= now.monotonic);
+        let due = |call: &Call| matches!(call.stage, HeardStage::Waiting(until) if until <= now.monotonic);
         let due = self.calls.iter().filter(|(_, call)| due(call));
         let due: Vec<String> = due.map(|(key, _)| key.clone()).collect();
         for key in due {

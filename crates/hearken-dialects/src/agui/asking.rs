@@ -40,7 +40,7 @@ const CANCELLED: &str = "__agui_cancelled__";
 
 /// The form of the interrupts, and of the answers to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum InterruptForm {
     /// The form that the protocol defines.
     Typed,
     /// LangGraph's default form.
@@ -49,8 +49,8 @@ pub enum Way {
 
 /// What the person is asked before the run goes on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
-    way: Way,
+pub struct Interruption {
+    way: InterruptForm,
     interrupts: Vec<Interrupt>,
     /// The questions, each with its interrupt and its answer.
     items: Vec<Item>,
@@ -85,9 +85,9 @@ pub enum Then {
     Unfit,
 }
 
-impl Asked {
+impl Interruption {
     /// Collects the interrupts of a run; `None` if any cannot be asked, or not be told apart from another.
-    pub fn new(way: Way, interrupts: Vec<Interrupt>) -> Option<Self> {
+    pub fn new(way: InterruptForm, interrupts: Vec<Interrupt>) -> Option<Self> {
         let mut items = Vec::new();
         for (of, interrupt) in interrupts.iter().enumerate() {
             items.extend(interrupt.wants.iter().map(|wants| Item {
@@ -127,8 +127,8 @@ impl Asked {
     /// Returns whether the person can close an interrupt without an answer in a form that the endpoint understands.
     fn can_cancel(&self, of: usize) -> bool {
         match self.way {
-            Way::Typed => true,
-            Way::Older => self.interrupts.get(of).is_some_and(|it| !it.id.is_empty()),
+            InterruptForm::Typed => true,
+            InterruptForm::Older => self.interrupts.get(of).is_some_and(|it| !it.id.is_empty()),
         }
     }
 
@@ -149,7 +149,7 @@ impl Asked {
     pub fn question(
         &self,
         name: &str,
-        known: &dyn Fn(&str) -> Known,
+        known: &dyn Fn(&str) -> HeardExtent,
         words: &Words,
     ) -> Option<(Permission, Option<CallNews>, bool)> {
         let item = self.items.get(name.parse::<usize>().ok()?)?;
@@ -339,7 +339,7 @@ impl Asked {
             answers.push((self.interrupts.get(of)?.id.as_str(), self.payload(of)?));
         }
         match self.way {
-            Way::Typed => {
+            InterruptForm::Typed => {
                 let entries = answers.into_iter().map(|(id, payload)| match payload {
                     Some(payload) => {
                         json!({"interruptId": id, "status": "resolved", "payload": payload})
@@ -348,7 +348,7 @@ impl Asked {
                 });
                 members.insert("resume".to_owned(), entries.collect());
             }
-            Way::Older => {
+            InterruptForm::Older => {
                 let value = |(id, payload): (&str, Option<Value>)| {
                     payload.unwrap_or_else(|| json!({CANCELLED: true, "interrupt_id": id}))
                 };
@@ -381,7 +381,7 @@ fn as_read(value: Value) -> Value {
 
 /// How much was heard of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known {
+pub enum HeardExtent {
     /// Nothing.
     No,
     /// Everything, including all arguments.
@@ -395,16 +395,16 @@ fn news(
     interrupt: &Interrupt,
     consent: &Consent,
     name: &str,
-    known: &dyn Fn(&str) -> Known,
+    known: &dyn Fn(&str) -> HeardExtent,
 ) -> (CallNews, bool) {
     let heard = interrupt.call.as_deref().map(|call| (call, known(call)));
-    if let Some((call, heard @ (Known::Whole | Known::Cut))) = heard {
+    if let Some((call, heard @ (HeardExtent::Whole | HeardExtent::Cut))) = heard {
         let news = CallNews {
             id: call.to_owned(),
             status: Some(Status::Pending),
             ..CallNews::default()
         };
-        return (news, heard == Known::Whole);
+        return (news, heard == HeardExtent::Whole);
     }
     let said = one_line(&interrupt.message);
     let mut news = CallNews {

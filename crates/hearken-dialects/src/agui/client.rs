@@ -13,7 +13,7 @@ use crate::protocol::{Now, Reply};
 use crate::written::{self, Agent, Writer};
 use crate::{Carrier, Connection, Dialect, Out, Start, WhenLeft, Wish};
 
-use super::asking::Asked;
+use super::asking::Interruption;
 use super::history::History;
 use super::interrupt::Interrupt;
 use super::shared::Shared;
@@ -84,7 +84,7 @@ pub struct Agui {
     /// The name of the last message sent.
     pub(super) asked_as: String,
     pub(super) held: VecDeque<String>,
-    pub(super) asked: Option<Asked>,
+    pub(super) asked: Option<Interruption>,
     /// When the open questions expire.
     pub(super) expires: Option<Duration>,
     /// The interrupts of this run in LangGraph's form.

@@ -13,7 +13,7 @@ use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply};
 use crate::{Out, Over};
 
-use super::asking::{Asked, Then, Way};
+use super::asking::{InterruptForm, Interruption, Then};
 use super::client::{Agui, Going};
 use super::interrupt::Interrupt;
 
@@ -21,7 +21,7 @@ impl Agui {
     /// Handles the interrupts that ended a run, and asks about them.
     pub(super) fn interrupted(
         &mut self,
-        way: Way,
+        way: InterruptForm,
         interrupts: Option<Vec<Interrupt>>,
         now: Now,
         out: &mut Vec<Out>,
@@ -29,7 +29,7 @@ impl Agui {
         if self.turn.is_none() {
             self.begin(None, now, out);
         }
-        let Some(asked) = interrupts.and_then(|all| Asked::new(way, all)) else {
+        let Some(asked) = interrupts.and_then(|all| Interruption::new(way, all)) else {
             out.push(Out::Tell(Phrase::new("agui.unasked")));
             self.history.breaks_off();
             return self.end(End::Lost("agui.end.unasked"), now, out);
@@ -179,7 +179,7 @@ impl Agui {
             };
             let known = turn.calls.get(&call::key(&id));
             // A call that was allowed runs now.
-            if known.is_some_and(|it| it.stage == call::Stage::Allowed) {
+            if known.is_some_and(|it| it.stage == call::HeardStage::Allowed) {
                 let news = CallNews {
                     id,
                     status: Some(Status::InProgress),

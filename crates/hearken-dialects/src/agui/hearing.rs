@@ -19,10 +19,10 @@ use crate::link::{Phrase, Word};
 use crate::protocol::{CallOutput, Now};
 use crate::{Foreign, NoEvent, Out};
 
-use super::asking::{self, Known, Way};
+use super::asking::{self, HeardExtent, InterruptForm};
 use super::client::{Agui, Gathered, Line};
 use super::interrupt;
-use super::read::{self, News, Outcome};
+use super::read::{self, AguiEvent, Outcome};
 
 /// How many unknown kinds of events are reported, each once.
 const MOST_UNKNOWN: usize = 64;
@@ -50,7 +50,7 @@ impl Agui {
             }
         }
         match news {
-            News::Begins(words) => {
+            AguiEvent::Begins(words) => {
                 if self.listens {
                     self.end(End::Lost("agui.end.unsaid"), now, out);
                     self.begin(words.as_deref(), now, out);
@@ -58,41 +58,41 @@ impl Agui {
                 self.older.clear();
                 return;
             }
-            News::Ended(outcome) => return self.ended(outcome, now, out),
-            News::Failed(words) => return self.failed(words, now, out),
-            News::State(value) => {
+            AguiEvent::Ended(outcome) => return self.ended(outcome, now, out),
+            AguiEvent::Failed(words) => return self.failed(words, now, out),
+            AguiEvent::State(value) => {
                 if self.shared.set(value) {
                     out.push(Out::Tell(Phrase::new("agui.state_lost")));
                 }
                 return;
             }
-            News::Changes(changes) => {
+            AguiEvent::Changes(changes) => {
                 if self.shared.change(&changes) {
                     out.push(Out::Tell(Phrase::new("agui.state_lost")));
                 }
                 return;
             }
-            News::Interrupts { value, id } => {
+            AguiEvent::Interrupts { value, id } => {
                 if self.older.len() < MOST_OLDER {
                     self.older.push(interrupt::older(&value, id));
                 }
                 return;
             }
-            News::Custom(name) => return self.told_once("agui.custom", name, out),
-            News::Unknown(kind) => return self.told_once("acp.unknown", kind, out),
-            News::Quiet => return,
-            News::Step(_)
-            | News::Reopening { .. }
-            | News::Says { .. }
-            | News::Calls { .. }
-            | News::Called(_)
-            | News::CallOutput { .. }
-            | News::Thinks(_)
-            | News::Sealed { .. }
-            | News::Messages(_)
-            | News::Shows(_)
-            | News::Helper(_)
-            | News::HelperFailed(_) => {}
+            AguiEvent::Custom(name) => return self.told_once("agui.custom", name, out),
+            AguiEvent::Unknown(kind) => return self.told_once("acp.unknown", kind, out),
+            AguiEvent::Quiet => return,
+            AguiEvent::Step(_)
+            | AguiEvent::Reopening { .. }
+            | AguiEvent::Says { .. }
+            | AguiEvent::Calls { .. }
+            | AguiEvent::Called(_)
+            | AguiEvent::CallOutput { .. }
+            | AguiEvent::Thinks(_)
+            | AguiEvent::Sealed { .. }
+            | AguiEvent::Messages(_)
+            | AguiEvent::Shows(_)
+            | AguiEvent::Helper(_)
+            | AguiEvent::HelperFailed(_) => {}
         }
         if self.turn.is_none() && self.listens {
             self.begin(None, now, out);
@@ -120,27 +120,27 @@ impl Agui {
         Some((self.turn.as_mut()?, &mut self.teller))
     }
 
-    fn hears(&mut self, news: News, by: Option<&str>, now: Now, out: &mut Vec<Out>) {
+    fn hears(&mut self, news: AguiEvent, by: Option<&str>, now: Now, out: &mut Vec<Out>) {
         match news {
-            News::Reopening { message, is_agents } => {
+            AguiEvent::Reopening { message, is_agents } => {
                 if by.is_none() {
                     self.message = Some((message, is_agents));
                 }
             }
-            News::Says {
+            AguiEvent::Says {
                 message,
                 is_agents,
                 text,
             } if by.is_none() => self.says(message, is_agents, text, now, out),
-            News::Thinks(thought) if by.is_none() => {
+            AguiEvent::Thinks(thought) if by.is_none() => {
                 if let Some((message, more)) = thought {
                     self.history.says(&message, "reasoning", &more);
                 }
                 self.update(Update::Thinks, now, out);
             }
             // A subagent's words and thoughts are for the agent.
-            News::Says { .. } | News::Thinks(_) => {}
-            News::Calls {
+            AguiEvent::Says { .. } | AguiEvent::Thinks(_) => {}
+            AguiEvent::Calls {
                 call,
                 tool,
                 message,
@@ -162,8 +162,8 @@ impl Agui {
                 }
                 self.call = Some(call);
             }
-            News::Called(call) => self.called(&call, now, out),
-            News::CallOutput {
+            AguiEvent::Called(call) => self.called(&call, now, out),
+            AguiEvent::CallOutput {
                 call,
                 message,
                 content,
@@ -173,33 +173,33 @@ impl Agui {
                 }
                 self.brought(&call, &content, now, out);
             }
-            News::Sealed { of, value } => self.history.sealed(&of, &value),
-            News::Messages(messages) => self.messages(messages, now, out),
-            News::Step(step) => {
+            AguiEvent::Sealed { of, value } => self.history.sealed(&of, &value),
+            AguiEvent::Messages(messages) => self.messages(messages, now, out),
+            AguiEvent::Step(step) => {
                 if let Some((turn, teller)) = self.told().filter(|_| is_named(&step)) {
                     turn.does(&step, teller, now, out);
                 }
             }
-            News::Shows(kind) => self.told_once("agui.activity", kind, out),
-            News::Helper(name) => {
+            AguiEvent::Shows(kind) => self.told_once("agui.activity", kind, out),
+            AguiEvent::Helper(name) => {
                 let name = Word::Name(name);
                 out.push(Out::Detail(Phrase::new("agui.helper").with("name", name)));
             }
-            News::HelperFailed(words) => {
+            AguiEvent::HelperFailed(words) => {
                 let words = Word::Agent(words);
                 out.push(Out::Tell(
                     Phrase::new("agui.helper_failed").with("words", words),
                 ));
             }
-            News::Begins(_)
-            | News::Ended(_)
-            | News::Failed(_)
-            | News::State(_)
-            | News::Changes(_)
-            | News::Interrupts { .. }
-            | News::Custom(_)
-            | News::Unknown(_)
-            | News::Quiet => {}
+            AguiEvent::Begins(_)
+            | AguiEvent::Ended(_)
+            | AguiEvent::Failed(_)
+            | AguiEvent::State(_)
+            | AguiEvent::Changes(_)
+            | AguiEvent::Interrupts { .. }
+            | AguiEvent::Custom(_)
+            | AguiEvent::Unknown(_)
+            | AguiEvent::Quiet => {}
         }
     }
 
@@ -351,13 +351,13 @@ impl Agui {
     }
 
     /// Returns how much was heard of a call of this turn.
-    pub(super) fn known(&self, call: &str) -> Known {
+    pub(super) fn known(&self, call: &str) -> HeardExtent {
         let told = self.turn.as_ref();
         let told = told.is_some_and(|turn| turn.calls.contains_key(&call::key(call)));
         match self.calls.get(call) {
-            Some(known) if told && known.is_whole && !known.is_cut => Known::Whole,
-            Some(_) if told => Known::Cut,
-            Some(_) | None => Known::No,
+            Some(known) if told && known.is_whole && !known.is_cut => HeardExtent::Whole,
+            Some(_) if told => HeardExtent::Cut,
+            Some(_) | None => HeardExtent::No,
         }
     }
 
@@ -374,10 +374,10 @@ impl Agui {
                     .filter_map(interrupt::typed)
                     .collect();
                 let all = (interrupts.len() == values.len()).then_some(interrupts);
-                self.interrupted(Way::Typed, all, now, out);
+                self.interrupted(InterruptForm::Typed, all, now, out);
             }
             Outcome::Done if !older.is_empty() => {
-                self.interrupted(Way::Older, Some(older), now, out)
+                self.interrupted(InterruptForm::Older, Some(older), now, out)
             }
             Outcome::Done if stopped => self.end(End::Stopped { wanted: true }, now, out),
             Outcome::Done => self.end(End::Done, now, out),

@@ -16,7 +16,7 @@ const LONGEST_WORDS: usize = 4000;
 
 /// An event.
 #[derive(Debug, Clone, PartialEq)]
-pub enum News {
+pub enum AguiEvent {
     /// A run begins; with its prompt, if the event repeats it.
     Begins(Option<String>),
     /// A run has ended.
@@ -130,7 +130,7 @@ pub fn is_event(text: &str) -> bool {
 }
 
 /// Reads an event, with the subagent that it is from, if any; `None` if it is not an event.
-pub fn event(frame: &str) -> Option<(News, Option<String>)> {
+pub fn event(frame: &str) -> Option<(AguiEvent, Option<String>)> {
     let map = object(frame)?;
     let kind = text(&map, "type")?;
     let by = name(&map, "subagentRunId");
@@ -148,37 +148,39 @@ fn list(map: &Map<String, Value>, key: &str) -> Vec<Value> {
     list.cloned().unwrap_or_default()
 }
 
-fn news(kind: &str, map: &Map<String, Value>) -> News {
+fn news(kind: &str, map: &Map<String, Value>) -> AguiEvent {
     let said = |key: &str| text(map, key).unwrap_or_default().to_owned();
     let words = |key: &str| cut(text(map, key).unwrap_or_default(), LONGEST_WORDS);
     let role = || text(map, "role").map(|role| role == "assistant");
-    let unread = || News::Unknown(cut(kind, LONGEST_NAME));
+    let unread = || AguiEvent::Unknown(cut(kind, LONGEST_NAME));
     match kind {
-        "RUN_STARTED" => News::Begins(map.get("input").and_then(asked)),
-        "RUN_FINISHED" => News::Ended(outcome(map)),
-        "RUN_ERROR" => News::Failed(words("message")),
-        "STEP_STARTED" => News::Step(cut(text(map, "stepName").unwrap_or_default(), LONGEST_NAME)),
+        "RUN_STARTED" => AguiEvent::Begins(map.get("input").and_then(asked)),
+        "RUN_FINISHED" => AguiEvent::Ended(outcome(map)),
+        "RUN_ERROR" => AguiEvent::Failed(words("message")),
+        "STEP_STARTED" => {
+            AguiEvent::Step(cut(text(map, "stepName").unwrap_or_default(), LONGEST_NAME))
+        }
         "TEXT_MESSAGE_START" => match name(map, "messageId") {
-            Some(message) => News::Reopening {
+            Some(message) => AguiEvent::Reopening {
                 message,
                 is_agents: role().unwrap_or(true),
             },
             None => unread(),
         },
-        "TEXT_MESSAGE_CONTENT" | "TEXT_MESSAGE_CHUNK" => News::Says {
+        "TEXT_MESSAGE_CONTENT" | "TEXT_MESSAGE_CHUNK" => AguiEvent::Says {
             message: name(map, "messageId"),
             is_agents: role(),
             text: said("delta"),
         },
-        "TOOL_CALL_START" | "TOOL_CALL_ARGS" | "TOOL_CALL_CHUNK" => News::Calls {
+        "TOOL_CALL_START" | "TOOL_CALL_ARGS" | "TOOL_CALL_CHUNK" => AguiEvent::Calls {
             call: name(map, "toolCallId"),
             tool: name(map, "toolCallName"),
             message: name(map, "parentMessageId"),
             piece: said("delta"),
         },
-        "TOOL_CALL_END" => name(map, "toolCallId").map_or_else(unread, News::Called),
+        "TOOL_CALL_END" => name(map, "toolCallId").map_or_else(unread, AguiEvent::Called),
         "TOOL_CALL_RESULT" => match name(map, "toolCallId") {
-            Some(call) => News::CallOutput {
+            Some(call) => AguiEvent::CallOutput {
                 message: name(map, "messageId").unwrap_or_else(|| call.clone()),
                 call,
                 content: map.get("content").cloned().unwrap_or(Value::Null),
@@ -187,39 +189,39 @@ fn news(kind: &str, map: &Map<String, Value>) -> News {
         },
         "REASONING_MESSAGE_CONTENT" | "REASONING_MESSAGE_CHUNK" => {
             let message = name(map, "messageId");
-            News::Thinks(message.map(|message| (message, said("delta"))))
+            AguiEvent::Thinks(message.map(|message| (message, said("delta"))))
         }
         "REASONING_START"
         | "REASONING_MESSAGE_START"
         | "THINKING_START"
         | "THINKING_TEXT_MESSAGE_START"
-        | "THINKING_TEXT_MESSAGE_CONTENT" => News::Thinks(None),
+        | "THINKING_TEXT_MESSAGE_CONTENT" => AguiEvent::Thinks(None),
         "REASONING_ENCRYPTED_VALUE" => match name(map, "entityId") {
-            Some(of) => News::Sealed {
+            Some(of) => AguiEvent::Sealed {
                 of,
                 value: said("encryptedValue"),
             },
-            None => News::Quiet,
+            None => AguiEvent::Quiet,
         },
-        "MESSAGES_SNAPSHOT" => News::Messages(list(map, "messages")),
-        "STATE_SNAPSHOT" => News::State(map.get("snapshot").cloned().unwrap_or(Value::Null)),
-        "STATE_DELTA" => News::Changes(list(map, "delta")),
-        "ACTIVITY_SNAPSHOT" => News::Shows(cut(
+        "MESSAGES_SNAPSHOT" => AguiEvent::Messages(list(map, "messages")),
+        "STATE_SNAPSHOT" => AguiEvent::State(map.get("snapshot").cloned().unwrap_or(Value::Null)),
+        "STATE_DELTA" => AguiEvent::Changes(list(map, "delta")),
+        "ACTIVITY_SNAPSHOT" => AguiEvent::Shows(cut(
             text(map, "activityType").unwrap_or_default(),
             LONGEST_NAME,
         )),
         "CUSTOM" => match text(map, "name") {
-            Some("on_interrupt") => News::Interrupts {
+            Some("on_interrupt") => AguiEvent::Interrupts {
                 value: opened(map.get("value").unwrap_or(&Value::Null)),
                 id: interrupt_id(map.get("rawEvent")),
             },
-            Some(name) => News::Custom(cut(name, LONGEST_NAME)),
+            Some(name) => AguiEvent::Custom(cut(name, LONGEST_NAME)),
             None => unread(),
         },
         "SUBAGENT_STARTED" => {
-            News::Helper(cut(text(map, "name").unwrap_or_default(), LONGEST_NAME))
+            AguiEvent::Helper(cut(text(map, "name").unwrap_or_default(), LONGEST_NAME))
         }
-        "SUBAGENT_ERROR" => News::HelperFailed(words("message")),
+        "SUBAGENT_ERROR" => AguiEvent::HelperFailed(words("message")),
         "TEXT_MESSAGE_END"
         | "STEP_FINISHED"
         | "REASONING_END"
@@ -228,7 +230,7 @@ fn news(kind: &str, map: &Map<String, Value>) -> News {
         | "THINKING_TEXT_MESSAGE_END"
         | "ACTIVITY_DELTA"
         | "SUBAGENT_FINISHED"
-        | "RAW" => News::Quiet,
+        | "RAW" => AguiEvent::Quiet,
         _ => unread(),
     }
 }
@@ -307,14 +309,15 @@ mod tests {
     fn an_interrupt_of_the_older_form_is_taken_out_of_its_text() {
         let event =
             r#"{"type":"CUSTOM","name":"on_interrupt","value":"{\"a\":1}","rawEvent":{"id":"i"}}"#;
-        let wanted = News::Interrupts {
+        let wanted = AguiEvent::Interrupts {
             value: serde_json::json!({"a": 1}),
             id: Some("i".to_owned()),
         };
         assert_eq!(self::event(event), Some((wanted, None)));
         for (value, wanted) in [("\"Go on?\"", "Go on?"), ("\"{not json\"", "{not json")] {
             let event = format!(r#"{{"type":"CUSTOM","name":"on_interrupt","value":{value}}}"#);
-            let Some((News::Interrupts { value, id: None }, None)) = self::event(&event) else {
+            let Some((AguiEvent::Interrupts { value, id: None }, None)) = self::event(&event)
+            else {
                 panic!("{event}");
             };
             assert_eq!(value, wanted);
@@ -328,7 +331,7 @@ mod tests {
         let unnamed = event(r#"{"type":"TOOL_CALL_END"}"#);
         assert_eq!(
             unnamed,
-            Some((News::Unknown("TOOL_CALL_END".to_owned()), None))
+            Some((AguiEvent::Unknown("TOOL_CALL_END".to_owned()), None))
         );
     }
 }

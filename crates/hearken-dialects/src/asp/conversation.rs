@@ -30,7 +30,7 @@ use super::words::Performative;
 const NAME: &str = "asp";
 /// How much AAEP has heard of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum HeardExtent {
     /// Nothing yet.
     Nothing,
     /// The session is running.
@@ -52,7 +52,7 @@ pub struct Conversation {
     pub(super) words: Words,
     /// Whether the person can resolve an escalation from here.
     pub(super) answerable: bool,
-    pub(super) heard: Heard,
+    pub(super) heard: HeardExtent,
     /// The state last reported to AAEP.
     pub(super) said: String,
     /// The subject, from the last message that stated one.
@@ -85,7 +85,7 @@ impl Conversation {
             session,
             words,
             answerable,
-            heard: Heard::Nothing,
+            heard: HeardExtent::Nothing,
             said: "idle".to_owned(),
             about: String::new(),
             departed: BTreeSet::new(),
@@ -94,7 +94,7 @@ impl Conversation {
 
     /// Returns whether the session has ended and can be forgotten.
     pub fn is_over(&self) -> bool {
-        self.heard == Heard::Over
+        self.heard == HeardExtent::Over
     }
 
     /// Returns an id for one of our messages: a UUID of version 7, built from the time and the seed.
@@ -157,7 +157,7 @@ impl Conversation {
         };
         let Some(taken) = self.negotiation.told(state, now, &mut notes) else {
             // The first thing heard may be that the session is escalated.
-            if self.heard == Heard::Nothing && state == State::Escalated {
+            if self.heard == HeardExtent::Nothing && state == State::Escalated {
                 self.escalate(None, now, out);
             }
             return;
@@ -211,7 +211,7 @@ impl Conversation {
             to: Some("probably FAILED"),
         }));
         // A question has its own countdown and reports itself that it is probably over.
-        if self.heard == Heard::Running && self.question.is_none() {
+        if self.heard == HeardExtent::Running && self.question.is_none() {
             let fields = self.sentence(told::expired(expired.timeout), &[]);
             let said = self.said.clone();
             self.change(&said, fields, false, now, out);
@@ -229,17 +229,17 @@ impl Conversation {
         now: Now,
         out: &mut Vec<Out>,
     ) {
-        if self.heard == Heard::Over {
+        if self.heard == HeardExtent::Over {
             return;
         }
         let to = taken.step.map(|step| step.to);
         match to {
             Some(State::Closed | State::Failed) => self.end(key, args, message, taken, now, out),
             Some(State::Escalated) => self.escalate(message, now, out),
-            Some(State::Invited) if self.heard == Heard::Nothing => {
+            Some(State::Invited) if self.heard == HeardExtent::Nothing => {
                 let fields = self.sentence(key, &args.pairs());
                 self.event("session.started", fields, now, out);
-                self.heard = Heard::Running;
+                self.heard = HeardExtent::Running;
             }
             Some(
                 State::Idle
@@ -281,7 +281,7 @@ impl Conversation {
             self.change("handing_off", Map::new(), false, now, out);
         }
         self.question = None;
-        self.heard = Heard::Over;
+        self.heard = HeardExtent::Over;
         let mut fields = self.sentence(key, &args.pairs());
         let failed = taken.step.is_some_and(|step| step.to == State::Failed);
         let withdrawn = message.is_some_and(|it| it.performative == Some(Performative::Withdraw));
@@ -309,7 +309,7 @@ impl Conversation {
         now: Now,
         out: &mut Vec<Out>,
     ) {
-        self.heard = Heard::Running;
+        self.heard = HeardExtent::Running;
         fields.insert("from_state".to_owned(), self.said.as_str().into());
         fields.insert("to_state".to_owned(), to.into());
         if critical {

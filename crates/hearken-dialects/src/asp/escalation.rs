@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::Out;
 use crate::protocol::Now;
 
-use super::conversation::{Conversation, Heard, put};
+use super::conversation::{Conversation, HeardExtent, put};
 use super::message::Message;
 use super::session::Standing;
 use super::told;
@@ -79,7 +79,7 @@ impl Conversation {
 
     /// Announces an escalation, and asks how the session should go on.
     pub(super) fn escalate(&mut self, message: Option<&Message>, now: Now, out: &mut Vec<Out>) {
-        self.heard = Heard::Running;
+        self.heard = HeardExtent::Running;
         if self.said == "awaiting_input" {
             // If only the server had reported it, this is the sender's own message; otherwise it is a second
             // escalation.

@@ -52,11 +52,11 @@ struct Sending {
     /// The message as it appears in the session; `None` if a handler sends it.
     message: Option<Message>,
     text: String,
-    stage: Stage,
+    stage: SessionStage,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum SessionStage {
     /// Nothing is known of it yet.
     Leaving,
     /// It was written; the server's acknowledgement is awaited until then.
@@ -202,7 +202,7 @@ impl Asp {
                 // It names no message, so it proves nothing about a message of ours that was written.
                 let complains = Fault::Other(Cause::Complaint);
                 self.settle(
-                    |sending| matches!(sending.stage, Stage::Written(_)),
+                    |sending| matches!(sending.stage, SessionStage::Written(_)),
                     Err(Undelivered::Unknown(complains)),
                     now,
                     out,
@@ -304,8 +304,8 @@ impl Asp {
     ) {
         let mut settled = Vec::new();
         for sending in &mut self.sending {
-            if sending.stage != Stage::Kept && which(sending) {
-                sending.stage = Stage::Kept;
+            if sending.stage != SessionStage::Kept && which(sending) {
+                sending.stage = SessionStage::Kept;
                 settled.push(sending.clone());
             }
         }
@@ -335,8 +335,8 @@ impl Asp {
         let waits = self.framed && *outcome == Ok(Receipt::Written);
         if waits {
             for sending in &mut self.sending {
-                if sending.request == request && sending.stage == Stage::Leaving {
-                    sending.stage = Stage::Written(now.monotonic + ACK_WAIT);
+                if sending.request == request && sending.stage == SessionStage::Leaving {
+                    sending.stage = SessionStage::Written(now.monotonic + ACK_WAIT);
                 }
             }
             return;
@@ -375,12 +375,14 @@ impl Asp {
         out: &mut Vec<Out>,
     ) {
         let same = |sending: &&mut Sending| {
-            sending.token == token && sending.decision == decision && sending.stage == Stage::Kept
+            sending.token == token
+                && sending.decision == decision
+                && sending.stage == SessionStage::Kept
         };
         // The identical message is sent again, so that it cannot count as a second decision.
         if let Some(sending) = self.sending.iter_mut().find(same) {
             sending.request = request;
-            sending.stage = Stage::Leaving;
+            sending.stage = SessionStage::Leaving;
             let text = sending.text.clone();
             out.push(self.out(request, text));
             return;
@@ -444,7 +446,7 @@ impl Asp {
             decision,
             message,
             text: text.clone(),
-            stage: Stage::Leaving,
+            stage: SessionStage::Leaving,
         });
         out.push(self.out(request, text));
     }
@@ -456,7 +458,7 @@ impl Asp {
         }
         let unknown = Err(Undelivered::Unknown(Fault::Closed));
         self.settle(
-            |sending| matches!(sending.stage, Stage::Written(_)),
+            |sending| matches!(sending.stage, SessionStage::Written(_)),
             unknown,
             now,
             out,
@@ -553,7 +555,7 @@ impl Dialect for Asp {
         for followed in self.sessions.values_mut() {
             followed.told.tick(now, out);
         }
-        let over = |sending: &Sending| matches!(sending.stage, Stage::Written(until) if until <= now.monotonic);
+        let over = |sending: &Sending| matches!(sending.stage, SessionStage::Written(until) if until <= now.monotonic);
         self.settle(over, Ok(Receipt::Written), now, out);
     }
 
@@ -566,8 +568,8 @@ impl Dialect for Asp {
             .sending
             .iter()
             .filter_map(|sending| match sending.stage {
-                Stage::Written(until) => Some(until),
-                Stage::Leaving | Stage::Kept => None,
+                SessionStage::Written(until) => Some(until),
+                SessionStage::Leaving | SessionStage::Kept => None,
             });
         sessions.chain(acks).min()
     }

@@ -33,7 +33,7 @@ pub(super) const LIMIT: Duration = Duration::from_secs(60 * 60 - 5);
 
 /// A request that waits for the person.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct WaitingRequest {
     /// Its conversation.
     pub conversation: String,
     /// When it began to wait.
@@ -48,7 +48,7 @@ pub struct Claude {
     pub(super) listens: bool,
     pub(super) conversations: BTreeMap<String, Conversation>,
     /// The waiting requests, by our numbers for them.
-    pub(super) held: BTreeMap<u64, Held>,
+    pub(super) held: BTreeMap<u64, WaitingRequest>,
     /// The requests being answered, by the numbers of the person's answers.
     pub(super) sending: BTreeMap<u64, u64>,
     /// The requests that were answered.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::acp::call::Stage;
+use crate::acp::call::HeardStage;
 use crate::acp::ending::End;
 use crate::acp::read::{CallNews, Update};
 use crate::acp::turn::{EventContext, Turn};
@@ -36,7 +36,7 @@ const MOST_KNOWN: usize = 4 * MOST_TEXTS;
 
 /// A call that is not over.
 #[derive(Debug, Clone, PartialEq)]
-struct Known {
+struct OpenCall {
     /// The name under which it is announced.
     id: String,
     /// Its own name; empty if only its permission was heard of.
@@ -63,7 +63,7 @@ pub struct Conversation {
     at: Duration,
     /// The prompt of its turn.
     prompt: Option<String>,
-    calls: VecDeque<Known>,
+    calls: VecDeque<OpenCall>,
     told_silent: bool,
     /// The texts of its transcript that were heard or are old; `None` before the first message.
     known: Option<VecDeque<String>>,
@@ -239,7 +239,7 @@ impl Conversation {
     /// Returns the name under which a call is announced. A permission names no call: it is matched by the call's tool
     /// and input.
     fn name_of(&mut self, made: &Made, helper: Option<String>, asks: bool) -> String {
-        let same = |known: &&mut Known| {
+        let same = |known: &&mut OpenCall| {
             known.tool == made.tool && known.input == made.input && known.helper == helper
         };
         let found = match made.id.is_empty() {
@@ -274,7 +274,7 @@ impl Conversation {
         if self.calls.len() == MOST_CALLS {
             self.calls.pop_front();
         }
-        self.calls.push_back(Known {
+        self.calls.push_back(OpenCall {
             id: id.clone(),
             own: made.id.clone(),
             helper,
@@ -338,7 +338,10 @@ impl Conversation {
         self.turn.as_ref().is_some_and(|turn| {
             turn.asks()
                 || !turn.waiting.is_empty()
-                || turn.calls.values().any(|call| call.stage == Stage::Told)
+                || turn
+                    .calls
+                    .values()
+                    .any(|call| call.stage == HeardStage::Told)
         })
     }
 

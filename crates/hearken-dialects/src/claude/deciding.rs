@@ -11,7 +11,7 @@ use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply};
 
 use super::asking;
-use super::client::{Claude, Held};
+use super::client::{Claude, WaitingRequest};
 use super::conversation::place;
 use super::read::{Asks, Hook};
 
@@ -87,7 +87,7 @@ impl Claude {
             (Some(id), true) => {
                 self.held.insert(
                     id,
-                    Held {
+                    WaitingRequest {
                         conversation: hook.conversation,
                         since: now.monotonic,
                     },

@@ -38,12 +38,12 @@ pub struct Answering {
     id: Id,
     /// The question for words, as it was before this answer.
     before: Option<Form>,
-    stage: Way,
+    stage: AnswerProgress,
 }
 
 /// How far an answer has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum AnswerProgress {
     /// The transport has not reported on it yet.
     Leaving,
     /// The same, and the server says that the request is decided.
@@ -58,8 +58,10 @@ impl Answering {
     /// Returns when the wait for the server's confirmation ends.
     pub fn deadline(&self) -> Option<Duration> {
         match self.stage {
-            Way::Written(until) => Some(until),
-            Way::Leaving | Way::LeavingLate | Way::Unconfirmed => None,
+            AnswerProgress::Written(until) => Some(until),
+            AnswerProgress::Leaving | AnswerProgress::LeavingLate | AnswerProgress::Unconfirmed => {
+                None
+            }
         }
     }
 }
@@ -274,7 +276,7 @@ impl Thread {
             request,
             id,
             before,
-            stage: Way::Leaving,
+            stage: AnswerProgress::Leaving,
         });
         true
     }
@@ -291,7 +293,7 @@ impl Thread {
             return false;
         };
         match (outcome, answering.stage) {
-            (Ok(_), Way::LeavingLate) => {
+            (Ok(_), AnswerProgress::LeavingLate) => {
                 // The decision came first, so it may be another client's.
                 out.push(Out::Settled {
                     request,
@@ -305,13 +307,14 @@ impl Thread {
                 self.reason = reason.filter(|reason| !reason.trim().is_empty());
                 self.decided_elsewhere(true, now, out);
             }
-            (Ok(_), Way::Leaving | Way::Written(_) | Way::Unconfirmed) => {
-                answering.stage = Way::Written(now.monotonic + CONFIRMED)
-            }
+            (
+                Ok(_),
+                AnswerProgress::Leaving | AnswerProgress::Written(_) | AnswerProgress::Unconfirmed,
+            ) => answering.stage = AnswerProgress::Written(now.monotonic + CONFIRMED),
             (Err(undelivered), stage) => {
                 let undelivered = undelivered.clone();
                 self.undelivered(undelivered, now, out);
-                if stage == Way::LeavingLate {
+                if stage == AnswerProgress::LeavingLate {
                     self.decided_elsewhere(true, now, out);
                 }
             }
@@ -325,7 +328,7 @@ impl Thread {
         let Some(answering) = self.answering.take() else {
             return;
         };
-        if answering.stage != Way::Unconfirmed {
+        if answering.stage != AnswerProgress::Unconfirmed {
             out.push(Out::Settled {
                 request: answering.request,
                 outcome: Err(why),
@@ -344,7 +347,7 @@ impl Thread {
         let Some(answering) = self.answering.take() else {
             return;
         };
-        if answering.stage != Way::Unconfirmed {
+        if answering.stage != AnswerProgress::Unconfirmed {
             out.push(Out::Settled {
                 request: answering.request,
                 outcome: Ok(Receipt::Taken),
@@ -361,8 +364,12 @@ impl Thread {
     pub fn resolved(&mut self, id: &Value, now: Now, out: &mut Vec<Out>) {
         if let Some(answering) = self.answering.as_mut().filter(|it| it.id.is(id)) {
             match answering.stage {
-                Way::Leaving | Way::LeavingLate => answering.stage = Way::LeavingLate,
-                Way::Written(_) | Way::Unconfirmed => self.confirmed(now, out),
+                AnswerProgress::Leaving | AnswerProgress::LeavingLate => {
+                    answering.stage = AnswerProgress::LeavingLate
+                }
+                AnswerProgress::Written(_) | AnswerProgress::Unconfirmed => {
+                    self.confirmed(now, out)
+                }
             }
         } else if let Some((turn, _)) = self.told() {
             let asking = turn.asking.as_ref().is_some_and(|it| it.id.is(id));
@@ -440,11 +447,11 @@ impl Thread {
         let stage = self.answering.as_ref().map(|it| it.stage);
         match stage {
             // The transport will report what became of it.
-            None | Some(Way::Leaving | Way::LeavingLate) => {}
-            Some(Way::Written(_)) => {
+            None | Some(AnswerProgress::Leaving | AnswerProgress::LeavingLate) => {}
+            Some(AnswerProgress::Written(_)) => {
                 self.undelivered(Undelivered::Unknown(fault.clone()), now, out);
             }
-            Some(Way::Unconfirmed) => {
+            Some(AnswerProgress::Unconfirmed) => {
                 self.doubted = true;
                 self.undelivered(Undelivered::Unknown(fault.clone()), now, out);
             }
@@ -465,7 +472,7 @@ impl Thread {
     /// Settles the answer under way, because its turn is over.
     pub fn settle_lost(&mut self, out: &mut Vec<Out>) {
         if let Some(answering) = self.answering.take()
-            && answering.stage != Way::Unconfirmed
+            && answering.stage != AnswerProgress::Unconfirmed
         {
             out.push(Out::Settled {
                 request: answering.request,
@@ -481,7 +488,7 @@ impl Thread {
                 .deadline()
                 .is_some_and(|until| until <= now.monotonic)
         {
-            answering.stage = Way::Unconfirmed;
+            answering.stage = AnswerProgress::Unconfirmed;
             out.push(Out::Settled {
                 request: answering.request,
                 outcome: Ok(Receipt::Written),

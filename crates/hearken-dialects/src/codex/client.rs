@@ -20,7 +20,7 @@ use crate::acp::read::text;
 use crate::acp::turn::EventContext;
 use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
 use crate::protocol::{Now, Reply};
-use crate::rpc::{self, Asked, Id, Message, Text};
+use crate::rpc::{self, Id, Message, PendingRequests, Text};
 use crate::written::{self, Writer};
 use crate::{
     Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish, Words,
@@ -79,7 +79,7 @@ pub struct Codex {
     /// The thread that the person named.
     pub(super) only: Option<String>,
     pub(super) phase: Phase,
-    pub(super) asked: Asked<Ours>,
+    pub(super) asked: PendingRequests<Ours>,
     pub(super) threads: BTreeMap<String, Thread>,
     /// The thread with the latest activity.
     pub(super) last: Option<String>,
@@ -105,7 +105,7 @@ impl Codex {
             listens: start.carrier == Carrier::OneWay,
             only: start.conversation,
             phase: Phase::Unmet,
-            asked: Asked::default(),
+            asked: PendingRequests::default(),
             threads: BTreeMap::new(),
             last: None,
             full_told: false,

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::acp::call;
-use crate::acp::call::{GRACE, Stage};
+use crate::acp::call::{GRACE, HeardStage};
 use crate::acp::ending::End;
 use crate::acp::read::{CallNews, Status, Update, text};
 use crate::acp::turn::{EventContext, Turn};
@@ -223,7 +223,7 @@ impl Thread {
                     && turn
                         .calls
                         .get(&key)
-                        .is_some_and(|it| it.stage == Stage::Allowed)
+                        .is_some_and(|it| it.stage == HeardStage::Allowed)
                 {
                     let news = CallNews {
                         id: text(params, "itemId").unwrap_or_default().to_owned(),
@@ -579,10 +579,10 @@ impl Thread {
     pub fn wait_for_call(&mut self, key: &str, now: Now) {
         if let Some((turn, _)) = self.told()
             && let Some(call) = turn.calls.get_mut(key)
-            && call.stage == Stage::Asked
+            && call.stage == HeardStage::Asked
             && call.status == Status::InProgress
         {
-            call.stage = Stage::Waiting(now.monotonic + GRACE);
+            call.stage = HeardStage::Waiting(now.monotonic + GRACE);
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::rpc::Id;
 use crate::{Out, Standing};
 
 use super::asking::segment;
-use super::client::{Asked, Opencode};
+use super::client::{Opencode, RequestPurpose};
 use super::read::{self, About, Does, Message, Part};
 use super::requests::{self, Wants, Wonders};
 
@@ -105,7 +105,7 @@ impl Opencode {
             (Piece::Wants, "/permission"),
             (Piece::Wonders, "/question"),
         ] {
-            let asked = self.call(Asked::Missed(piece), Call::get(path), out);
+            let asked = self.call(RequestPurpose::Missed(piece), Call::get(path), out);
             catch_up.waits.extend(asked);
         }
         self.catch_up = Some(catch_up);
@@ -189,7 +189,7 @@ impl Opencode {
         let write: Vec<String> = write.into_iter().take(MOST_READ).cloned().collect();
         for id in about {
             let call = Call::get(format!("/session/{}", segment(&id)));
-            let asked = self.call(Asked::Missed(Piece::About(id)), call, out);
+            let asked = self.call(RequestPurpose::Missed(Piece::About(id)), call, out);
             catch_up.waits.extend(asked);
         }
         for id in write {
@@ -198,7 +198,7 @@ impl Opencode {
                 most: MOST_BYTES,
                 ..Call::get(path)
             };
-            let asked = self.call(Asked::Missed(Piece::Messages(id)), call, out);
+            let asked = self.call(RequestPurpose::Missed(Piece::Messages(id)), call, out);
             catch_up.waits.extend(asked);
         }
         self.catch_up = Some(catch_up);

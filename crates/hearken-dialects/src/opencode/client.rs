@@ -18,7 +18,7 @@ use crate::{
 
 use super::catch_up::{CatchUp, Piece};
 use super::conversation::Conversation;
-use super::read::{self, About, Failure, News};
+use super::read::{self, About, Failure, ServerEvent};
 
 /// The name of this dialect, and of its agent.
 const NAME: &str = "opencode";
@@ -56,7 +56,7 @@ pub fn events(path: &str) -> Stream {
 
 /// The purpose of one of our requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RequestPurpose {
     /// Catching up.
     Missed(Piece),
     /// The person's answer in this conversation to the request of this name.
@@ -78,7 +78,7 @@ pub struct Opencode {
     pub(super) conversations: BTreeMap<String, Conversation>,
     /// The parent of each subagent.
     pub(super) parents: BTreeMap<String, String>,
-    pub(super) asked: BTreeMap<u64, Asked>,
+    pub(super) asked: BTreeMap<u64, RequestPurpose>,
     pub(super) catch_up: Option<CatchUp>,
     /// Whether the connection was lost and the open questions have not been confirmed since.
     pub(super) was_lost: bool,
@@ -117,7 +117,12 @@ impl Opencode {
     }
 
     /// Sends a request under a new number.
-    pub(super) fn call(&mut self, what: Asked, call: Call, out: &mut Vec<Out>) -> Option<u64> {
+    pub(super) fn call(
+        &mut self,
+        what: RequestPurpose,
+        call: Call,
+        out: &mut Vec<Out>,
+    ) -> Option<u64> {
         if self.listens || self.asked.len() >= MOST_CALLS {
             return None;
         }
@@ -127,7 +132,13 @@ impl Opencode {
     }
 
     /// Sends a request under a given number.
-    pub(super) fn request(&mut self, request: u64, what: Asked, call: Call, out: &mut Vec<Out>) {
+    pub(super) fn request(
+        &mut self,
+        request: u64,
+        what: RequestPurpose,
+        call: Call,
+        out: &mut Vec<Out>,
+    ) {
         self.asked.insert(request, what);
         let path = format!("{}{}", self.base, call.path);
         let call = Call { path, ..call };
@@ -199,10 +210,10 @@ impl Opencode {
             return out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
         };
         match news {
-            News::Hello => self.begin_to_catch_up(out),
-            News::About(about) => self.about(about),
-            News::Deleted(id) => self.deleted(&id, now, out),
-            News::Does(id, does) => {
+            ServerEvent::Hello => self.begin_to_catch_up(out),
+            ServerEvent::About(about) => self.about(about),
+            ServerEvent::Deleted(id) => self.deleted(&id, now, out),
+            ServerEvent::Does(id, does) => {
                 if let Some(catch_up) = &mut self.catch_up {
                     catch_up.stirs(&id);
                 }
@@ -211,18 +222,18 @@ impl Opencode {
                 }
                 self.send_held(&id, out);
             }
-            News::Message(id, message) => {
+            ServerEvent::Message(id, message) => {
                 let own = self.root(&id) == id;
                 if let Some(conversation) = self.conversation(&id, out).filter(|_| own) {
                     conversation.message(&message);
                 }
             }
-            News::Part(id, part) => {
+            ServerEvent::Part(id, part) => {
                 if let Some(conversation) = self.conversation(&id, out) {
                     conversation.part(part, &id, now, out);
                 }
             }
-            News::More {
+            ServerEvent::More {
                 conversation: id,
                 part,
                 text,
@@ -231,21 +242,21 @@ impl Opencode {
                     conversation.more(&part, text, &id, now, out);
                 }
             }
-            News::Plans(id, plan) => {
+            ServerEvent::Plans(id, plan) => {
                 let own = self.root(&id) == id;
                 if let Some(conversation) = self.conversation(&id, out).filter(|_| own) {
                     let plan = crate::acp::read::Update::Plans(plan);
                     conversation.update(plan, now, out);
                 }
             }
-            News::Failed(Some(id), failure) => {
+            ServerEvent::Failed(Some(id), failure) => {
                 let own = self.root(&id) == id;
                 if let Some(conversation) = self.conversation(&id, out).filter(|_| own) {
                     conversation.failed(failure, out);
                     self.send_held(&id, out);
                 }
             }
-            News::Failed(None, failure) => {
+            ServerEvent::Failed(None, failure) => {
                 if let Failure::Words(words) = failure {
                     let words = Word::Agent(words);
                     out.push(Out::Tell(
@@ -253,12 +264,14 @@ impl Opencode {
                     ));
                 }
             }
-            News::Asks(wants) => self.wants(*wants, now, out),
-            News::Wonders(wonders) => self.wonders(wonders, now, out),
-            News::AsksUnread => out.push(Out::Tell(Phrase::new("opencode.unread"))),
-            News::Decided(id, request, allowed) => self.decided(&id, &request, allowed, now, out),
-            News::Quiet => {}
-            News::Unknown(kind) => {
+            ServerEvent::Asks(wants) => self.wants(*wants, now, out),
+            ServerEvent::Wonders(wonders) => self.wonders(wonders, now, out),
+            ServerEvent::AsksUnread => out.push(Out::Tell(Phrase::new("opencode.unread"))),
+            ServerEvent::Decided(id, request, allowed) => {
+                self.decided(&id, &request, allowed, now, out)
+            }
+            ServerEvent::Quiet => {}
+            ServerEvent::Unknown(kind) => {
                 if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(kind.clone()) {
                     let kind = Word::Name(kind);
                     out.push(Out::Detail(Phrase::new("acp.unknown").with("kind", kind)));
@@ -299,13 +312,15 @@ impl Opencode {
         out: &mut Vec<Out>,
     ) {
         match self.asked.remove(&request) {
-            Some(Asked::Missed(piece)) => self.caught(request, piece, outcome, now, out),
-            Some(Asked::Answer(id, name)) => {
+            Some(RequestPurpose::Missed(piece)) => self.caught(request, piece, outcome, now, out),
+            Some(RequestPurpose::Answer(id, name)) => {
                 self.answer_went(request, (&id, &name), outcome, now, out)
             }
-            Some(Asked::Opening(prompt)) => self.opened(prompt, outcome, out),
-            Some(Asked::Prompt(id, prompt)) => self.prompt_went(&id, &prompt, outcome, now, out),
-            Some(Asked::Stop(id)) => self.stop_went(&id, outcome, now, out),
+            Some(RequestPurpose::Opening(prompt)) => self.opened(prompt, outcome, out),
+            Some(RequestPurpose::Prompt(id, prompt)) => {
+                self.prompt_went(&id, &prompt, outcome, now, out)
+            }
+            Some(RequestPurpose::Stop(id)) => self.stop_went(&id, outcome, now, out),
             None => {}
         }
     }

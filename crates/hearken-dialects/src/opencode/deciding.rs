@@ -9,14 +9,14 @@ use crate::link::{Call, Fault, HttpAnswer, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply, Response};
 
 use super::asking::{self, Answered, Form};
-use super::client::{Asked, Opencode};
+use super::client::{Opencode, RequestPurpose};
 use super::requests::{Wants, Wonders};
 
 /// The status for a request that is no longer open.
 const GONE: u16 = 404;
 
 /// What to do with an answer of the person.
-enum Step {
+enum AnswerAction {
     /// Send it.
     Goes(String, Call),
     /// Keep it, and ask the next question.
@@ -110,19 +110,21 @@ impl Opencode {
         }
         let step = match found.as_ref().and_then(|id| self.conversations.get_mut(id)) {
             Some(conversation) if !self.listens => conversation.answer(request, reply),
-            Some(_) | None => Step::Unfit(Fault::OneWay),
+            Some(_) | None => AnswerAction::Unfit(Fault::OneWay),
         };
         let id = found.unwrap_or_default();
         match step {
-            Step::Goes(name, call) => self.request(request, Asked::Answer(id, name), call, out),
-            Step::Stays(name) => {
+            AnswerAction::Goes(name, call) => {
+                self.request(request, RequestPurpose::Answer(id, name), call, out)
+            }
+            AnswerAction::Stays(name) => {
                 out.push(Out::Settled {
                     request,
                     outcome: Ok(Receipt::Here),
                 });
                 self.is_kept(&id, request, &name, now, out);
             }
-            Step::Unfit(fault) => out.push(Out::Settled {
+            AnswerAction::Unfit(fault) => out.push(Out::Settled {
                 request,
                 outcome: Err(Undelivered::Kept(fault)),
             }),
@@ -190,9 +192,9 @@ impl super::conversation::Conversation {
     }
 
     /// Determines what to do with an answer.
-    fn answer(&mut self, request: u64, reply: &Reply) -> Step {
+    fn answer(&mut self, request: u64, reply: &Reply) -> AnswerAction {
         let unfit = || {
-            Step::Unfit(Fault::Rejected {
+            AnswerAction::Unfit(Fault::Rejected {
                 reason: Phrase::new("opencode.no_answer"),
                 retry_after: None,
                 again: false,
@@ -200,7 +202,7 @@ impl super::conversation::Conversation {
         };
         let turn = self.turn.as_mut();
         let Some(asked) = turn.and_then(|turn| turn.asked_under(reply.token.reveal())) else {
-            return Step::Unfit(Fault::OneWay);
+            return AnswerAction::Unfit(Fault::OneWay);
         };
         let Some(name) = asked.id.name() else {
             return unfit();
@@ -223,12 +225,12 @@ impl super::conversation::Conversation {
                 };
                 allows = choice.allows;
                 let call = asking::decided(&name, choice, rationale.as_deref());
-                Step::Goes(name, call)
+                AnswerAction::Goes(name, call)
             }
             (Answer::Response(Response::Text(text)), Some(form)) => {
                 match form.answer(&name, text) {
-                    Answered::Sent(call) => Step::Goes(name, call),
-                    Answered::Kept => Step::Stays(name),
+                    Answered::Sent(call) => AnswerAction::Goes(name, call),
+                    Answered::Kept => AnswerAction::Stays(name),
                     Answered::Unfit => return unfit(),
                 }
             }

@@ -11,7 +11,7 @@ use crate::protocol::{AgentId, Now, object};
 use crate::{Out, Wish};
 
 use super::asking::segment;
-use super::client::{Asked, Opencode, agent};
+use super::client::{Opencode, RequestPurpose, agent};
 use super::conversation::MOST_HELD;
 use super::deciding::delivered;
 use super::read;
@@ -46,7 +46,7 @@ impl Opencode {
     /// Starts a conversation with a prompt.
     fn prompt_new(&mut self, prompt: &str, out: &mut Vec<Out>) {
         let call = Call::post("/session", Body::json("{}"));
-        self.call(Asked::Opening(prompt.to_owned()), call, out);
+        self.call(RequestPurpose::Opening(prompt.to_owned()), call, out);
     }
 
     fn prompt_in(&mut self, id: &str, prompt: &str, out: &mut Vec<Out>) {
@@ -81,7 +81,7 @@ impl Opencode {
         conversation.sends(&prompt);
         let body = json!({"parts": [{"type": "text", "text": prompt}]}).to_string();
         let path = format!("/session/{}/prompt_async", segment(id));
-        let asked = Asked::Prompt(id.to_owned(), prompt);
+        let asked = RequestPurpose::Prompt(id.to_owned(), prompt);
         self.call(asked, Call::post(path, Body::json(body)), out);
     }
 
@@ -157,7 +157,7 @@ impl Opencode {
         out.push(Out::Tell(ending::asked_to_stop(nothing_waits)));
         let path = format!("/session/{}/abort", segment(id));
         self.call(
-            Asked::Stop(id.to_owned()),
+            RequestPurpose::Stop(id.to_owned()),
             Call::post(path, Body::json("{}")),
             out,
         );

@@ -19,7 +19,7 @@ pub(super) const LONGEST_WORDS: usize = 4000;
 
 /// An event.
 #[derive(Debug, Clone, PartialEq)]
-pub enum News {
+pub enum ServerEvent {
     /// The stream begins.
     Hello,
     /// A conversation is new, or changed.
@@ -141,44 +141,44 @@ fn is_envelope(map: &Map<String, Value>) -> bool {
 }
 
 /// Reads an event; `None` if it is not one.
-pub fn event(frame: &str) -> Option<News> {
+pub fn event(frame: &str) -> Option<ServerEvent> {
     let map = object(frame)?;
     let kind = text(&map, "type")?;
     let what = map.get("properties")?.as_object()?;
     Some(match kind {
-        "server.connected" => News::Hello,
+        "server.connected" => ServerEvent::Hello,
         "session.created" | "session.updated" => match member(what, "info").and_then(about) {
-            Some(about) => News::About(about),
-            None => News::Quiet,
+            Some(about) => ServerEvent::About(about),
+            None => ServerEvent::Quiet,
         },
         "session.deleted" => match member(what, "info").and_then(about) {
-            Some(about) => News::Deleted(about.id),
-            None => News::Quiet,
+            Some(about) => ServerEvent::Deleted(about.id),
+            None => ServerEvent::Quiet,
         },
         "session.status" => match (name(what, "sessionID"), member(what, "status")) {
-            (Some(id), Some(status)) => News::Does(id, does(status)),
-            _ => News::Quiet,
+            (Some(id), Some(status)) => ServerEvent::Does(id, does(status)),
+            _ => ServerEvent::Quiet,
         },
         "session.idle" => match name(what, "sessionID") {
-            Some(id) => News::Does(id, Does::Nothing),
-            None => News::Quiet,
+            Some(id) => ServerEvent::Does(id, Does::Nothing),
+            None => ServerEvent::Quiet,
         },
         "session.error" => match member(what, "error") {
-            Some(error) => News::Failed(name(what, "sessionID"), failure(error)),
-            None => News::Quiet,
+            Some(error) => ServerEvent::Failed(name(what, "sessionID"), failure(error)),
+            None => ServerEvent::Quiet,
         },
         "message.updated" => {
             let message = member(what, "info").and_then(|info| Some((info, message(info)?)));
             match message.and_then(|(info, it)| Some((of(what, info)?, it))) {
-                Some((conversation, message)) => News::Message(conversation, message),
-                None => News::Quiet,
+                Some((conversation, message)) => ServerEvent::Message(conversation, message),
+                None => ServerEvent::Quiet,
             }
         }
         "message.part.updated" => {
             let found = member(what, "part").and_then(|it| Some((of(what, it)?, part(it))));
             match found {
-                Some((conversation, part)) => News::Part(conversation, part),
-                None => News::Quiet,
+                Some((conversation, part)) => ServerEvent::Part(conversation, part),
+                None => ServerEvent::Quiet,
             }
         }
         "message.part.delta" if text(what, "field") == Some("text") => {
@@ -187,29 +187,31 @@ pub fn event(frame: &str) -> Option<News> {
                 name(what, "partID"),
                 text(what, "delta"),
             ) {
-                (Some(conversation), Some(part), Some(more)) => News::More {
+                (Some(conversation), Some(part), Some(more)) => ServerEvent::More {
                     conversation,
                     part,
                     text: more.to_owned(),
                 },
-                _ => News::Quiet,
+                _ => ServerEvent::Quiet,
             }
         }
-        "permission.asked" => wants(what).map_or(News::AsksUnread, |it| News::Asks(Box::new(it))),
-        "question.asked" => wonders(what).map_or(News::AsksUnread, News::Wonders),
+        "permission.asked" => wants(what).map_or(ServerEvent::AsksUnread, |it| {
+            ServerEvent::Asks(Box::new(it))
+        }),
+        "question.asked" => wonders(what).map_or(ServerEvent::AsksUnread, ServerEvent::Wonders),
         "permission.replied" | "question.replied" | "question.rejected" => {
             let allowed = text(what, "reply").map(|reply| reply != "reject");
             match (name(what, "sessionID"), name(what, "requestID")) {
-                (Some(conversation), Some(id)) => News::Decided(conversation, id, allowed),
-                _ => News::Quiet,
+                (Some(conversation), Some(id)) => ServerEvent::Decided(conversation, id, allowed),
+                _ => ServerEvent::Quiet,
             }
         }
         "todo.updated" => match name(what, "sessionID") {
-            Some(id) => News::Plans(id, plan(what)),
-            None => News::Quiet,
+            Some(id) => ServerEvent::Plans(id, plan(what)),
+            None => ServerEvent::Quiet,
         },
-        known if is_quiet(known) => News::Quiet,
-        other => News::Unknown(cut(other, LONGEST_NAME)),
+        known if is_quiet(known) => ServerEvent::Quiet,
+        other => ServerEvent::Unknown(cut(other, LONGEST_NAME)),
     })
 }
 

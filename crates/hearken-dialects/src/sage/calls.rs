@@ -16,7 +16,7 @@ use crate::link::{Phrase, Word};
 use super::super::written::{self, NOT_STATED, short};
 use super::desk::Desk;
 use super::machines::{Agent, AgentEvent, Tool, ToolEvent};
-use super::message::{self, Stage, Status};
+use super::message::{self, Completeness, Status};
 use super::turn::Turn;
 
 /// How long a started call is held back for a request for permission: Sage asks immediately.
@@ -69,7 +69,13 @@ impl Call {
 
 impl Turn {
     /// Applies a message about a call.
-    pub fn call(&mut self, desk: &mut Desk<'_>, name: &str, stage: Stage, said: &message::Call) {
+    pub fn call(
+        &mut self,
+        desk: &mut Desk<'_>,
+        name: &str,
+        stage: Completeness,
+        said: &message::Call,
+    ) {
         self.hush(desk);
         let known = self.adopt(name, &said.tool);
         if !known {
@@ -87,8 +93,8 @@ impl Turn {
         }
         match said.status {
             // A new call without a status waits to be started.
-            Status::Unsaid if !known && stage != Stage::Completed => {}
-            Status::Started if stage == Stage::Created => {
+            Status::Unsaid if !known && stage != Completeness::Completed => {}
+            Status::Started if stage == Completeness::Created => {
                 self.take_up(desk, name);
                 if let Some(call) = self.calls.get_mut(name)
                     && !call.asked
@@ -96,7 +102,7 @@ impl Turn {
                     call.due = Some(desk.now + HELD);
                 }
             }
-            Status::Started | Status::Unsaid if stage != Stage::Completed => {
+            Status::Started | Status::Unsaid if stage != Completeness::Completed => {
                 self.take_up(desk, name);
                 self.run(desk, name);
                 self.step_call(desk, name, ToolEvent::Progress);

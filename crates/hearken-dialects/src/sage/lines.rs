@@ -20,8 +20,8 @@
 use serde_json::{Map, Value};
 
 use super::message::{
-    Belonging, Call, End, How, Item, Kind, Message, Report, Says, Stage, Status, brief, failure,
-    said, stamp, text,
+    Belonging, Call, Completeness, End, How, Item, Kind, Message, Report, Says, Status, brief,
+    failure, said, stamp, text,
 };
 
 /// The sign before the agent's speech, and before a tool.
@@ -232,26 +232,26 @@ fn json(map: &Map<String, Value>) -> Option<Message> {
     if !is_line(map) {
         return None;
     }
-    let item = |stage: Stage, kind: Kind| Says::Item(Item { stage, kind });
+    let item = |stage: Completeness, kind: Kind| Says::Item(Item { stage, kind });
     let content = || said(map, "content").unwrap_or_default();
     let says = match text(map, "type")? {
         "system" => {
             let words = said(map, "message").unwrap_or_default();
             match words.strip_prefix(TASK) {
                 Some(task) => Says::Prompt(task.to_owned()),
-                None => item(Stage::Created, Kind::System(words)),
+                None => item(Completeness::Created, Kind::System(words)),
             }
         }
-        "assistant" => item(Stage::Completed, Kind::Assistant(content())),
-        "user_prompt" => item(Stage::Created, Kind::User(content())),
+        "assistant" => item(Completeness::Completed, Kind::Assistant(content())),
+        "user_prompt" => item(Completeness::Created, Kind::User(content())),
         "tool_call_start" => item(
-            Stage::Created,
+            Completeness::Created,
             Kind::Tool(Box::new(Call {
                 status: Status::Started,
                 ..call(map)
             })),
         ),
-        "tool_call_result" => item(Stage::Completed, Kind::Tool(Box::new(call(map)))),
+        "tool_call_result" => item(Completeness::Completed, Kind::Tool(Box::new(call(map)))),
         "error" => Says::Error(Report {
             code: text(map, "code").unwrap_or_default().to_owned(),
             message: said(map, "message").unwrap_or_default(),

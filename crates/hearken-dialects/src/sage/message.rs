@@ -107,7 +107,7 @@ pub enum How {
 
 /// How complete an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum Completeness {
     /// It has begun.
     Created,
     /// It has grown.
@@ -139,7 +139,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// How complete it is.
-    pub stage: Stage,
+    pub stage: Completeness,
     /// Its content.
     pub kind: Kind,
 }
@@ -284,9 +284,9 @@ fn notification(
             });
         }
         "error.reported" => return Some(Says::Error(report(payload))),
-        "item.created" => Stage::Created,
-        "item.updated" => Stage::Updated,
-        "item.completed" => Stage::Completed,
+        "item.created" => Completeness::Created,
+        "item.updated" => Completeness::Updated,
+        "item.completed" => Completeness::Completed,
         _ => return None,
     };
     let asks = map.contains_key("request_id");

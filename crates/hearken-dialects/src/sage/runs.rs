@@ -9,7 +9,7 @@ use super::super::{Foreign, NoEvent, Out};
 use super::Sage;
 use super::desk::Desk;
 use super::lines::Line;
-use super::message::{Belonging, Call, Item, Kind, Message, Says, Stage, Status};
+use super::message::{Belonging, Call, Completeness, Item, Kind, Message, Says, Status};
 
 /// The first words of a run of `--stream-json`.
 pub(super) const STARTING: &str = "Sage Agent starting";
@@ -34,7 +34,7 @@ impl Sage {
             place: Belonging::default(),
             says: Says::Item(item),
         };
-        let speaks = |stage: Stage, words: String| {
+        let speaks = |stage: Completeness, words: String| {
             says(Item {
                 stage,
                 kind: Kind::Assistant(words),
@@ -70,10 +70,14 @@ impl Sage {
                     let mut desk = Desk::new(&mut self.writer, &mut self.told, None, now, out);
                     turn.hush(&mut desk);
                 }
-                self.in_run(speaks(Stage::Updated, words), now, out);
+                self.in_run(speaks(Completeness::Updated, words), now, out);
             }
             Line::GoesOn(words) => {
-                self.in_run(speaks(Stage::Updated, format!("\n{words}")), now, out);
+                self.in_run(
+                    speaks(Completeness::Updated, format!("\n{words}")),
+                    now,
+                    out,
+                );
             }
             Line::Uses(tool, arguments) => {
                 self.end_tool(now, out);
@@ -86,7 +90,7 @@ impl Sage {
                     ..Call::default()
                 };
                 self.run.tool = Some((name.clone(), call.clone()));
-                self.in_run(tool_item(&name, Stage::Created, call), now, out);
+                self.in_run(tool_item(&name, Completeness::Created, call), now, out);
             }
             Line::Gave(output, status) => {
                 if let Some((_, call)) = &mut self.run.tool {
@@ -122,7 +126,7 @@ impl Sage {
             Status::Started => call.status = Status::Ended,
             Status::Unsaid | Status::Succeeded | Status::Ended => {}
         }
-        self.in_run(tool_item(&name, Stage::Completed, call), now, out);
+        self.in_run(tool_item(&name, Completeness::Completed, call), now, out);
     }
 
     pub(super) fn in_run(&mut self, message: Message, now: Now, out: &mut Vec<Out>) {
@@ -145,7 +149,7 @@ impl Run {
     }
 }
 
-fn tool_item(name: &str, stage: Stage, call: Call) -> Message {
+fn tool_item(name: &str, stage: Completeness, call: Call) -> Message {
     Message {
         place: Belonging {
             item: Some(name.to_owned()),

@@ -19,7 +19,7 @@ use super::super::written::{self, Session, cut, short};
 use super::calls::Call;
 use super::desk::Desk;
 use super::machines::{Agent, AgentEvent};
-use super::message::{End, How, Report, Stage};
+use super::message::{Completeness, End, How, Report};
 
 /// How long the start of a turn waits for its prompt, which follows directly.
 const START_WAITS: Duration = Duration::from_millis(250);
@@ -194,8 +194,14 @@ impl Turn {
     }
 
     /// Handles speech of the agent.
-    pub fn speak(&mut self, desk: &mut Desk<'_>, item: Option<&str>, stage: Stage, words: &str) {
-        let in_pieces = stage == Stage::Updated;
+    pub fn speak(
+        &mut self,
+        desk: &mut Desk<'_>,
+        item: Option<&str>,
+        stage: Completeness,
+        words: &str,
+    ) {
+        let in_pieces = stage == Completeness::Updated;
         let same = self.output.as_ref().is_some_and(|output| {
             // Pieces may come as separate items.
             output.item.as_deref() == item || (output.in_pieces && in_pieces)
@@ -238,7 +244,7 @@ impl Turn {
             }
             desk.event(&mut self.session, "output.streaming", fields);
         }
-        if stage == Stage::Completed {
+        if stage == Completeness::Completed {
             self.hush(desk);
         }
     }
@@ -370,7 +376,7 @@ impl Turn {
         let is_short = result.chars().nth(SHORT_RESULT).is_none() && !result.contains('\n');
         if !known && !is_short {
             // It was not announced before, and is longer than a sentence.
-            self.speak(desk, None, Stage::Completed, result);
+            self.speak(desk, None, Completeness::Completed, result);
         }
         let fields = json!({
             "summary_normal": (!known && is_short).then_some(result),

@@ -45,7 +45,7 @@ pub enum Ours {
 
 /// The treatment of a question from the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum QuestionHandling {
     /// It is open for both, under this ticket.
     Open(u64),
     /// It is the editor's alone.
@@ -72,12 +72,12 @@ pub struct Arbiter {
 
 impl Arbiter {
     /// Handles a question from the agent; `written` is its id in the original spelling.
-    pub fn asks(&mut self, id: Id, written: &[u8]) -> Asked {
+    pub fn asks(&mut self, id: Id, written: &[u8]) -> QuestionHandling {
         if let Some(other) = self.open.remove(&id) {
-            return Asked::Twice(other.ticket);
+            return QuestionHandling::Twice(other.ticket);
         }
         if self.open.len() >= MOST_OPEN {
-            return Asked::EditorAnswer;
+            return QuestionHandling::EditorAnswer;
         }
         self.last += 1;
         let open = Open {
@@ -85,7 +85,7 @@ impl Arbiter {
             written: written.to_vec(),
         };
         self.open.insert(id, open);
-        Asked::Open(self.last)
+        QuestionHandling::Open(self.last)
     }
 
     /// Handles an answer from the editor.
@@ -171,16 +171,16 @@ mod tests {
     #[test]
     fn whoever_is_first_decides_and_the_other_is_late() {
         let mut arbiter = Arbiter::default();
-        assert_eq!(arbiter.asks(id(1), b"1"), Asked::Open(1));
+        assert_eq!(arbiter.asks(id(1), b"1"), QuestionHandling::Open(1));
         assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Decides(1));
         assert_eq!(arbiter.decides(1), Ours::TooLate);
         // The id is reused, and hearken is first.
-        assert_eq!(arbiter.asks(id(1), b"1.0"), Asked::Open(2));
+        assert_eq!(arbiter.asks(id(1), b"1.0"), QuestionHandling::Open(2));
         assert_eq!(arbiter.decides(1), Ours::TooLate, "it is another question");
         assert_eq!(arbiter.decides(2), Ours::Decides(b"1.0".to_vec()));
         assert_eq!(arbiter.decides(2), Ours::TooLate);
         // And again, before the editor's late answer has arrived.
-        assert_eq!(arbiter.asks(id(1), b"1"), Asked::Open(3));
+        assert_eq!(arbiter.asks(id(1), b"1"), QuestionHandling::Open(3));
         assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Late(2));
         assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Decides(3));
         assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Passes);
@@ -191,14 +191,14 @@ mod tests {
     fn an_id_that_is_open_twice_is_the_editors_and_so_is_one_too_many() {
         let mut arbiter = Arbiter::default();
         arbiter.asks(id(1), b"1");
-        assert_eq!(arbiter.asks(id(1), b"1"), Asked::Twice(1));
+        assert_eq!(arbiter.asks(id(1), b"1"), QuestionHandling::Twice(1));
         assert_eq!(arbiter.decides(1), Ours::TooLate);
         assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Passes);
         for number in 0..MOST_OPEN {
             let asked = arbiter.asks(Id::Text(number.to_string()), b"");
-            assert!(matches!(asked, Asked::Open(_)));
+            assert!(matches!(asked, QuestionHandling::Open(_)));
         }
-        assert_eq!(arbiter.asks(id(2), b"2"), Asked::EditorAnswer);
+        assert_eq!(arbiter.asks(id(2), b"2"), QuestionHandling::EditorAnswer);
         assert_eq!(arbiter.leave_all().len(), MOST_OPEN);
         assert!(!arbiter.watches());
     }
@@ -207,12 +207,13 @@ mod tests {
     fn no_owed_answer_is_ever_forgotten() {
         let mut arbiter = Arbiter::default();
         for number in 0..MOST_OWED {
-            let Asked::Open(ticket) = arbiter.asks(Id::Text(number.to_string()), b"x") else {
+            let QuestionHandling::Open(ticket) = arbiter.asks(Id::Text(number.to_string()), b"x")
+            else {
                 panic!("there is room");
             };
             assert!(matches!(arbiter.decides(ticket), Ours::Decides(_)));
         }
-        let Asked::Open(ticket) = arbiter.asks(id(1), b"1") else {
+        let QuestionHandling::Open(ticket) = arbiter.asks(id(1), b"1") else {
             panic!("there is room");
         };
         assert_eq!(arbiter.decides(ticket), Ours::Full);

@@ -17,7 +17,7 @@
 
 use serde_json::Value;
 
-use super::arbiter::{Arbiter, Asked, EditorAnswer};
+use super::arbiter::{Arbiter, EditorAnswer, QuestionHandling};
 use super::outline::{Form, Id, Outline};
 use super::wire::{LONGEST_LINE, Note, Side};
 
@@ -101,9 +101,11 @@ fn ended(line: Line, arbiter: &mut Arbiter, taken: &mut Taken) {
     let asks = outline.method().is_some_and(|it| QUESTIONS.contains(&it));
     match (outline.method(), outline.id()) {
         (Some(_), Some(id)) if asks => match arbiter.asks(id.clone(), outline.written()) {
-            Asked::Open(ticket) => return taken.notes.push(Note::Asked { ticket, line: text }),
-            Asked::Twice(ticket) => taken.notes.push(Note::Left(ticket)),
-            Asked::EditorAnswer => {}
+            QuestionHandling::Open(ticket) => {
+                return taken.notes.push(Note::Asked { ticket, line: text });
+            }
+            QuestionHandling::Twice(ticket) => taken.notes.push(Note::Left(ticket)),
+            QuestionHandling::EditorAnswer => {}
         },
         (Some(TAKES_BACK), None) => {
             let gone = taken_back(&text).and_then(|id| arbiter.leave(&id));
@@ -133,7 +135,7 @@ fn taken_back(line: &[u8]) -> Option<Id> {
 
 /// The treatment of the editor's current line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Way {
+enum LineHandling {
     /// It goes on as it arrives.
     #[default]
     On,
@@ -149,7 +151,7 @@ enum Way {
 #[derive(Debug, Default)]
 pub struct Inward {
     line: Line,
-    way: Way,
+    way: LineHandling,
 }
 
 impl Inward {
@@ -159,26 +161,28 @@ impl Inward {
         for byte in bytes {
             if !self.line.begun {
                 self.way = match arbiter.watches() {
-                    true => Way::Held,
-                    false => Way::On,
+                    true => LineHandling::Held,
+                    false => LineHandling::On,
                 };
             }
             if *byte == b'\n' {
                 self.judge(true, arbiter, &mut taken);
                 match self.way {
-                    Way::On | Way::Held | Way::Decides(_) => taken.passes.push(b'\n'),
-                    Way::Dropped(_) => {}
+                    LineHandling::On | LineHandling::Held | LineHandling::Decides(_) => {
+                        taken.passes.push(b'\n')
+                    }
+                    LineHandling::Dropped(_) => {}
                 }
                 self.ended(&mut taken);
                 continue;
             }
             let news = self.line.take(*byte);
             match self.way {
-                Way::On | Way::Decides(_) => taken.passes.push(*byte),
-                Way::Held if news || self.line.text.len() > HELD => {
+                LineHandling::On | LineHandling::Decides(_) => taken.passes.push(*byte),
+                LineHandling::Held if news || self.line.text.len() > HELD => {
                     self.judge(false, arbiter, &mut taken);
                 }
-                Way::Held | Way::Dropped(_) => {}
+                LineHandling::Held | LineHandling::Dropped(_) => {}
             }
         }
         taken
@@ -194,7 +198,7 @@ impl Inward {
 
     /// Judges the held line by what is known of it.
     fn judge(&mut self, whole: bool, arbiter: &mut Arbiter, taken: &mut Taken) {
-        if self.way != Way::Held {
+        if self.way != LineHandling::Held {
             return;
         }
         let outline = &self.line.outline;
@@ -203,26 +207,26 @@ impl Inward {
             // An array may answer any of the questions.
             (Form::List, _, _) => {
                 leave_all(arbiter, taken);
-                Some(Way::On)
+                Some(LineHandling::On)
             }
-            (Form::Other, _, _) | (_, Some(_), _) => Some(Way::On),
-            (_, None, Some(id)) if !arbiter.is_watched(id) => Some(Way::On),
+            (Form::Other, _, _) | (_, Some(_), _) => Some(LineHandling::On),
+            (_, None, Some(id)) if !arbiter.is_watched(id) => Some(LineHandling::On),
             (_, None, Some(id)) if outline.answers() || whole => {
                 Some(match arbiter.editor_answers(id) {
-                    EditorAnswer::Passes => Way::On,
-                    EditorAnswer::Decides(ticket) => Way::Decides(ticket),
-                    EditorAnswer::Late(ticket) => Way::Dropped(ticket),
+                    EditorAnswer::Passes => LineHandling::On,
+                    EditorAnswer::Decides(ticket) => LineHandling::Decides(ticket),
+                    EditorAnswer::Late(ticket) => LineHandling::Dropped(ticket),
                 })
             }
             (_, None, Some(id)) if full => {
                 taken.notes.extend(arbiter.leave(id).map(Note::Left));
-                Some(Way::On)
+                Some(LineHandling::On)
             }
             (_, None, None) if full => {
                 leave_all(arbiter, taken);
-                Some(Way::On)
+                Some(LineHandling::On)
             }
-            (_, None, _) if whole => Some(Way::On),
+            (_, None, _) if whole => Some(LineHandling::On),
             (Form::Open | Form::Object, None, _) => None,
         };
         let Some(way) = way else {
@@ -230,10 +234,10 @@ impl Inward {
         };
         self.way = way;
         match way {
-            Way::On | Way::Held | Way::Decides(_) => {
+            LineHandling::On | LineHandling::Held | LineHandling::Decides(_) => {
                 taken.passes.extend_from_slice(&self.line.text);
             }
-            Way::Dropped(_) => {}
+            LineHandling::Dropped(_) => {}
         }
     }
 
@@ -241,15 +245,15 @@ impl Inward {
         let line = std::mem::take(&mut self.line);
         let way = std::mem::take(&mut self.way);
         let text = match way {
-            Way::Dropped(ticket) => {
+            LineHandling::Dropped(ticket) => {
                 let chose = chooses(&line.text);
                 taken.notes.push(Note::Withheld(ticket, chose));
                 return;
             }
-            Way::On | Way::Held | Way::Decides(_) => line.end(taken),
+            LineHandling::On | LineHandling::Held | LineHandling::Decides(_) => line.end(taken),
         };
         match (way, text) {
-            (Way::Decides(ticket), text) => taken.notes.push(Note::Answered {
+            (LineHandling::Decides(ticket), text) => taken.notes.push(Note::Answered {
                 ticket,
                 line: text.unwrap_or_default(),
             }),

@@ -39,8 +39,8 @@ impl<W: Write> LineWriter<W> {
     }
 
     /// Locks the output, so that nothing of ours is inserted before the next pass.
-    pub fn hold(&self) -> Held<'_, W> {
-        Held(self.lock())
+    pub fn hold(&self) -> LockedOutput<'_, W> {
+        LockedOutput(self.lock())
     }
 
     /// Writes a line of ours, including its line break, as soon as it fits between theirs.
@@ -68,9 +68,9 @@ impl<W: Write> LineWriter<W> {
 
 /// A locked output.
 #[derive(Debug)]
-pub struct Held<'a, W>(MutexGuard<'a, Inner<W>>);
+pub struct LockedOutput<'a, W>(MutexGuard<'a, Inner<W>>);
 
-impl<W: Write> Held<'_, W> {
+impl<W: Write> LockedOutput<'_, W> {
     /// Writes their bytes, and unlocks the output.
     ///
     /// # Errors

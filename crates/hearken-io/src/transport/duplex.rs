@@ -328,7 +328,7 @@ impl<D: Dial> Follower<D> {
         sink: &LinkSink,
     ) -> Result<Outcome, SinkGone> {
         let since = Instant::now();
-        let heard = Heard::default();
+        let heard = ArrivalCounts::default();
         let heartbeat = self.dial.heartbeat();
         let limit = self.settings.config.reply_timeout();
         sink.put(LinkEvent::Connected).await?;
@@ -391,14 +391,18 @@ async fn without_connection<F: Future>(
 
 /// Counts of what has arrived, for the writing half.
 #[derive(Debug, Default)]
-struct Heard {
+struct ArrivalCounts {
     signs: AtomicU64,
     frames: AtomicU64,
     /// Whether reading is waiting for the sink and so can't hear anything.
     waits: AtomicBool,
 }
 
-async fn read<I: Inward>(inward: &mut I, sink: &LinkSink, heard: &Heard) -> Result<End, SinkGone> {
+async fn read<I: Inward>(
+    inward: &mut I,
+    sink: &LinkSink,
+    heard: &ArrivalCounts,
+) -> Result<End, SinkGone> {
     loop {
         // A flood of empty messages must not starve other tasks.
         tokio::task::consume_budget().await;
@@ -425,7 +429,7 @@ async fn read<I: Inward>(inward: &mut I, sink: &LinkSink, heard: &Heard) -> Resu
 async fn write<O: Outward>(
     outward: &mut O,
     taken: &mut mpsc::Receiver<Order>,
-    heard: &Heard,
+    heard: &ArrivalCounts,
     heartbeat: Option<Duration>,
     limit: Duration,
 ) -> End {

@@ -31,13 +31,13 @@ pub(super) type News = mpsc::Sender<VecDeque<LinkEvent>>;
 
 /// The remembered parts of what was read of a file.
 #[derive(Debug, Default)]
-struct Known {
+struct ReadSoFar {
     count: u64,
     first: Vec<u8>,
     last: Vec<u8>,
 }
 
-impl Known {
+impl ReadSoFar {
     fn add(&mut self, bytes: &[u8]) {
         self.count += bytes.len() as u64;
         let room = REMEMBERED - self.first.len();
@@ -84,7 +84,7 @@ enum FileState {
     /// The file does not exist; reported once.
     Missing { told: bool },
     /// The file is open; `read` describes what was read of it.
-    Open { file: File, read: Known },
+    Open { file: File, read: ReadSoFar },
     /// The unfinished line of the previous file is ended, then the new file is read.
     Between { file: File },
 }
@@ -109,7 +109,7 @@ impl Follow {
             }
             match open_file(&self.path) {
                 Ok(file) => {
-                    let read = Known::default();
+                    let read = ReadSoFar::default();
                     self.place = FileState::Open { file, read };
                     return Ok(true);
                 }
@@ -175,7 +175,7 @@ impl Read for Follow {
                     if let FileState::Between { file } =
                         std::mem::replace(&mut self.place, FileState::Missing { told: true })
                     {
-                        let read = Known::default();
+                        let read = ReadSoFar::default();
                         self.place = FileState::Open { file, read };
                     }
                     if let Some(first) = buffer.first_mut() {

@@ -113,7 +113,7 @@ impl Listening {
 ///
 /// This never fails: errors are reported as [`LinkEvent::Failed`]. Must be called inside a tokio runtime.
 pub fn listen(listening: Listening, settings: &LinkSettings, sink: LinkSink) -> LinkHandle {
-    let held = Held::default();
+    let held = WaitingRequests::default();
     let link = Link {
         reader: Gate {
             listening,
@@ -130,16 +130,16 @@ type Answer = (u16, String);
 
 /// The requests that are waiting for an answer.
 #[derive(Debug, Clone, Default)]
-struct Held(Arc<Mutex<HashMap<u64, oneshot::Sender<Answer>>>>);
+struct WaitingRequests(Arc<Mutex<HashMap<u64, oneshot::Sender<Answer>>>>);
 
-impl Held {
+impl WaitingRequests {
     /// Runs a function on the waiting requests; a poisoned lock still contains plain, complete values.
     fn with<T>(&self, run: impl FnOnce(&mut HashMap<u64, oneshot::Sender<Answer>>) -> T) -> T {
         run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Poster for Held {
+impl Poster for WaitingRequests {
     fn post(
         &self,
         _body: String,
@@ -160,7 +160,7 @@ struct Gate {
     listening: Listening,
     /// The largest body, in bytes.
     most: usize,
-    held: Held,
+    held: WaitingRequests,
 }
 
 /// The state that all connections share.
@@ -170,7 +170,7 @@ struct Guard {
     most: usize,
     /// How long a request waits for its answer.
     patience: Duration,
-    held: Held,
+    held: WaitingRequests,
     sink: LinkSink,
     next: AtomicU64,
     /// The permits for connections served at the same time.

@@ -30,7 +30,7 @@ mod hear;
 mod request;
 mod settings;
 
-pub(super) use fault::{Fault, News};
+pub(super) use fault::{DialogueEvent, Fault};
 use request::{Request, Serial};
 use settings::{Level, Need, Word};
 
@@ -66,14 +66,14 @@ pub(super) struct Greeting {
 
 /// What has already been reported, kept across connections.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Told {
+pub(super) struct Reported {
     languages: BTreeSet<String>,
     voices: BTreeSet<String>,
     knobs: BTreeSet<Knob>,
 }
 
 #[derive(Debug)]
-struct Asked {
+struct PendingCommand {
     request: Request,
     until: Instant,
 }
@@ -95,12 +95,12 @@ struct Job {
     mark: Mark,
     sound: Sound,
     text: String,
-    stage: Stage,
+    stage: JobStage,
 }
 
 /// The progress of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum JobStage {
     /// The settings are being adjusted.
     Preparing,
     /// SPEAK has been sent.
@@ -123,11 +123,11 @@ enum Stage {
 pub(super) struct Dialogue {
     greeting: Greeting,
     limits: Limits,
-    told: Told,
+    told: Reported,
     decoder: Decoder,
     outgoing: Vec<u8>,
     steps: VecDeque<Request>,
-    asked: VecDeque<Asked>,
+    asked: VecDeque<PendingCommand>,
     parts: Vec<String>,
     voice_lines: usize,
     job: Option<Job>,
@@ -144,13 +144,13 @@ pub(super) struct Dialogue {
     voice: Word,
     punctuation: Word,
     voices: Option<Languages>,
-    news: VecDeque<News>,
+    news: VecDeque<DialogueEvent>,
     failed: bool,
 }
 
 impl Dialogue {
     /// Starts a conversation: the greeting is ready to be sent.
-    pub(super) fn new(greeting: Greeting, told: Told, limits: Limits, now: Instant) -> Self {
+    pub(super) fn new(greeting: Greeting, told: Reported, limits: Limits, now: Instant) -> Self {
         let steps = VecDeque::from([
             Request::ClientName,
             Request::NotifyAll,
@@ -197,14 +197,14 @@ impl Dialogue {
             mark: Mark::Agent,
             sound: Sound::default(),
             text: " ".to_owned(),
-            stage: Stage::Preparing,
+            stage: JobStage::Preparing,
         });
         dialogue.advance(now);
         dialogue
     }
 
     /// Returns what must be remembered across connections.
-    pub(super) fn into_told(self) -> Told {
+    pub(super) fn into_told(self) -> Reported {
         self.told
     }
 
@@ -227,7 +227,7 @@ impl Dialogue {
             mark,
             sound,
             text,
-            stage: Stage::Preparing,
+            stage: JobStage::Preparing,
         });
         self.advance(now);
     }
@@ -242,10 +242,10 @@ impl Dialogue {
             return;
         };
         let message = match job.stage {
-            Stage::Preparing | Stage::Asking => return,
-            Stage::Handing => None,
-            Stage::Queued { message, .. } => message,
-            Stage::Sounding { message, .. } | Stage::Held { message } => Some(message),
+            JobStage::Preparing | JobStage::Asking => return,
+            JobStage::Handing => None,
+            JobStage::Queued { message, .. } => message,
+            JobStage::Sounding { message, .. } | JobStage::Held { message } => Some(message),
         };
         if let Some(message) = message {
             self.bury(message);
@@ -281,8 +281,10 @@ impl Dialogue {
     pub(super) fn deadline(&self) -> Option<Instant> {
         let asked = self.asked.front().map(|asked| asked.until);
         let job = self.job.as_ref().and_then(|job| match job.stage {
-            Stage::Preparing | Stage::Asking | Stage::Handing | Stage::Held { .. } => None,
-            Stage::Queued { until, .. } | Stage::Sounding { until, .. } => Some(until),
+            JobStage::Preparing | JobStage::Asking | JobStage::Handing | JobStage::Held { .. } => {
+                None
+            }
+            JobStage::Queued { until, .. } | JobStage::Sounding { until, .. } => Some(until),
         });
         [asked, job].into_iter().flatten().min()
     }
@@ -297,24 +299,24 @@ impl Dialogue {
             return;
         };
         let fault = match (job.stage, job.purpose) {
-            (Stage::Queued { until, .. } | Stage::Sounding { until, .. }, Purpose::Test)
+            (JobStage::Queued { until, .. } | JobStage::Sounding { until, .. }, Purpose::Test)
                 if until <= now =>
             {
                 Fault::NoSound
             }
-            (Stage::Queued { until, .. }, Purpose::Utterance(_)) if until <= now => {
+            (JobStage::Queued { until, .. }, Purpose::Utterance(_)) if until <= now => {
                 Fault::NeverBegan
             }
-            (Stage::Sounding { until, .. }, Purpose::Utterance(_)) if until <= now => {
+            (JobStage::Sounding { until, .. }, Purpose::Utterance(_)) if until <= now => {
                 Fault::NeverEnded
             }
             (
-                Stage::Preparing
-                | Stage::Asking
-                | Stage::Handing
-                | Stage::Queued { .. }
-                | Stage::Sounding { .. }
-                | Stage::Held { .. },
+                JobStage::Preparing
+                | JobStage::Asking
+                | JobStage::Handing
+                | JobStage::Queued { .. }
+                | JobStage::Sounding { .. }
+                | JobStage::Held { .. },
                 Purpose::Test | Purpose::Utterance(_),
             ) => return,
         };
@@ -327,7 +329,7 @@ impl Dialogue {
     pub(super) fn fail(&mut self, fault: Fault) {
         if !self.failed {
             self.failed = true;
-            self.news.push_back(News::Failed(fault));
+            self.news.push_back(DialogueEvent::Failed(fault));
         }
     }
 
@@ -342,7 +344,7 @@ impl Dialogue {
     }
 
     /// Returns the next item of news.
-    pub(super) fn news(&mut self) -> Option<News> {
+    pub(super) fn news(&mut self) -> Option<DialogueEvent> {
         self.news.pop_front()
     }
 
@@ -368,7 +370,7 @@ impl Dialogue {
         if self
             .job
             .as_ref()
-            .is_some_and(|job| job.stage == Stage::Preparing)
+            .is_some_and(|job| job.stage == JobStage::Preparing)
             && let Some(mut job) = self.job.take()
         {
             let request = self.needed(&mut job);
@@ -388,7 +390,7 @@ impl Dialogue {
         if let Some(request) = self.delivery_for(job) {
             return request;
         }
-        job.stage = Stage::Asking;
+        job.stage = JobStage::Asking;
         Request::Speak(job.serial)
     }
 
@@ -439,7 +441,7 @@ impl Dialogue {
             Some(tag) => Reason::new("voice.cause.language.none").with("tag", tag),
             None => Reason::new("voice.cause.language.unread"),
         };
-        self.news.push_back(News::Notice(text));
+        self.news.push_back(DialogueEvent::Notice(text));
     }
 
     /// Returns the first command that adjusts voice, numbers or punctuation, if one is needed.
@@ -488,7 +490,7 @@ impl Dialogue {
     fn tell_no_such_voice(&mut self, name: &str) {
         if self.told.voices.len() < TAGS_TOLD && self.told.voices.insert(name.to_owned()) {
             let text = Reason::new("voice.cause.no_such_voice").with("name", name);
-            self.news.push_back(News::Notice(text));
+            self.news.push_back(DialogueEvent::Notice(text));
         }
     }
 
@@ -510,6 +512,6 @@ impl Dialogue {
             self.outgoing.extend_from_slice(b"\r\n");
         }
         let until = now + request.limit(&self.limits);
-        self.asked.push_back(Asked { request, until });
+        self.asked.push_back(PendingCommand { request, until });
     }
 }

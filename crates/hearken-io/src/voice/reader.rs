@@ -229,9 +229,11 @@ impl Places {
                     let _ = answer.send(bus::ask(&address, BUS_LIMIT));
                 });
                 match answered.recv_timeout(BUS_LIMIT) {
-                    Ok(Ok(bus::Told { orca: true, .. })) => Sight::Present(Reader::Orca),
-                    Ok(Ok(bus::Told { enabled: true, .. })) => Sight::Present(Reader::Unnamed),
-                    Ok(Ok(bus::Told { .. })) => Sight::Absent,
+                    Ok(Ok(bus::BusAnswers { orca: true, .. })) => Sight::Present(Reader::Orca),
+                    Ok(Ok(bus::BusAnswers { enabled: true, .. })) => {
+                        Sight::Present(Reader::Unnamed)
+                    }
+                    Ok(Ok(bus::BusAnswers { .. })) => Sight::Absent,
                     Ok(Err(error)) => Sight::Unknown {
                         reason: error.reason(),
                     },

@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::process::Stdio;
 use std::time::Instant;
 
-use super::dialogue::{Dialogue, Fault, Greeting, News, Told};
+use super::dialogue::{Dialogue, DialogueEvent, Fault, Greeting, Reported};
 use super::limits::Limits;
 use super::ours;
 use super::worker::at;
@@ -72,7 +72,7 @@ pub(super) struct SpeechDispatcher {
     place: DaemonFiles,
     greeting: Greeting,
     limits: Limits,
-    told: Told,
+    told: Reported,
     state: State,
     news: VecDeque<VoiceEvent>,
     attempt: u32,
@@ -92,7 +92,7 @@ impl SpeechDispatcher {
             place,
             greeting,
             limits,
-            told: Told::default(),
+            told: Reported::default(),
             state,
             news: VecDeque::new(),
             attempt: 0,
@@ -109,13 +109,16 @@ impl SpeechDispatcher {
                 Err(fault) => return Err(fault),
             };
             match news {
-                News::Opened => {
+                DialogueEvent::Opened => {
                     let adjustable = voice.adjustable();
                     voice.news.push_back(adjustable);
                     return Ok(voice);
                 }
-                News::Notice(text) => voice.news.push_back(VoiceEvent::Notice { text }),
-                News::Begun(_) | News::Ended(_) | News::Cut(_) | News::Failed(_) => {}
+                DialogueEvent::Notice(text) => voice.news.push_back(VoiceEvent::Notice { text }),
+                DialogueEvent::Begun(_)
+                | DialogueEvent::Ended(_)
+                | DialogueEvent::Cut(_)
+                | DialogueEvent::Failed(_) => {}
             }
         }
     }
@@ -133,7 +136,7 @@ impl SpeechDispatcher {
     }
 
     /// Waits for the conversation's next news, connecting first if necessary.
-    async fn step(&mut self) -> Result<News, Fault> {
+    async fn step(&mut self) -> Result<DialogueEvent, Fault> {
         loop {
             match &mut self.state {
                 State::Waiting(until) => {
@@ -157,12 +160,15 @@ impl SpeechDispatcher {
                     }));
                 }
                 State::Up(connection) => match connection.turn().await {
-                    News::Failed(fault) => return Err(fault),
-                    News::Opened => {
+                    DialogueEvent::Failed(fault) => return Err(fault),
+                    DialogueEvent::Opened => {
                         connection.opened = true;
-                        return Ok(News::Opened);
+                        return Ok(DialogueEvent::Opened);
                     }
-                    news @ (News::Begun(_) | News::Ended(_) | News::Cut(_) | News::Notice(_)) => {
+                    news @ (DialogueEvent::Begun(_)
+                    | DialogueEvent::Ended(_)
+                    | DialogueEvent::Cut(_)
+                    | DialogueEvent::Notice(_)) => {
                         return Ok(news);
                     }
                 },
@@ -183,22 +189,22 @@ impl SpeechDispatcher {
     }
 
     /// Translates the conversation's news into the voice's.
-    fn tell(&mut self, news: News) -> Option<VoiceEvent> {
+    fn tell(&mut self, news: DialogueEvent) -> Option<VoiceEvent> {
         match news {
-            News::Opened => match std::mem::replace(&mut self.health, Health::Well) {
+            DialogueEvent::Opened => match std::mem::replace(&mut self.health, Health::Well) {
                 Health::Well => None,
                 Health::Lost => Some(VoiceEvent::Recovered {
                     engine: Reason::said(NAME),
                 }),
             },
-            News::Begun(id) => {
+            DialogueEvent::Begun(id) => {
                 self.attempt = 0;
                 Some(VoiceEvent::Begun(id))
             }
-            News::Ended(id) => Some(VoiceEvent::Ended(id)),
-            News::Cut(id) => Some(VoiceEvent::Cut(id)),
-            News::Notice(text) => Some(VoiceEvent::Notice { text }),
-            News::Failed(fault) => self.lost(&fault),
+            DialogueEvent::Ended(id) => Some(VoiceEvent::Ended(id)),
+            DialogueEvent::Cut(id) => Some(VoiceEvent::Cut(id)),
+            DialogueEvent::Notice(text) => Some(VoiceEvent::Notice { text }),
+            DialogueEvent::Failed(fault) => self.lost(&fault),
         }
     }
 
@@ -260,7 +266,7 @@ impl Voice for SpeechDispatcher {
         connection.dialogue.stop(Instant::now());
         connection.push();
         while !connection.dialogue.is_quiet() {
-            if let News::Failed(_) = connection.turn_until_quiet().await {
+            if let DialogueEvent::Failed(_) = connection.turn_until_quiet().await {
                 return;
             }
         }
@@ -301,7 +307,7 @@ impl Connection {
     }
 
     /// Transfers bytes both ways until there is news; may be dropped at any time.
-    async fn turn(&mut self) -> News {
+    async fn turn(&mut self) -> DialogueEvent {
         loop {
             if let Some(news) = self.dialogue.news() {
                 return news;
@@ -311,13 +317,13 @@ impl Connection {
     }
 
     /// Transfers bytes both ways until there is news or nothing more to wait for.
-    async fn turn_until_quiet(&mut self) -> News {
+    async fn turn_until_quiet(&mut self) -> DialogueEvent {
         loop {
             if let Some(news) = self.dialogue.news() {
                 return news;
             }
             if self.dialogue.is_quiet() {
-                return News::Opened;
+                return DialogueEvent::Opened;
             }
             self.exchange().await;
         }

@@ -14,12 +14,12 @@ use crate::session::{PromptId, Session};
 /// turns, searching the history for it would cost as much as everything else.
 #[derive(Debug, Default)]
 pub(super) struct Last {
-    known: Vec<Known>,
+    known: Vec<Record>,
 }
 
 /// The record of one session.
 #[derive(Debug, Default)]
-struct Known {
+struct Record {
     /// The session's number, as a later session may use the same place. No session has the number 0.
     number: u64,
     /// When words of it were last spoken.
@@ -133,20 +133,20 @@ impl Last {
         self.of(session)?.asked
     }
 
-    fn of(&self, session: &Session) -> Option<&Known> {
+    fn of(&self, session: &Session) -> Option<&Record> {
         let known = self.known.get(session.place)?;
         (known.number == session.number).then_some(known)
     }
 
-    fn of_mut(&mut self, session: &Session) -> Option<&mut Known> {
+    fn of_mut(&mut self, session: &Session) -> Option<&mut Record> {
         if self.known.len() <= session.place {
-            self.known.resize_with(session.place + 1, Known::default);
+            self.known.resize_with(session.place + 1, Record::default);
         }
         let known = self.known.get_mut(session.place)?;
         if known.number != session.number {
-            *known = Known {
+            *known = Record {
                 number: session.number,
-                ..Known::default()
+                ..Record::default()
             };
         }
         Some(known)

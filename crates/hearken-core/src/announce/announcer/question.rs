@@ -19,7 +19,7 @@ use crate::announce::words::segment::Segment;
 
 /// The time until silence counts as an answer, and where it is stated.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Left {
+pub(super) enum TimeLeft {
     /// The words of the question state it.
     Told(Duration),
     /// The head above the words states it: the time runs down there, while the words stay as they are.
@@ -98,7 +98,7 @@ impl Announcer {
         prompt: &Prompt,
         sessions: &Sessions,
         again: bool,
-        left: Option<Left>,
+        left: Option<TimeLeft>,
         longest: usize,
     ) -> Vec<Segment> {
         if again {
@@ -166,7 +166,7 @@ impl Announcer {
         self.all_of(prompt, sessions, told(prompt, sessions, now))
     }
 
-    fn all_of(&self, prompt: &Prompt, sessions: &Sessions, left: Option<Left>) -> Vec<Segment> {
+    fn all_of(&self, prompt: &Prompt, sessions: &Sessions, left: Option<TimeLeft>) -> Vec<Segment> {
         let agent = self.asker(prompt, sessions);
         let mut segments = match &prompt.question {
             Question::Confirmation(asked) => {
@@ -209,7 +209,7 @@ impl Announcer {
         prompt: &Prompt,
         asked: &AwaitingConfirmation,
         agent: Arg,
-        left: Option<Left>,
+        left: Option<TimeLeft>,
         longest: usize,
     ) -> Vec<(&'static str, Arg)> {
         let risk = match &asked.risk_level {
@@ -280,7 +280,7 @@ impl Announcer {
         prompt: &Prompt,
         asked: &AwaitingClarification,
         (agent, doubts): (Arg, Arg),
-        left: Option<Left>,
+        left: Option<TimeLeft>,
         longest: usize,
     ) -> Vec<Segment> {
         let args = [
@@ -337,7 +337,7 @@ impl Announcer {
         &self,
         prompt: &Prompt,
         asked: &AwaitingClarification,
-        left: Option<Left>,
+        left: Option<TimeLeft>,
         longest: usize,
     ) -> Vec<Segment> {
         let mut segments = Vec::new();
@@ -353,7 +353,7 @@ impl Announcer {
         &self,
         prompt: &Prompt,
         asked: &AwaitingClarification,
-        left: Option<Left>,
+        left: Option<TimeLeft>,
         longest: usize,
     ) -> Vec<Segment> {
         let Some(left) = left.filter(|_| prompt.standing.reaches()) else {
@@ -361,10 +361,10 @@ impl Announcer {
         };
         let mut args = self.time_args(left);
         let key = match (&asked.default_response, left) {
-            (Some(_), Left::Told(_)) => "question.timeout.response",
-            (Some(_), Left::Headed) => "question.silence.response",
-            (None, Left::Told(_)) => "question.timeout.none",
-            (None, Left::Headed) => "question.silence.none",
+            (Some(_), TimeLeft::Told(_)) => "question.timeout.response",
+            (Some(_), TimeLeft::Headed) => "question.silence.response",
+            (None, TimeLeft::Told(_)) => "question.timeout.none",
+            (None, TimeLeft::Headed) => "question.silence.none",
         };
         if let Some(response) = &asked.default_response {
             let response = cut(label_of(asked, response), longest);
@@ -374,7 +374,7 @@ impl Announcer {
     }
 
     /// Returns what silence does; empty for questions that no answer reaches any more.
-    fn timeout(&self, prompt: &Prompt, left: Option<Left>) -> String {
+    fn timeout(&self, prompt: &Prompt, left: Option<TimeLeft>) -> String {
         let Question::Confirmation(asked) = &prompt.question else {
             return String::new();
         };
@@ -382,20 +382,20 @@ impl Announcer {
             return String::new();
         };
         let key = match (&asked.default_decision, left) {
-            (Some(Decision::Reject), Left::Told(_)) => "question.timeout.reject",
-            (Some(Decision::Reject), Left::Headed) => "question.silence.reject",
-            (Some(Decision::Accept), Left::Told(_)) => "question.timeout.accept",
-            (Some(Decision::Accept), Left::Headed) => "question.silence.accept",
-            (Some(Decision::Other(_)) | None, Left::Told(_)) => "question.timeout.other",
-            (Some(Decision::Other(_)) | None, Left::Headed) => "question.silence.other",
+            (Some(Decision::Reject), TimeLeft::Told(_)) => "question.timeout.reject",
+            (Some(Decision::Reject), TimeLeft::Headed) => "question.silence.reject",
+            (Some(Decision::Accept), TimeLeft::Told(_)) => "question.timeout.accept",
+            (Some(Decision::Accept), TimeLeft::Headed) => "question.silence.accept",
+            (Some(Decision::Other(_)) | None, TimeLeft::Told(_)) => "question.timeout.other",
+            (Some(Decision::Other(_)) | None, TimeLeft::Headed) => "question.silence.other",
         };
         self.phrases.text(key, &self.time_args(left))
     }
 
-    fn time_args(&self, left: Left) -> Vec<(&'static str, Arg)> {
+    fn time_args(&self, left: TimeLeft) -> Vec<(&'static str, Arg)> {
         match left {
-            Left::Told(left) => vec![("time", Arg::Own(self.time(left)))],
-            Left::Headed => Vec::new(),
+            TimeLeft::Told(left) => vec![("time", Arg::Own(self.time(left)))],
+            TimeLeft::Headed => Vec::new(),
         }
     }
 
@@ -537,14 +537,14 @@ impl Announcer {
 }
 
 /// Returns the time that a question has left, for words that state it.
-pub(super) fn told(prompt: &Prompt, sessions: &Sessions, now: Now) -> Option<Left> {
-    let left = |at: Duration| Left::Told(at.saturating_sub(now.monotonic));
+pub(super) fn told(prompt: &Prompt, sessions: &Sessions, now: Now) -> Option<TimeLeft> {
+    let left = |at: Duration| TimeLeft::Told(at.saturating_sub(now.monotonic));
     sessions.expires(prompt).map(left)
 }
 
 /// Returns the same for words below a head that states the time.
-fn headed(prompt: &Prompt, sessions: &Sessions) -> Option<Left> {
-    sessions.expires(prompt).map(|_| Left::Headed)
+fn headed(prompt: &Prompt, sessions: &Sessions) -> Option<TimeLeft> {
+    sessions.expires(prompt).map(|_| TimeLeft::Headed)
 }
 
 fn cut(text: &str, longest: usize) -> String {

@@ -48,7 +48,7 @@ pub struct LinkView {
     recent: Recent,
     /// The dialect between its frames and the app.
     dialect: Box<dyn Dialect>,
-    told: Told,
+    told: LastAnnounced,
     /// The wait for its start.
     waiting: Waiting,
     back: Back,
@@ -73,7 +73,7 @@ enum OtherName {
 
 /// The last announcement about a link, so that each turn is announced once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum LastAnnounced {
     Nothing,
     Unreachable,
     Up,
@@ -118,7 +118,7 @@ impl LinkView {
             program,
             remarks: Remarks::default(),
             dialect,
-            told: Told::Nothing,
+            told: LastAnnounced::Nothing,
             back: Back::default(),
             silence_due: 0,
             speaks: Speaks::default(),
@@ -227,13 +227,13 @@ impl LinkView {
         self.phase.step(StreamEvent::Connected, 0);
         self.waiting.connected(now);
         match self.told {
-            Told::Up => false,
-            Told::Lost => {
+            LastAnnounced::Up => false,
+            LastAnnounced::Lost => {
                 self.back.steady_at = Some(now.monotonic + STEADY);
                 false
             }
-            Told::Nothing | Told::Unreachable => {
-                self.told = Told::Up;
+            LastAnnounced::Nothing | LastAnnounced::Unreachable => {
+                self.told = LastAnnounced::Up;
                 true
             }
         }
@@ -243,7 +243,7 @@ impl LinkView {
     pub(super) fn resumed(&mut self, standing: Standing, now: Now) {
         // Some know only after they have asked what is open there, and the first answer has already announced the
         // return.
-        if matches!(self.told, Told::Lost | Told::Up) {
+        if matches!(self.told, LastAnnounced::Lost | LastAnnounced::Up) {
             self.back.resumed_at = Some((now.monotonic + STEADY, standing));
         }
     }
@@ -252,7 +252,7 @@ impl LinkView {
     pub(super) fn is_back(&mut self) -> bool {
         let back = self.back.steady_at.take().is_some();
         if back {
-            self.told = Told::Up;
+            self.told = LastAnnounced::Up;
         }
         back
     }
@@ -280,9 +280,9 @@ impl LinkView {
         self.left_connection();
         self.waiting.lost();
         let (told, key) = match self.told {
-            Told::Nothing => (Told::Unreachable, Some("link.unreachable")),
-            Told::Up => (Told::Lost, Some("link.lost")),
-            Told::Unreachable | Told::Lost => (self.told, None),
+            LastAnnounced::Nothing => (LastAnnounced::Unreachable, Some("link.unreachable")),
+            LastAnnounced::Up => (LastAnnounced::Lost, Some("link.lost")),
+            LastAnnounced::Unreachable | LastAnnounced::Lost => (self.told, None),
         };
         self.told = told;
         key

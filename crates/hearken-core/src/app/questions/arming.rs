@@ -22,7 +22,7 @@ use crate::keys::Press;
 use crate::session::Prompt;
 
 use super::Questions;
-use super::known::Heard;
+use super::known::Hearing;
 use crate::app::setup::LineSource;
 
 /// Why a question can't be answered yet.
@@ -165,8 +165,8 @@ impl Questions {
                 .and_then(|shown| shown.in_sight()),
         };
         in_sight.or(match self.known.heard(prompt.id) {
-            Some(Heard::Said(at)) => Some(at),
-            Some(Heard::Skipped) | None => None,
+            Some(Hearing::Said(at)) => Some(at),
+            Some(Hearing::Skipped) | None => None,
         })
     }
 

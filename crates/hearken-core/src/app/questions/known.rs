@@ -7,9 +7,9 @@ use crate::session::PromptId;
 
 /// What reached the person of the open questions.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Known {
+pub(super) struct Received {
     /// The questions whose action was heard, or that the person chose not to hear.
-    heard: BTreeMap<PromptId, Heard>,
+    heard: BTreeMap<PromptId, Hearing>,
     /// When the lines of each question were last written.
     written: BTreeMap<PromptId, Duration>,
     /// How many parts were read of each question that is read in parts.
@@ -18,22 +18,22 @@ pub(super) struct Known {
 
 /// How the person heard a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum Hearing {
     /// It was spoken to its end, at this time.
     Said(Duration),
     /// The person chose not to hear it out.
     Skipped,
 }
 
-impl Known {
+impl Received {
     /// Notes that a question was spoken to its end.
     pub(super) fn said(&mut self, id: PromptId, now: Duration) {
-        self.heard.insert(id, Heard::Said(now));
+        self.heard.insert(id, Hearing::Said(now));
     }
 
     /// Notes that the person chose not to hear a question out, unless they heard it before.
     pub(super) fn skipped(&mut self, id: PromptId) {
-        self.heard.entry(id).or_insert(Heard::Skipped);
+        self.heard.entry(id).or_insert(Hearing::Skipped);
     }
 
     /// Forgets that a question was heard: there is more of it.
@@ -42,7 +42,7 @@ impl Known {
     }
 
     /// Returns how the person heard a question, if they did.
-    pub(super) fn heard(&self, id: PromptId) -> Option<Heard> {
+    pub(super) fn heard(&self, id: PromptId) -> Option<Hearing> {
         self.heard.get(&id).copied()
     }
 

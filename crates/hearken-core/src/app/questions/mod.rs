@@ -31,7 +31,7 @@ use crate::app::effect::Noticed;
 use crate::session::{Prompt, PromptId, Sessions};
 
 use calls::Calls;
-use known::Known;
+use known::Received;
 use rules::Rules;
 use shown::Shown;
 use under_way::UnderWay;
@@ -47,7 +47,7 @@ const CHANGED: Duration = Duration::from_secs(2);
 pub(super) struct Questions {
     /// The question that keys are meant for.
     shown: Option<Shown>,
-    known: Known,
+    known: Received,
     rules: Rules,
     under_way: UnderWay,
     calls: Calls,

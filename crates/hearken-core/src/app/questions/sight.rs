@@ -9,7 +9,7 @@ use crate::protocol::Now;
 use crate::session::Prompt;
 
 use super::arming::Senses;
-use super::known::Heard;
+use super::known::Hearing;
 use super::shown::{Pages, Showing};
 use crate::app::App;
 
@@ -95,7 +95,7 @@ impl App {
             Pages::All => return true,
             Pages::Some { .. } if !prompt.is_cut() => {
                 // Stopping it means knowing that it is there, not what it says.
-                let said = matches!(heard, Some(Heard::Said(_)));
+                let said = matches!(heard, Some(Hearing::Said(_)));
                 if !said {
                     self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
                 }

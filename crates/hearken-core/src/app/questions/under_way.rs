@@ -21,12 +21,12 @@ pub(super) struct Outgoing {
     attempt: u32,
     /// The last state that was announced: each turn of its fate is announced once.
     told: Option<QuestionRun>,
-    stage: Stage,
+    stage: AnswerProgress,
 }
 
 /// How far an answer has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum AnswerProgress {
     /// An attempt is under way, and its transport still has to report on it.
     Leaving,
     /// The transport has reported what it knows; whether the answer was accepted is for its dialect to report.
@@ -44,7 +44,7 @@ impl Outgoing {
             reply,
             attempt,
             told: None,
-            stage: Stage::Leaving,
+            stage: AnswerProgress::Leaving,
         }
     }
 
@@ -72,20 +72,20 @@ impl Outgoing {
     pub(super) fn wait(&mut self, now: Duration) {
         let doubled = 1 << self.attempt.min(6).saturating_sub(1);
         let wait = RETRY_FIRST.saturating_mul(doubled).min(RETRY_CAP);
-        self.stage = Stage::Waiting(now + wait);
+        self.stage = AnswerProgress::Waiting(now + wait);
     }
 
     /// Begins another attempt.
     pub(super) fn try_again(&mut self, attempt: u32) {
         self.attempt = attempt;
-        self.stage = Stage::Leaving;
+        self.stage = AnswerProgress::Leaving;
     }
 
     /// Returns when it is tried again; `None` while an attempt is under way.
     fn retry_at(&self) -> Option<Duration> {
         match self.stage {
-            Stage::Waiting(at) => Some(at),
-            Stage::Leaving | Stage::Left => None,
+            AnswerProgress::Waiting(at) => Some(at),
+            AnswerProgress::Leaving | AnswerProgress::Left => None,
         }
     }
 }
@@ -113,13 +113,13 @@ impl UnderWay {
     /// Notes that the transport has reported what it knows of a request.
     pub(super) fn note_left(&mut self, request: u64) {
         if let Some(sent) = self.0.get_mut(&request) {
-            sent.stage = Stage::Left;
+            sent.stage = AnswerProgress::Left;
         }
     }
 
     /// Returns the requests on a link that only its dialect could report more about.
     pub(super) fn left_on(&self, link: LinkId) -> Vec<u64> {
-        let left = |sent: &Outgoing| sent.link == link && sent.stage == Stage::Left;
+        let left = |sent: &Outgoing| sent.link == link && sent.stage == AnswerProgress::Left;
         let of_link = self.0.iter().filter(|(_, sent)| left(sent));
         of_link.map(|(request, _)| *request).collect()
     }

@@ -29,7 +29,7 @@ pub(in crate::app) enum Leap {
 
 /// The direction of a step in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::app) enum Step {
+pub(in crate::app) enum Direction {
     /// Towards the beginning.
     Back,
     /// Towards the end.
@@ -142,32 +142,32 @@ impl App {
     }
 
     /// Goes one step in the history; in the help, one row.
-    pub(in crate::app) fn step(&mut self, step: Step, now: Now) {
+    pub(in crate::app) fn step(&mut self, step: Direction, now: Now) {
         if let Doing::Helping { scroll } = &mut self.doing {
             *scroll = match step {
-                Step::Back => scroll.saturating_sub(1),
-                Step::Forward => (*scroll + 1).min(keys::BINDINGS.len() * 2),
-                Step::End => keys::BINDINGS.len() * 2,
+                Direction::Back => scroll.saturating_sub(1),
+                Direction::Forward => (*scroll + 1).min(keys::BINDINGS.len() * 2),
+                Direction::End => keys::BINDINGS.len() * 2,
             };
             return;
         }
         let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
         let history = self.announcer.history();
         let found = match (step, self.review.at()) {
-            (Step::Back, None) => self.last_told().cloned(),
-            (Step::Back, Some(id)) => history
+            (Direction::Back, None) => self.last_told().cloned(),
+            (Direction::Back, Some(id)) => history
                 .iter()
                 .rev()
                 .filter(worth)
                 .find(|told| told.id < id)
                 .cloned(),
-            (Step::Forward, Some(id)) => history
+            (Direction::Forward, Some(id)) => history
                 .iter()
                 .filter(worth)
                 .find(|told| told.id > id)
                 .cloned(),
-            (Step::Forward | Step::End, None) => None,
-            (Step::End, Some(_)) => {
+            (Direction::Forward | Direction::End, None) => None,
+            (Direction::End, Some(_)) => {
                 self.review.leave();
                 self.review.leave_search();
                 self.last_told().cloned()
@@ -175,17 +175,19 @@ impl App {
         };
         match found {
             Some(told) => {
-                if step != Step::End {
+                if step != Direction::End {
                     self.review.look_at(told.id);
                 }
                 self.say_again(&told, now);
             }
             None => {
                 let key = match step {
-                    Step::Back if self.announcer.history().is_empty() => "history.empty",
-                    Step::Back if self.announcer.history().left() > 0 => "history.start.bounded",
-                    Step::Back => "history.start",
-                    Step::Forward | Step::End => {
+                    Direction::Back if self.announcer.history().is_empty() => "history.empty",
+                    Direction::Back if self.announcer.history().left() > 0 => {
+                        "history.start.bounded"
+                    }
+                    Direction::Back => "history.start",
+                    Direction::Forward | Direction::End => {
                         self.review.leave();
                         "history.end"
                     }

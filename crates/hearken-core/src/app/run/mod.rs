@@ -24,7 +24,7 @@ pub(super) mod remarks;
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     until: Until,
-    stage: Stage,
+    stage: RunStage,
     /// When the last news of a link came.
     news: Duration,
     /// Whether any session was ever seen.
@@ -37,7 +37,7 @@ pub(super) struct Run {
 
 /// The stage of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum RunStage {
     /// It goes on.
     Going,
     /// It ends in this way as soon as the answers under way are sent, at the latest at this time.
@@ -70,7 +70,7 @@ impl Run {
     pub(super) fn new(until: Until) -> Self {
         Self {
             until,
-            stage: Stage::Going,
+            stage: RunStage::Going,
             news: Duration::ZERO,
             seen_session: false,
             went_wrong: false,
@@ -95,27 +95,27 @@ impl Run {
 
     /// Returns whether it is over.
     pub(super) fn is_over(&self) -> bool {
-        self.stage == Stage::Over
+        self.stage == RunStage::Over
     }
 
     fn is_parting(&self) -> bool {
         match self.stage {
-            Stage::Parting { .. } => true,
-            Stage::Going | Stage::Over => false,
+            RunStage::Parting { .. } => true,
+            RunStage::Going | RunStage::Over => false,
         }
     }
 
     /// Waits for the answers under way before ending in this way, at the latest at `latest`.
     fn part(&mut self, exit: Exit, latest: Duration) {
         if !self.is_over() {
-            self.stage = Stage::Parting { exit, latest };
+            self.stage = RunStage::Parting { exit, latest };
         }
     }
 
     /// Ends the run; returns `false` if it was over before.
     fn end(&mut self) -> bool {
         let goes_on = !self.is_over();
-        self.stage = Stage::Over;
+        self.stage = RunStage::Over;
         goes_on
     }
 
@@ -128,17 +128,17 @@ impl Run {
             Until::NoSource | Until::Ended | Until::Asked => None,
         };
         match self.stage {
-            Stage::Going => idle,
-            Stage::Parting { latest, .. } => Some(idle.map_or(latest, |idle| idle.min(latest))),
-            Stage::Over => None,
+            RunStage::Going => idle,
+            RunStage::Parting { latest, .. } => Some(idle.map_or(latest, |idle| idle.min(latest))),
+            RunStage::Over => None,
         }
     }
 
     /// Returns how it ends, if it waited for the last answers and they are sent or the wait is over.
     fn parted(&self, sent: bool, now: Duration) -> Option<Exit> {
         match self.stage {
-            Stage::Parting { exit, latest } => (sent || now >= latest).then_some(exit),
-            Stage::Going | Stage::Over => None,
+            RunStage::Parting { exit, latest } => (sent || now >= latest).then_some(exit),
+            RunStage::Going | RunStage::Over => None,
         }
     }
 

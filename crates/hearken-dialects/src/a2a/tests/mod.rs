@@ -26,7 +26,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_
 
 /// One request as sent.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct RequestPurpose {
     pub number: u64,
     pub method: String,
     pub params: Value,
@@ -41,7 +41,7 @@ pub(super) struct Run {
     pub events: Vec<Value>,
     pub view_only: usize,
     pub told: Vec<&'static str>,
-    pub calls: Vec<Asked>,
+    pub calls: Vec<RequestPurpose>,
     pub settled: Vec<(u64, bool)>,
     pub over: Vec<Over>,
     pub stood: Vec<Standing>,
@@ -123,7 +123,7 @@ impl Run {
     }
 
     /// Returns the last pending request of a method.
-    pub fn call(&self, method: &str) -> Asked {
+    pub fn call(&self, method: &str) -> RequestPurpose {
         let mut calls = self.calls.iter().rev();
         let call = calls.find(|call| call.method == method && !call.is_over);
         call.unwrap_or_else(|| panic!("{method} in {:?}", self.calls))
@@ -237,7 +237,7 @@ impl Run {
                 Out::Call { request, call } => {
                     assert_eq!(call.path, "/rpc");
                     let body: Value = serde_json::from_str(&call.body.unwrap().text).unwrap();
-                    self.calls.push(Asked {
+                    self.calls.push(RequestPurpose {
                         number: request,
                         method: body["method"].as_str().unwrap().to_owned(),
                         params: body["params"].clone(),

@@ -63,8 +63,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Picks one of the pending requests.
-fn open(run: &Run, at: usize, wanted: impl Fn(&Asked) -> bool) -> Option<Asked> {
-    let open: Vec<&Asked> = run
+fn open(run: &Run, at: usize, wanted: impl Fn(&RequestPurpose) -> bool) -> Option<RequestPurpose> {
+    let open: Vec<&RequestPurpose> = run
         .calls
         .iter()
         .filter(|it| !it.is_over && wanted(it))

@@ -273,7 +273,7 @@ async fn a_request_whose_sender_goes_away_lapses_and_takes_no_answer() {
 
 #[tokio::test]
 async fn a_request_that_nobody_answers_lapses_in_the_end() {
-    let held = Held::default();
+    let held = WaitingRequests::default();
     let (sink, mut news) = LinkSink::channel(3, 64);
     let (lapsed, mut told) = mpsc::unbounded_channel();
     let guard = Guard {

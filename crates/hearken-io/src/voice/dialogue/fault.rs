@@ -68,7 +68,7 @@ impl From<Garbage> for Fault {
 
 /// An item of news from the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::voice) enum News {
+pub(in crate::voice) enum DialogueEvent {
     /// The greeting is over and the sound has been tested.
     Opened,
     /// An utterance became audible.

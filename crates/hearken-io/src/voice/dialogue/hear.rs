@@ -6,8 +6,8 @@
 use std::time::Instant;
 
 use super::{
-    DUMMY, DYING, Dialogue, EARLY_EVENTS, Fault, Job, News, Purpose, REFUSALS, REPLY_LINES,
-    Request, Serial, Stage, VOICE_LINES,
+    DUMMY, DYING, Dialogue, DialogueEvent, EARLY_EVENTS, Fault, Job, JobStage, Purpose, REFUSALS,
+    REPLY_LINES, Request, Serial, VOICE_LINES,
 };
 use crate::announce::Reason;
 use crate::config::Knob;
@@ -150,7 +150,7 @@ impl Dialogue {
         }
         let body = match current {
             Some(job) => {
-                job.stage = Stage::Handing;
+                job.stage = JobStage::Handing;
                 ssip::body(&job.text)
             }
             None => ".\r\n".to_owned(),
@@ -180,7 +180,7 @@ impl Dialogue {
         if code == NOTHING_TO_SAY && message.is_none() {
             return self.finished(Happening::End);
         }
-        job.stage = Stage::Queued {
+        job.stage = JobStage::Queued {
             message,
             until: now + begin,
         };
@@ -204,40 +204,40 @@ impl Dialogue {
             return;
         };
         match job.stage {
-            Stage::Preparing | Stage::Asking => return,
-            Stage::Handing => {
+            JobStage::Preparing | JobStage::Asking => return,
+            JobStage::Handing => {
                 if self.early.len() == EARLY_EVENTS {
                     self.early.pop_front();
                 }
                 return self.early.push_back((happening, message));
             }
-            Stage::Queued { message: None, .. } if happening == Happening::Begin => {}
-            Stage::Queued {
+            JobStage::Queued { message: None, .. } if happening == Happening::Begin => {}
+            JobStage::Queued {
                 message: Some(ours),
                 ..
             }
-            | Stage::Sounding { message: ours, .. }
-            | Stage::Held { message: ours }
+            | JobStage::Sounding { message: ours, .. }
+            | JobStage::Held { message: ours }
                 if ours == message => {}
-            Stage::Queued { .. } | Stage::Sounding { .. } | Stage::Held { .. } => return,
+            JobStage::Queued { .. } | JobStage::Sounding { .. } | JobStage::Held { .. } => return,
         }
         match happening {
             Happening::Begin | Happening::Resume => {
-                let first = matches!(job.stage, Stage::Queued { .. });
+                let first = matches!(job.stage, JobStage::Queued { .. });
                 let longest = match job.purpose {
                     Purpose::Test => self.limits.probe,
                     Purpose::Utterance(_) => self.limits.end_of(&job.text),
                 };
-                job.stage = Stage::Sounding {
+                job.stage = JobStage::Sounding {
                     message,
                     until: now + longest,
                 };
                 if let (true, Purpose::Utterance(id)) = (first, job.purpose) {
                     self.refusals = 0;
-                    self.news.push_back(News::Begun(id));
+                    self.news.push_back(DialogueEvent::Begun(id));
                 }
             }
-            Happening::Pause => job.stage = Stage::Held { message },
+            Happening::Pause => job.stage = JobStage::Held { message },
             Happening::End | Happening::Cancel => self.finished(happening),
         }
     }
@@ -249,12 +249,12 @@ impl Dialogue {
         };
         self.news.push_back(match (purpose, happening) {
             // Cancelled means that another program is speaking: so the daemon has sound.
-            (Purpose::Test, _) => News::Opened,
-            (Purpose::Utterance(id), Happening::Cancel) => News::Cut(id),
+            (Purpose::Test, _) => DialogueEvent::Opened,
+            (Purpose::Utterance(id), Happening::Cancel) => DialogueEvent::Cut(id),
             (
                 Purpose::Utterance(id),
                 Happening::End | Happening::Begin | Happening::Pause | Happening::Resume,
-            ) => News::Ended(id),
+            ) => DialogueEvent::Ended(id),
         });
     }
 
@@ -267,7 +267,7 @@ impl Dialogue {
         match job.purpose {
             Purpose::Test => self.fail(Fault::Refuses(code)),
             Purpose::Utterance(id) => {
-                self.news.push_back(News::Cut(id));
+                self.news.push_back(DialogueEvent::Cut(id));
                 if self.refusals >= REFUSALS {
                     self.fail(Fault::Refuses(code));
                 }
@@ -286,7 +286,7 @@ impl Dialogue {
     /// Reports once that something can't be changed, if it was refused.
     fn refuses(&mut self, knob: Knob, ok: bool, text: Reason) {
         if !ok && self.told.knobs.insert(knob) {
-            self.news.push_back(News::Notice(text));
+            self.news.push_back(DialogueEvent::Notice(text));
         }
     }
 }

@@ -28,7 +28,7 @@ const REPLY_SERIAL: u8 = 5;
 
 /// The answers of the bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct BusAnswers {
     /// Whether Orca's name is on the bus.
     pub(super) orca: bool,
     /// Whether the desktop reports that a screen reader is on.
@@ -69,7 +69,7 @@ impl BusError {
 ///
 /// # Errors
 /// If the bus can't be reached or does not speak D-Bus.
-pub(super) fn ask(address: &str, limit: Duration) -> Result<Told, BusError> {
+pub(super) fn ask(address: &str, limit: Duration) -> Result<BusAnswers, BusError> {
     let mut bus = Bus {
         socket: connect(address)?,
         serial: 0,
@@ -91,7 +91,7 @@ pub(super) fn ask(address: &str, limit: Duration) -> Result<Told, BusError> {
         "Get",
         &["org.a11y.Status", "ScreenReaderEnabled"],
     )?;
-    Ok(Told {
+    Ok(BusAnswers {
         // A boolean is a number of four bytes.
         orca: orca.is_some_and(|body| body.number(0) == Some(1)),
         // The same in a variant: preceded by a signature of one letter and one byte of padding.

@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use super::message::{Lines, Name, Order, Told, Why, Words, line};
+use super::message::{ChildReport, Lines, Name, Order, Why, Words, line};
 
 /// How often to check an engine that does not report the end of its words.
 const LOOK: Duration = Duration::from_millis(40);
@@ -57,7 +57,7 @@ pub(super) trait Engine {
     fn say(
         &mut self,
         words: &Words,
-        tell: &mut dyn FnMut(Told),
+        tell: &mut dyn FnMut(ChildReport),
     ) -> Result<Option<Self::Token>, Why>;
     /// Silences the engine.
     fn stop(&mut self) -> Result<(), Why>;
@@ -89,14 +89,14 @@ pub(super) fn serve<E: Engine>(
     });
     let mut engine = match open(&items) {
         Ok(engine) => engine,
-        Err(why) => return tell(output, &Told::Failed { why }),
+        Err(why) => return tell(output, &ChildReport::Failed { why }),
     };
-    let ready = Told::Ready {
+    let ready = ChildReport::Ready {
         engine: engine.name(),
     };
     tell(output, &ready);
     if let Err(why) = obey(&mut engine, &waiting, output) {
-        tell(output, &Told::Failed { why });
+        tell(output, &ChildReport::Failed { why });
     }
 }
 
@@ -117,16 +117,16 @@ fn obey<E: Engine>(
             Ok(Item::Order(Order::Speak(words))) => {
                 let id = words.id;
                 let token = engine.say(&words, &mut |told| tell(output, &told))?;
-                tell(output, &Told::Taken { id });
+                tell(output, &ChildReport::Taken { id });
                 if engine.ends() == Ends::Asked {
-                    tell(output, &Told::Begun { id });
+                    tell(output, &ChildReport::Begun { id });
                 }
                 saying = Some(Saying { id, token });
             }
             Ok(Item::Order(Order::Stop)) => {
                 saying = None;
                 engine.stop()?;
-                tell(output, &Told::Silent);
+                tell(output, &ChildReport::Silent);
             }
             Ok(Item::Heard(happening, token)) => {
                 let ours = saying.as_ref().filter(|it| it.token == Some(token));
@@ -136,9 +136,9 @@ fn obey<E: Engine>(
                 tell(
                     output,
                     &match happening {
-                        Happening::Begun => Told::Begun { id },
-                        Happening::Ended => Told::Ended { id },
-                        Happening::Cut => Told::Cut { id },
+                        Happening::Begun => ChildReport::Begun { id },
+                        Happening::Ended => ChildReport::Ended { id },
+                        Happening::Cut => ChildReport::Cut { id },
                     },
                 );
                 if happening != Happening::Begun {
@@ -151,7 +151,7 @@ fn obey<E: Engine>(
                 if !engine.is_speaking()?
                     && let Some(said) = saying.take()
                 {
-                    tell(output, &Told::Ended { id: said.id });
+                    tell(output, &ChildReport::Ended { id: said.id });
                 }
             }
         }
@@ -183,7 +183,7 @@ fn read<T>(mut input: impl Read, orders: &mpsc::Sender<Item<T>>) {
     }
 }
 
-fn tell(output: &mut impl Write, told: &Told) {
+fn tell(output: &mut impl Write, told: &ChildReport) {
     // If nothing reads this any more, the program is gone, and the end of its orders shows that.
     let _ = output.write_all(&line(told)).and_then(|()| output.flush());
 }

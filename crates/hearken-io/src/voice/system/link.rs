@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::message::{Garbage, Lines, Order, Told, Why, Words, line};
+use super::message::{ChildReport, Garbage, Lines, Order, Why, Words, line};
 use crate::announce::{Reason, UtteranceId};
 use crate::platform::processes::{Tree, alone};
 use crate::voice::limits::Limits;
@@ -118,7 +118,7 @@ impl From<Garbage> for Fault {
 
 /// The progress of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum OrderStage {
     /// The child has not reported yet that it is ready.
     Starting { until: Instant },
     /// Nothing is being spoken.
@@ -141,7 +141,7 @@ pub(super) enum Stage {
 
 /// A child's report, in the voice's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum News {
+pub(super) enum SpeechReport {
     Opened(Reason),
     Begun(UtteranceId),
     Ended(UtteranceId),
@@ -158,7 +158,7 @@ pub(super) struct Link {
     stdout: ChildStdout,
     outgoing: Vec<u8>,
     lines: Lines,
-    pub(super) stage: Stage,
+    pub(super) stage: OrderStage,
     /// The deadlines of the stops that have not been obeyed yet.
     stops: VecDeque<Instant>,
     /// The latest end of the words that the engine has, if any.
@@ -196,7 +196,7 @@ impl Link {
             stdout,
             outgoing: Vec::new(),
             lines: Lines::default(),
-            stage: Stage::Starting {
+            stage: OrderStage::Starting {
                 until: Instant::now() + limits.spawn,
             },
             stops: VecDeque::new(),
@@ -211,7 +211,7 @@ impl Link {
         let longest = self.limits.end_of(&words.text);
         let until = Instant::now() + self.limits.call;
         self.busy = Some(until + self.limits.begin + longest);
-        self.stage = Stage::Asked {
+        self.stage = OrderStage::Asked {
             id: words.id,
             longest,
             until,
@@ -221,9 +221,9 @@ impl Link {
 
     pub(super) fn stop(&mut self) {
         match self.stage {
-            Stage::Starting { .. } | Stage::Idle => {}
-            Stage::Asked { .. } | Stage::Queued { .. } | Stage::Sounding { .. } => {
-                self.stage = Stage::Idle;
+            OrderStage::Starting { .. } | OrderStage::Idle => {}
+            OrderStage::Asked { .. } | OrderStage::Queued { .. } | OrderStage::Sounding { .. } => {
+                self.stage = OrderStage::Idle;
                 self.stops.push_back(Instant::now() + self.limits.call);
                 self.outgoing.extend(line(&Order::Stop));
             }
@@ -233,10 +233,12 @@ impl Link {
     /// Returns the next time limit for the child, and the fault of missing it.
     fn deadline(&self) -> Option<(Instant, Fault)> {
         let stage = match self.stage {
-            Stage::Starting { until } | Stage::Asked { until, .. } => Some((until, Fault::Mute)),
-            Stage::Queued { until, .. } => Some((until, Fault::NeverBegan)),
-            Stage::Sounding { until, .. } => Some((until, Fault::NeverEnded)),
-            Stage::Idle => None,
+            OrderStage::Starting { until } | OrderStage::Asked { until, .. } => {
+                Some((until, Fault::Mute))
+            }
+            OrderStage::Queued { until, .. } => Some((until, Fault::NeverBegan)),
+            OrderStage::Sounding { until, .. } => Some((until, Fault::NeverEnded)),
+            OrderStage::Idle => None,
         };
         let stop = self.stops.front().map(|until| (*until, Fault::Mute));
         [stage, stop]
@@ -246,7 +248,7 @@ impl Link {
     }
 
     /// Transfers bytes both ways until there is news; may be dropped at any time.
-    pub(super) async fn turn(&mut self) -> Result<News, Fault> {
+    pub(super) async fn turn(&mut self) -> Result<SpeechReport, Fault> {
         loop {
             while let Some(told) = self.lines.next()? {
                 if let Some(news) = self.hear(told)? {
@@ -289,86 +291,86 @@ impl Link {
     }
 
     /// Handles the child's report; a report about stopped words is no longer news.
-    fn hear(&mut self, told: Told) -> Result<Option<News>, Fault> {
+    fn hear(&mut self, told: ChildReport) -> Result<Option<SpeechReport>, Fault> {
         let now = Instant::now();
         let limits = self.limits;
         match told {
-            Told::Ready { engine } => {
-                if matches!(self.stage, Stage::Starting { .. }) {
-                    self.stage = Stage::Idle;
-                    return Ok(Some(News::Opened(engine.reason())));
+            ChildReport::Ready { engine } => {
+                if matches!(self.stage, OrderStage::Starting { .. }) {
+                    self.stage = OrderStage::Idle;
+                    return Ok(Some(SpeechReport::Opened(engine.reason())));
                 }
             }
-            Told::Taken { id } => {
-                if let Stage::Asked {
+            ChildReport::Taken { id } => {
+                if let OrderStage::Asked {
                     id: ours, longest, ..
                 } = self.stage
                     && ours == id
                 {
-                    self.stage = Stage::Queued {
+                    self.stage = OrderStage::Queued {
                         id,
                         longest,
                         until: self.leftover.map_or(now, |until| until.max(now)) + limits.begin,
                     };
                 }
             }
-            Told::Begun { id } => {
-                if let Stage::Asked {
+            ChildReport::Begun { id } => {
+                if let OrderStage::Asked {
                     id: ours, longest, ..
                 }
-                | Stage::Queued {
+                | OrderStage::Queued {
                     id: ours, longest, ..
                 } = self.stage
                     && ours == id
                 {
-                    self.stage = Stage::Sounding {
+                    self.stage = OrderStage::Sounding {
                         id,
                         until: now + longest,
                     };
-                    return Ok(Some(News::Begun(UtteranceId(id))));
+                    return Ok(Some(SpeechReport::Begun(UtteranceId(id))));
                 }
             }
-            Told::Ended { id } if self.is_about(id) => {
+            ChildReport::Ended { id } if self.is_about(id) => {
                 self.rest();
-                return Ok(Some(News::Ended(UtteranceId(id))));
+                return Ok(Some(SpeechReport::Ended(UtteranceId(id))));
             }
-            Told::Cut { id } if self.is_about(id) => {
+            ChildReport::Cut { id } if self.is_about(id) => {
                 self.rest();
-                return Ok(Some(News::Cut(UtteranceId(id))));
+                return Ok(Some(SpeechReport::Cut(UtteranceId(id))));
             }
-            Told::Ended { .. } | Told::Cut { .. } => {}
-            Told::Silent => {
+            ChildReport::Ended { .. } | ChildReport::Cut { .. } => {}
+            ChildReport::Silent => {
                 self.stops.pop_front();
-                if self.stops.is_empty() && self.stage == Stage::Idle {
+                if self.stops.is_empty() && self.stage == OrderStage::Idle {
                     self.busy = None;
                 }
             }
-            Told::Looking => {
+            ChildReport::Looking => {
                 // The list of voices takes its time, for the words and for a stop after them.
-                if let Stage::Asked { until, .. } = &mut self.stage {
+                if let OrderStage::Asked { until, .. } = &mut self.stage {
                     *until = now + limits.list;
                 }
                 for until in &mut self.stops {
                     *until = now + limits.list;
                 }
             }
-            Told::Notice { what } => return Ok(Some(News::Notice(what.reason()))),
-            Told::Failed { why } => return Err(Fault::Engine(why)),
+            ChildReport::Notice { what } => return Ok(Some(SpeechReport::Notice(what.reason()))),
+            ChildReport::Failed { why } => return Err(Fault::Engine(why)),
         }
         Ok(None)
     }
 
     fn rest(&mut self) {
-        self.stage = Stage::Idle;
+        self.stage = OrderStage::Idle;
         self.busy = None;
     }
 
     fn is_about(&self, id: u64) -> bool {
         match self.stage {
-            Stage::Asked { id: ours, .. }
-            | Stage::Queued { id: ours, .. }
-            | Stage::Sounding { id: ours, .. } => ours == id,
-            Stage::Starting { .. } | Stage::Idle => false,
+            OrderStage::Asked { id: ours, .. }
+            | OrderStage::Queued { id: ours, .. }
+            | OrderStage::Sounding { id: ours, .. } => ours == id,
+            OrderStage::Starting { .. } | OrderStage::Idle => false,
         }
     }
 

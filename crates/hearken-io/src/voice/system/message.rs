@@ -58,7 +58,7 @@ impl Words {
 /// A report from the child.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "told", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Told {
+pub(super) enum ChildReport {
     /// The engine is ready.
     Ready {
         /// Its name.

@@ -41,7 +41,7 @@ mod platform;
 mod tests;
 
 pub(super) use link::{By, ChildProgram, Fault};
-use link::{Link, News, Stage};
+use link::{Link, OrderStage, SpeechReport};
 use message::Words;
 use orphan::Orphan;
 
@@ -108,13 +108,13 @@ impl SystemVoice {
         };
         loop {
             match voice.step().await? {
-                News::Opened(engine) => {
+                SpeechReport::Opened(engine) => {
                     voice.opened();
                     voice.engine = engine;
                     return Ok(voice);
                 }
-                News::Notice(text) => voice.news.push_back(VoiceEvent::Notice { text }),
-                News::Begun(_) | News::Ended(_) | News::Cut(_) => {}
+                SpeechReport::Notice(text) => voice.news.push_back(VoiceEvent::Notice { text }),
+                SpeechReport::Begun(_) | SpeechReport::Ended(_) | SpeechReport::Cut(_) => {}
             }
         }
     }
@@ -138,7 +138,7 @@ impl SystemVoice {
     }
 
     /// Waits for the child's next news, starting one first if necessary.
-    async fn step(&mut self) -> Result<News, Fault> {
+    async fn step(&mut self) -> Result<SpeechReport, Fault> {
         loop {
             match &mut self.state {
                 State::Waiting(until) => {
@@ -171,9 +171,9 @@ impl SystemVoice {
         }
     }
 
-    fn tell(&mut self, news: News) -> Option<VoiceEvent> {
+    fn tell(&mut self, news: SpeechReport) -> Option<VoiceEvent> {
         match news {
-            News::Opened(engine) => {
+            SpeechReport::Opened(engine) => {
                 self.opened();
                 self.engine.clone_from(&engine);
                 match std::mem::replace(&mut self.health, Health::Well) {
@@ -181,24 +181,24 @@ impl SystemVoice {
                     Health::Lost => Some(VoiceEvent::Recovered { engine }),
                 }
             }
-            News::Begun(id) => {
+            SpeechReport::Begun(id) => {
                 self.attempt = 0;
                 Some(VoiceEvent::Begun(id))
             }
-            News::Ended(id) => Some(VoiceEvent::Ended(id)),
-            News::Cut(id) => Some(VoiceEvent::Cut(id)),
-            News::Notice(text) => Some(VoiceEvent::Notice { text }),
+            SpeechReport::Ended(id) => Some(VoiceEvent::Ended(id)),
+            SpeechReport::Cut(id) => Some(VoiceEvent::Cut(id)),
+            SpeechReport::Notice(text) => Some(VoiceEvent::Notice { text }),
         }
     }
 
     fn link(&mut self) -> Option<&mut Link> {
         match &mut self.state {
             State::Up(link) => match link.stage {
-                Stage::Starting { .. } => None,
-                Stage::Idle
-                | Stage::Asked { .. }
-                | Stage::Queued { .. }
-                | Stage::Sounding { .. } => Some(link),
+                OrderStage::Starting { .. } => None,
+                OrderStage::Idle
+                | OrderStage::Asked { .. }
+                | OrderStage::Queued { .. }
+                | OrderStage::Sounding { .. } => Some(link),
             },
             State::Waiting(_) => None,
         }
@@ -279,7 +279,7 @@ pub fn run_child(nvda: Option<&std::path::Path>) -> ExitCode {
 #[cfg(not(any(feature = "system-voice", target_os = "macos", windows)))]
 pub fn run_child(_nvda: Option<&std::path::Path>) -> ExitCode {
     use std::io::Write as _;
-    let told = message::Told::Failed {
+    let told = message::ChildReport::Failed {
         why: message::Why::NotBuilt,
     };
     match std::io::stdout().write_all(&message::line(&told)) {

@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use super::child::{Ends, Engine, Happening, Item};
-use super::message::{Name, Told, Why, Words};
+use super::message::{ChildReport, Name, Why, Words};
 use crate::platform::nvda::Client;
 
 /// NVDA's result for words that were cancelled (`ERROR_CANCELLED`).
@@ -125,7 +125,11 @@ impl<R: Reader> Engine for Nvda<R> {
         Ends::Told
     }
 
-    fn say(&mut self, words: &Words, _tell: &mut dyn FnMut(Told)) -> Result<Option<u64>, Why> {
+    fn say(
+        &mut self,
+        words: &Words,
+        _tell: &mut dyn FnMut(ChildReport),
+    ) -> Result<Option<u64>, Why> {
         // Most people have no braille display; NVDA does not report its absence, and a braille error must not cost the
         // words.
         let _ = self.reader.braille(&words.text);

@@ -15,7 +15,7 @@ use std::sync::mpsc::Sender;
 use tts::{Tts, UtteranceId, Voice};
 
 use super::child::{Ends, Engine, Happening, Item};
-use super::message::{Name, Notice, Told, Why, Words};
+use super::message::{ChildReport, Name, Notice, Why, Words};
 use crate::announce::{Mark, Sound};
 use crate::voice::language::covers;
 use crate::voice::pitch;
@@ -76,7 +76,7 @@ impl Platform {
     }
 
     /// Adjusts rate, pitch and volume, each only if it differs.
-    fn numbers(&mut self, words: &Words, tell: &mut dyn FnMut(Told)) -> Result<(), Why> {
+    fn numbers(&mut self, words: &Words, tell: &mut dyn FnMut(ChildReport)) -> Result<(), Why> {
         let (usual, now) = (self.usual, self.now);
         let tts = self.tts()?;
         let can = tts.supported_features();
@@ -111,15 +111,15 @@ impl Platform {
     }
 
     /// Reports a notice once, and at most [`MOST_TOLD`] notices in total.
-    fn once(&mut self, what: Notice, tell: &mut dyn FnMut(Told)) {
+    fn once(&mut self, what: Notice, tell: &mut dyn FnMut(ChildReport)) {
         if self.told.len() < MOST_TOLD && !self.told.contains(&what) {
             self.told.push(what.clone());
-            tell(Told::Notice { what });
+            tell(ChildReport::Notice { what });
         }
     }
 
     /// Selects the voice: the one that is named, otherwise one for the words' language, otherwise the engine's own.
-    fn choose(&mut self, words: &Words, tell: &mut dyn FnMut(Told)) -> Result<(), Why> {
+    fn choose(&mut self, words: &Words, tell: &mut dyn FnMut(ChildReport)) -> Result<(), Why> {
         let foreign = words
             .language
             .as_deref()
@@ -129,7 +129,7 @@ impl Platform {
             return self.back_to_own();
         }
         if self.voices.is_none() {
-            tell(Told::Looking);
+            tell(ChildReport::Looking);
             let voices = self.tts()?.voices().map_err(|error| words_of(&error))?;
             self.voices = Some(voices);
         }
@@ -154,7 +154,7 @@ impl Platform {
             return self.back_to_own();
         };
         if self.voice.as_deref() != Some(found.id().as_str()) {
-            tell(Told::Looking);
+            tell(ChildReport::Looking);
             self.tts()?
                 .set_voice(&found)
                 .map_err(|error| words_of(&error))?;
@@ -194,7 +194,11 @@ impl Engine for Platform {
         }
     }
 
-    fn say(&mut self, words: &Words, tell: &mut dyn FnMut(Told)) -> Result<Option<String>, Why> {
+    fn say(
+        &mut self,
+        words: &Words,
+        tell: &mut dyn FnMut(ChildReport),
+    ) -> Result<Option<String>, Why> {
         self.choose(words, tell)?;
         self.numbers(words, tell)?;
         let mut text = words.text.replace('\0', " ");

@@ -9,7 +9,7 @@ use std::time::Instant;
 use proptest::prelude::*;
 
 use super::*;
-use crate::voice::dialogue::{Dialogue, Greeting, News, Told};
+use crate::voice::dialogue::{Dialogue, DialogueEvent, Greeting, Reported};
 
 /// One step of the chaos.
 #[derive(Debug, Clone)]
@@ -124,7 +124,7 @@ impl Daemon {
 
 /// What was reported about an utterance.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Reported {
+enum UtteranceFate {
     #[default]
     Nothing,
     Begun,
@@ -135,7 +135,7 @@ struct Chaos {
     dialogue: Dialogue,
     daemon: Daemon,
     now: Instant,
-    told: BTreeMap<UtteranceId, Reported>,
+    told: BTreeMap<UtteranceId, UtteranceFate>,
     current: Option<UtteranceId>,
     failed: bool,
 }
@@ -148,7 +148,7 @@ impl Chaos {
             own_pitch: 20,
         };
         let mut chaos = Self {
-            dialogue: Dialogue::new(greeting, Told::default(), Limits::default(), now),
+            dialogue: Dialogue::new(greeting, Reported::default(), Limits::default(), now),
             daemon: Daemon {
                 reading: Reading::Commands,
                 unread: Vec::new(),
@@ -173,21 +173,23 @@ impl Chaos {
         self.daemon.read(&bytes);
         while let Some(news) = self.dialogue.news() {
             let (id, told) = match news {
-                News::Opened | News::Notice(_) => continue,
-                News::Failed(_) => {
+                DialogueEvent::Opened | DialogueEvent::Notice(_) => continue,
+                DialogueEvent::Failed(_) => {
                     self.failed = true;
                     continue;
                 }
-                News::Begun(id) => (id, Reported::Begun),
-                News::Ended(id) | News::Cut(id) => (id, Reported::Settled),
+                DialogueEvent::Begun(id) => (id, UtteranceFate::Begun),
+                DialogueEvent::Ended(id) | DialogueEvent::Cut(id) => (id, UtteranceFate::Settled),
             };
             assert_eq!(self.current, Some(id), "news about a stopped utterance");
             let before = self.told.entry(id).or_default();
             match (&before, &told) {
-                (Reported::Nothing, _) | (Reported::Begun, Reported::Settled) => {}
-                (Reported::Begun | Reported::Settled, _) => panic!("{told:?} after {before:?}"),
+                (UtteranceFate::Nothing, _) | (UtteranceFate::Begun, UtteranceFate::Settled) => {}
+                (UtteranceFate::Begun | UtteranceFate::Settled, _) => {
+                    panic!("{told:?} after {before:?}")
+                }
             }
-            if told == Reported::Settled {
+            if told == UtteranceFate::Settled {
                 self.current = None;
             }
             *before = told;
@@ -265,7 +267,7 @@ proptest! {
             chaos.settle();
             chaos.event(701, chaos.daemon.messages);
             chaos.event(702, chaos.daemon.messages);
-            prop_assert_eq!(chaos.told.get(&UtteranceId(1_000_000)), Some(&Reported::Settled));
+            prop_assert_eq!(chaos.told.get(&UtteranceId(1_000_000)), Some(&UtteranceFate::Settled));
             for number in 0..=chaos.daemon.messages {
                 chaos.event(703, number);
             }

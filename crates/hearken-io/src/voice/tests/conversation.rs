@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::config::Punctuation;
-use crate::voice::dialogue::{Dialogue, Fault, Greeting, News, Told};
+use crate::voice::dialogue::{Dialogue, DialogueEvent, Fault, Greeting, Reported};
 
 mod sounding;
 
@@ -44,7 +44,7 @@ impl Talk {
     fn new(greeting: Greeting) -> Self {
         let now = Instant::now();
         Self {
-            dialogue: Dialogue::new(greeting, Told::default(), Limits::default(), now),
+            dialogue: Dialogue::new(greeting, Reported::default(), Limits::default(), now),
             now,
         }
     }
@@ -70,7 +70,7 @@ impl Talk {
         talk.hears("202 OK");
         talk.speaks(" ", 1);
         talk.hears("701-1\r\n701-1\r\n701 BEGIN\r\n702-1\r\n702-1\r\n702 END");
-        assert_eq!(talk.news(), [News::Opened]);
+        assert_eq!(talk.news(), [DialogueEvent::Opened]);
         talk
     }
 
@@ -110,7 +110,7 @@ impl Talk {
         self.dialogue.expire(self.now);
     }
 
-    fn news(&mut self) -> Vec<News> {
+    fn news(&mut self) -> Vec<DialogueEvent> {
         std::iter::from_fn(|| self.dialogue.news()).collect()
     }
 
@@ -144,9 +144,9 @@ fn an_utterance_is_begun_and_ended() {
     talk.speaks("hello", 2);
     assert_eq!(talk.news(), []);
     talk.event(701, 2);
-    assert_eq!(talk.news(), [News::Begun(ID)]);
+    assert_eq!(talk.news(), [DialogueEvent::Begun(ID)]);
     talk.event(702, 2);
-    assert_eq!(talk.news(), [News::Ended(ID)]);
+    assert_eq!(talk.news(), [DialogueEvent::Ended(ID)]);
     assert!(talk.dialogue.is_quiet());
 }
 
@@ -165,7 +165,10 @@ fn events_before_the_number_count_once_it_is_known() {
     talk.event(702, 9);
     assert_eq!(talk.news(), [], "whose they are is not known yet");
     talk.hears("225 OK");
-    assert_eq!(talk.news(), [News::Begun(ID), News::Ended(ID)]);
+    assert_eq!(
+        talk.news(),
+        [DialogueEvent::Begun(ID), DialogueEvent::Ended(ID)]
+    );
 }
 
 #[test]
@@ -182,7 +185,10 @@ fn a_daemon_without_numbers_is_followed_by_the_first_beginning() {
     talk.event(701, 5);
     talk.event(702, 4);
     talk.event(702, 5);
-    assert_eq!(talk.news(), [News::Begun(ID), News::Ended(ID)]);
+    assert_eq!(
+        talk.news(),
+        [DialogueEvent::Begun(ID), DialogueEvent::Ended(ID)]
+    );
 }
 
 #[test]
@@ -197,13 +203,13 @@ fn events_about_other_messages_are_not_ours() {
     }
     assert_eq!(talk.news(), []);
     talk.event(701, 2);
-    assert_eq!(talk.news(), [News::Begun(ID)]);
+    assert_eq!(talk.news(), [DialogueEvent::Begun(ID)]);
     for code in [702, 703, 704] {
         talk.event(code, 3);
     }
     assert_eq!(talk.news(), []);
     talk.event(702, 2);
-    assert_eq!(talk.news(), [News::Ended(ID)]);
+    assert_eq!(talk.news(), [DialogueEvent::Ended(ID)]);
 }
 
 #[test]
@@ -222,7 +228,7 @@ fn a_stop_goes_out_at_once_and_is_the_last_of_its_message() {
     assert!(!talk.dialogue.is_quiet(), "it was not yet said to be over");
     talk.event(703, 2);
     assert!(talk.dialogue.is_quiet());
-    assert_eq!(talk.news(), [News::Begun(ID)]);
+    assert_eq!(talk.news(), [DialogueEvent::Begun(ID)]);
 }
 
 #[test]
@@ -245,7 +251,7 @@ fn a_stop_does_not_wait_for_the_reply_to_the_text() {
     talk.event(703, 2);
     talk.speaks("next", 3);
     talk.event(701, 3);
-    assert_eq!(talk.news(), [News::Begun(UtteranceId(2))]);
+    assert_eq!(talk.news(), [DialogueEvent::Begun(UtteranceId(2))]);
 }
 
 #[test]
@@ -282,7 +288,7 @@ fn a_daemon_without_a_real_module_is_no_voice() {
         for reply in ["208 OK", "220 OK", "219 OK", modules] {
             talk.hears(reply);
         }
-        assert_eq!(talk.news(), [News::Failed(Fault::OnlyDummy)]);
+        assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::OnlyDummy)]);
     }
     let mut talk = Talk::new(greeting());
     for reply in [
@@ -294,7 +300,7 @@ fn a_daemon_without_a_real_module_is_no_voice() {
     ] {
         talk.hears(reply);
     }
-    assert_eq!(talk.news(), [News::Failed(Fault::OnlyDummy)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::OnlyDummy)]);
 }
 
 #[test]
@@ -313,7 +319,7 @@ fn events_are_asked_for_one_by_one_where_all_is_not_known() {
     for reply in ["208 OK", "514 ERR", "514 ERR"] {
         talk.hears(reply);
     }
-    assert_eq!(talk.news(), [News::Failed(Fault::NoEvents)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::NoEvents)]);
 }
 
 #[test]
@@ -330,7 +336,7 @@ fn a_daemon_that_has_no_sound_is_found_out_before_the_first_word() {
         talk.dialogue.wrote(usize::MAX);
         talk.passes(Limits::default().probe);
         talk.sends("CANCEL SELF");
-        assert_eq!(talk.news(), [News::Failed(Fault::NoSound)]);
+        assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::NoSound)]);
     }
 }
 
@@ -339,7 +345,7 @@ fn another_programs_speech_is_proof_of_sound() {
     let mut talk = Talk::new(greeting());
     talk.is_greeted();
     talk.hears("703-1\r\n703-1\r\n703 CANCELED\r\n225-1\r\n225 OK");
-    assert_eq!(talk.news(), [News::Opened]);
+    assert_eq!(talk.news(), [DialogueEvent::Opened]);
 }
 
 #[test]
@@ -353,7 +359,7 @@ fn queued_and_never_begun_is_no_voice_and_is_not_said_late() {
     assert_eq!(talk.news(), []);
     talk.passes(Duration::from_millis(1));
     talk.sends("CANCEL SELF");
-    assert_eq!(talk.news(), [News::Failed(Fault::NeverBegan)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::NeverBegan)]);
 }
 
 #[test]
@@ -365,10 +371,10 @@ fn begun_and_never_ended_is_no_voice() {
     talk.speaks("hello", 2);
     talk.event(701, 2);
     talk.passes(Limits::default().begin);
-    assert_eq!(talk.news(), [News::Begun(ID)]);
+    assert_eq!(talk.news(), [DialogueEvent::Begun(ID)]);
     talk.passes(Limits::default().end_of("hello"));
     talk.sends("CANCEL SELF");
-    assert_eq!(talk.news(), [News::Failed(Fault::NeverEnded)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::NeverEnded)]);
 }
 
 #[test]
@@ -383,7 +389,10 @@ fn a_paused_daemon_is_waited_for() {
     talk.passes(Duration::from_secs(3600));
     talk.event(705, 2);
     talk.event(702, 2);
-    assert_eq!(talk.news(), [News::Begun(ID), News::Ended(ID)]);
+    assert_eq!(
+        talk.news(),
+        [DialogueEvent::Begun(ID), DialogueEvent::Ended(ID)]
+    );
 }
 
 #[test]
@@ -394,7 +403,7 @@ fn a_missing_reply_is_noticed_at_its_limit() {
         Some(talk.now + Limits::default().call)
     );
     talk.passes(Limits::default().call);
-    assert_eq!(talk.news(), [News::Failed(Fault::Mute)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::Mute)]);
     talk.passes(Limits::default().call);
     assert_eq!(talk.news(), [], "it is told once");
 }
@@ -403,7 +412,7 @@ fn a_missing_reply_is_noticed_at_its_limit() {
 fn a_reply_that_nobody_asked_for_ends_the_conversation() {
     let mut talk = Talk::usual();
     talk.hears("225 OK");
-    assert_eq!(talk.news(), [News::Failed(Fault::Garbage)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::Garbage)]);
     talk.say(utterance(1, "hello"));
     talk.sends("");
 }
@@ -412,7 +421,7 @@ fn a_reply_that_nobody_asked_for_ends_the_conversation() {
 fn a_reply_without_end_is_not_kept() {
     let mut talk = Talk::new(greeting());
     talk.hears(&"208-again\r\n".repeat(10_000));
-    assert_eq!(talk.news(), [News::Failed(Fault::Garbage)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::Garbage)]);
 }
 
 #[test]
@@ -427,7 +436,7 @@ fn messages_that_are_refused_are_cut_and_three_are_too_many() {
         }
         talk.sends("SPEAK");
         talk.hears("300 ERR INTERNAL");
-        assert_eq!(talk.news()[0], News::Cut(UtteranceId(id)));
+        assert_eq!(talk.news()[0], DialogueEvent::Cut(UtteranceId(id)));
     }
     talk.say(utterance(4, "hello"));
     talk.sends("");
@@ -444,7 +453,7 @@ fn a_text_that_is_refused_in_part_is_silenced() {
     talk.sends("hello\r\n.");
     talk.hears("413 ERR TOO LONG");
     talk.sends("CANCEL SELF");
-    assert_eq!(talk.news(), [News::Cut(ID)]);
+    assert_eq!(talk.news(), [DialogueEvent::Cut(ID)]);
 }
 
 #[test]
@@ -457,5 +466,5 @@ fn a_text_of_nothing_is_said_at_once() {
     talk.hears("230 OK");
     talk.sends("\r\n.");
     talk.hears("227 OK MESSAGE CANCELED");
-    assert_eq!(talk.news(), [News::Ended(ID)]);
+    assert_eq!(talk.news(), [DialogueEvent::Ended(ID)]);
 }

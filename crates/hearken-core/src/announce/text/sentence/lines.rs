@@ -6,7 +6,7 @@
 use super::chars::is_east_asian;
 use super::enclosure::Enclosures;
 use super::end::End;
-use super::rules::{Step, TOKEN, View};
+use super::rules::{ScanStep, TOKEN, View};
 use crate::announce::text::markdown::{LOOK, Line};
 
 /// The narrowest and the widest line, in characters, that counts as broken by hand in the middle
@@ -29,10 +29,10 @@ impl View<'_> {
         line: Line,
         width: usize,
         open: &Enclosures,
-    ) -> Option<Step> {
+    ) -> Option<ScanStep> {
         let begin = at + 1;
         if at <= self.lead {
-            return Some(Step::On(begin));
+            return Some(ScanStep::On(begin));
         }
         let rest = &self.text[begin..];
         let next = Line::at(rest, self.finished)?;
@@ -40,15 +40,15 @@ impl View<'_> {
             Some(if cut {
                 self.cut(begin, end, begin)
             } else {
-                Step::On(begin)
+                ScanStep::On(begin)
             })
         };
         match (line, next) {
             (_, Line::Blank) => {
                 let Some(stop) = rest.bytes().take(LOOK).position(|b| b == b'\n') else {
-                    return Some(Step::On(begin));
+                    return Some(ScanStep::On(begin));
                 };
-                Some(Step::Cut(begin + stop + 1, End::Paragraph))
+                Some(ScanStep::Cut(begin + stop + 1, End::Paragraph))
             }
             (Line::Row, Line::Row) => step(false, End::Line),
             (Line::Row, _) => step(true, End::Block),

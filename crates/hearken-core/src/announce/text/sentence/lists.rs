@@ -4,13 +4,13 @@
 //! their own (`lines`).
 
 use super::end::End;
-use super::rules::{Step, View};
+use super::rules::{ScanStep, View};
 use crate::announce::text::markdown::is_bullet;
 
 impl View<'_> {
     /// Decides whether a number or letter with a stop or bracket begins the next item of a list that
     /// runs on in one line ("1. Open it 2. Read it"); the cut is before the marker.
-    pub(super) fn marker(&self, at: usize) -> Option<Option<Step>> {
+    pub(super) fn marker(&self, at: usize) -> Option<Option<ScanStep>> {
         if !self.fresh {
             return Some(None);
         }
@@ -52,7 +52,7 @@ impl View<'_> {
     }
 
     /// Decides whether to cut before a bullet in running text.
-    pub(super) fn bullet(&self, at: usize) -> Option<Step> {
+    pub(super) fn bullet(&self, at: usize) -> Option<ScanStep> {
         let c = self.text[at..].chars().next().unwrap_or('•');
         let end = at + c.len_utf8();
         let next = self.ahead().peek(end)?;
@@ -64,7 +64,7 @@ impl View<'_> {
         Some(if at > self.lead && stands && goes_on {
             self.cut(at, End::Line, end)
         } else {
-            Step::On(end)
+            ScanStep::On(end)
         })
     }
 }

@@ -30,7 +30,7 @@ const CHAIN: usize = 72;
 
 /// How the scanner continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum ScanStep {
     /// No end here; continue at this place.
     On(usize),
     /// A sentence ends before this place.
@@ -83,11 +83,11 @@ impl<'a> View<'a> {
     }
 
     /// Returns a cut at a place, unless it would split a grapheme cluster.
-    pub(super) fn cut(&self, at: usize, end: End, on: usize) -> Step {
+    pub(super) fn cut(&self, at: usize, end: End, on: usize) -> ScanStep {
         if splits_cluster(self.text, at) {
-            Step::On(on)
+            ScanStep::On(on)
         } else {
-            Step::Cut(at, end)
+            ScanStep::Cut(at, end)
         }
     }
 
@@ -134,10 +134,10 @@ impl<'a> View<'a> {
     }
 
     /// Decides at a mark that always ends a sentence.
-    pub(super) fn strong(&self, at: usize, open: &Enclosures) -> Option<Step> {
+    pub(super) fn strong(&self, at: usize, open: &Enclosures) -> Option<ScanStep> {
         let end = self.run_end(at)?;
         let after = self.ahead().after(end, open, self.place(at))?;
-        let on = Step::On(end);
+        let on = ScanStep::On(end);
         if after.enclosed || after.next == Next::End || after.next == Next::Stop {
             return Some(on);
         }
@@ -148,13 +148,13 @@ impl<'a> View<'a> {
     }
 
     /// Decides at an exclamation or question mark.
-    pub(super) fn call(&self, at: usize, open: &Enclosures) -> Option<Step> {
+    pub(super) fn call(&self, at: usize, open: &Enclosures) -> Option<ScanStep> {
         let end = self.run_end(at)?;
         if self.text[at..end].chars().any(is_strong) {
             return self.strong(at, open);
         }
         let after = self.ahead().after(end, open, self.place(at))?;
-        let on = Step::On(end);
+        let on = ScanStep::On(end);
         let asks = self.text[at..end].contains('?') && !self.text[at..end].contains('!');
         let ends = match after.next {
             Next::End | Next::Stop | Next::Dot => false,
@@ -178,9 +178,9 @@ impl<'a> View<'a> {
     }
 
     /// Decides at one or more full stops.
-    pub(super) fn stop(&self, at: usize, open: &Enclosures) -> Option<Step> {
+    pub(super) fn stop(&self, at: usize, open: &Enclosures) -> Option<ScanStep> {
         if self.is_inside(at) {
-            return Some(Step::On(at + 1));
+            return Some(ScanStep::On(at + 1));
         }
         let end = self.run_end(at)?;
         let run = &self.text[at..end];
@@ -195,7 +195,7 @@ impl<'a> View<'a> {
             && self.text[..at].ends_with(['[', '('])
             && matches!(self.ahead().peek(end)?, Some(']' | ')'))
         {
-            return Some(Step::On(end));
+            return Some(ScanStep::On(end));
         }
         let dots: usize = run.chars().map(|c| if c == '…' { 3 } else { 1 }).sum();
         if dots == 1 {
@@ -207,7 +207,7 @@ impl<'a> View<'a> {
             }
         }
         let after = self.ahead().after(end, open, self.place(at))?;
-        let on = Step::On(end);
+        let on = ScanStep::On(end);
         let east = !after.spaced
             && after.next == Next::Letter
             && self.char_before(at).is_some_and(is_east_asian);
@@ -256,7 +256,7 @@ impl<'a> View<'a> {
     }
 
     /// Decides at ". . ."; the inner `None` means that no spaced ellipsis begins here.
-    fn spaced_dots(&self, at: usize, open: &Enclosures) -> Option<Option<Step>> {
+    fn spaced_dots(&self, at: usize, open: &Enclosures) -> Option<Option<ScanStep>> {
         let ahead = self.ahead();
         let mut end = at + 1;
         let mut more = 0;
@@ -278,7 +278,7 @@ impl<'a> View<'a> {
             .next_back()
             .is_some_and(|c| !c.is_whitespace());
         let after = ahead.after(end, open, self.place(at))?;
-        let on = Some(Some(Step::On(end)));
+        let on = Some(Some(ScanStep::On(end)));
         let starts = matches!(
             after.next,
             Next::Upper | Next::Letter | Next::Gap | Next::Block
@@ -299,9 +299,9 @@ impl<'a> View<'a> {
     }
 
     /// Decides at a colon or semicolon, which end sentences only in some scripts.
-    pub(super) fn colon(&self, at: usize, open: &Enclosures) -> Option<Step> {
+    pub(super) fn colon(&self, at: usize, open: &Enclosures) -> Option<ScanStep> {
         let end = at + 1;
-        let on = Some(Step::On(end));
+        let on = Some(ScanStep::On(end));
         let Some(before) = self.char_before(at) else {
             return on;
         };
@@ -320,9 +320,9 @@ impl<'a> View<'a> {
     }
 
     /// Decides at a comma in a language that chains its sentences by commas.
-    pub(super) fn comma(&self, at: usize, open: &Enclosures) -> Option<Step> {
+    pub(super) fn comma(&self, at: usize, open: &Enclosures) -> Option<ScanStep> {
         let end = at + self.text[at..].chars().next().map_or(1, char::len_utf8);
-        let on = Some(Step::On(end));
+        let on = Some(ScanStep::On(end));
         if !self.language.comma_chains || at - self.lead < CHAIN {
             return on;
         }

@@ -5,7 +5,7 @@
 
 use super::chars::{self, PLAIN, is_call, is_ordinary, is_stop, is_strong};
 use super::end::End;
-use super::rules::{Step, View};
+use super::rules::{ScanStep, View};
 use super::segmenter::{Segmenter, Sentence};
 use crate::announce::text::markdown::is_bullet;
 use crate::announce::text::markdown::{Line, TICKS, may_open, ticks};
@@ -109,14 +109,14 @@ impl Segmenter {
                 }
             }
             match self.look(finished)? {
-                Step::On(place) => self.at = place,
-                Step::Cut(place, end) => return Some((place, end)),
+                ScanStep::On(place) => self.at = place,
+                ScanStep::Cut(place, end) => return Some((place, end)),
             }
         }
     }
 
     /// Decides at the mark under the scanner.
-    fn look(&mut self, finished: bool) -> Option<Step> {
+    fn look(&mut self, finished: bool) -> Option<ScanStep> {
         let view = View {
             text: &self.text[self.start..],
             finished,
@@ -128,12 +128,12 @@ impl Segmenter {
         let at = self.at;
         let c = view.text[at..].chars().next()?;
         let place = view.base + at as u64;
-        let on = Step::On(at + c.len_utf8());
+        let on = ScanStep::On(at + c.len_utf8());
         if is_ordinary(c) {
             // Whole words of scripts whose first bytes don't distinguish letters from marks.
             let rest = &view.text[at..];
             let length = rest.find(|c| !is_ordinary(c)).unwrap_or(rest.len());
-            return Some(Step::On(at + length));
+            return Some(ScanStep::On(at + length));
         }
         match c {
             '\n' => {
@@ -145,7 +145,7 @@ impl Segmenter {
                         view.text[from..at].chars().count()
                     };
                 let step = view.newline(at, self.line, width, &self.open)?;
-                if let Step::On(_) = step {
+                if let ScanStep::On(_) = step {
                     self.line_open = true;
                 }
                 Some(step)
@@ -168,7 +168,7 @@ impl Segmenter {
                 if may_open(view.text[..at].chars().next_back()) {
                     self.span = Some((run, place));
                 }
-                Some(Step::On(at + run))
+                Some(ScanStep::On(at + run))
             }
             ')' => {
                 self.open.holds(place);

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::mpsc;
 
 use super::super::child::{Ends, Engine, Happening, Item, serve};
-use super::super::message::{Name, Order, Told, Why, line};
+use super::super::message::{ChildReport, Name, Order, Why, line};
 use super::super::*;
 use crate::voice::tests::{PATIENCE, utterance};
 
@@ -23,7 +23,7 @@ impl Engine for Scripted {
     fn ends(&self) -> Ends {
         self.ends
     }
-    fn say(&mut self, words: &Words, _: &mut dyn FnMut(Told)) -> Result<Option<u64>, Why> {
+    fn say(&mut self, words: &Words, _: &mut dyn FnMut(ChildReport)) -> Result<Option<u64>, Why> {
         if let Some(hang) = &self.hang {
             let _ = hang.recv();
         }
@@ -90,7 +90,7 @@ impl Inside {
         )));
     }
 
-    fn tells(&mut self) -> Option<Told> {
+    fn tells(&mut self) -> Option<ChildReport> {
         let mut text = String::new();
         self.told.read_line(&mut text).unwrap();
         (!text.is_empty()).then(|| serde_json::from_str(&text).unwrap())
@@ -104,28 +104,28 @@ impl Inside {
 #[test]
 fn the_child_obeys_in_order_and_tells_only_of_the_words_in_force() {
     let mut inside = inside(Ends::Told, None);
-    let ready = Told::Ready {
+    let ready = ChildReport::Ready {
         engine: Name::Called("scripted".into()),
     };
     assert_eq!(inside.tells(), Some(ready));
     inside.speak(1, "one");
-    assert_eq!(inside.tells(), Some(Told::Taken { id: 1 }));
+    assert_eq!(inside.tells(), Some(ChildReport::Taken { id: 1 }));
     inside
         .items
         .send(Item::Heard(Happening::Begun, 101))
         .unwrap();
-    assert_eq!(inside.tells(), Some(Told::Begun { id: 1 }));
+    assert_eq!(inside.tells(), Some(ChildReport::Begun { id: 1 }));
     inside.order(&Order::Stop);
-    assert_eq!(inside.tells(), Some(Told::Silent));
+    assert_eq!(inside.tells(), Some(ChildReport::Silent));
     // The engine's report about the stopped words arrives late.
     inside.items.send(Item::Heard(Happening::Cut, 101)).unwrap();
     inside.speak(2, "two");
-    assert_eq!(inside.tells(), Some(Told::Taken { id: 2 }));
+    assert_eq!(inside.tells(), Some(ChildReport::Taken { id: 2 }));
     inside
         .items
         .send(Item::Heard(Happening::Ended, 102))
         .unwrap();
-    assert_eq!(inside.tells(), Some(Told::Ended { id: 2 }));
+    assert_eq!(inside.tells(), Some(ChildReport::Ended { id: 2 }));
     inside.does("say one");
     inside.does("stop");
     inside.does("say two");
@@ -138,9 +138,9 @@ fn an_engine_that_does_not_tell_its_ends_is_asked() {
     inside.speak(1, "one");
     let told: Vec<_> = (0..3).map(|_| inside.tells().unwrap()).collect();
     let all = [
-        Told::Taken { id: 1 },
-        Told::Begun { id: 1 },
-        Told::Ended { id: 1 },
+        ChildReport::Taken { id: 1 },
+        ChildReport::Begun { id: 1 },
+        ChildReport::Ended { id: 1 },
     ];
     assert_eq!(told, all);
 }
@@ -150,7 +150,7 @@ fn a_failing_engine_is_told_and_never_called_again() {
     let mut inside = inside(Ends::Told, None);
     inside.tells();
     inside.speak(1, "break");
-    let failed = Told::Failed {
+    let failed = ChildReport::Failed {
         why: Why::Failed("it broke".into()),
     };
     assert_eq!(inside.tells(), Some(failed));

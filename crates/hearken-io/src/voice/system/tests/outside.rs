@@ -34,7 +34,7 @@ while read -r line; do
 done
 "#;
 
-struct Stage {
+struct OrderStage {
     folder: Folder,
     handle: VoiceHandle,
     ear: Ear,
@@ -48,12 +48,12 @@ fn limits() -> Limits {
 }
 
 /// Starts a voice whose child is a script; the child's first report is the first news.
-fn open(script: &str, limits: Limits) -> Stage {
+fn open(script: &str, limits: Limits) -> OrderStage {
     let folder = Folder::new();
     let program = folder.program("child", &format!("{READY}{script}"));
     let (sink, ear) = Ear::new();
     let handle = start(program, sink, limits);
-    Stage {
+    OrderStage {
         folder,
         handle,
         ear,
@@ -88,7 +88,7 @@ fn start_by(by: By, program: PathBuf, sink: VoiceSink, limits: Limits) -> VoiceH
     VoiceHandle { mailbox, sink }
 }
 
-impl Stage {
+impl OrderStage {
     fn lines(&self, of: &str) -> Vec<String> {
         let path = self.folder.path(&format!("child.{of}"));
         let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -399,7 +399,7 @@ async fn nothing_outlives_the_voice() {
         "sleep 1000 & echo $! >> \"$0.pids\"; while :; do read -r line || sleep 1000; done",
     ] {
         let stage = open(script, limits());
-        let Stage {
+        let OrderStage {
             folder,
             handle,
             mut ear,

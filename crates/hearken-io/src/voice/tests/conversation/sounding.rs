@@ -43,7 +43,7 @@ fn a_refused_pitch_is_told_once_and_not_tried_again() {
     }
     let news = talk.news();
     assert_eq!(news.len(), 3, "{news:?}");
-    assert!(matches!(&news[0], News::Notice(text) if in_words(text).contains("pitch")));
+    assert!(matches!(&news[0], DialogueEvent::Notice(text) if in_words(text).contains("pitch")));
 }
 
 fn sounding(id: u64, delivery: Delivery) -> Utterance {
@@ -131,7 +131,7 @@ fn a_voice_that_is_not_there_is_told_once_and_the_usual_one_speaks() {
     let notices: Vec<_> = talk
         .news()
         .into_iter()
-        .filter(|news| matches!(news, News::Notice(_)))
+        .filter(|news| matches!(news, DialogueEvent::Notice(_)))
         .collect();
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert!(format!("{notices:?}").contains("Nobody"));
@@ -156,7 +156,7 @@ fn what_the_daemon_refuses_is_told_once_and_not_tried_again() {
     let notices = talk
         .news()
         .into_iter()
-        .filter(|news| matches!(news, News::Notice(_)));
+        .filter(|news| matches!(news, DialogueEvent::Notice(_)));
     assert_eq!(notices.count(), 2);
 }
 
@@ -216,7 +216,7 @@ fn a_language_without_a_voice_is_told_once_and_said_by_the_default_voice() {
     talk.speaks("text", 4);
     let news = talk.news();
     assert!(
-        matches!(&news[..], [News::Notice(text), News::Ended(_)] if in_words(text).contains("xx-YY")),
+        matches!(&news[..], [DialogueEvent::Notice(text), DialogueEvent::Ended(_)] if in_words(text).contains("xx-YY")),
         "{news:?}"
     );
 }
@@ -242,7 +242,7 @@ fn a_language_that_the_daemon_refuses_is_told_once_and_tried_again_later() {
     assert!(
         matches!(
             &news[..],
-            [News::Notice(text), News::Ended(_), News::Ended(_)] if in_words(text).contains("de")
+            [DialogueEvent::Notice(text), DialogueEvent::Ended(_), DialogueEvent::Ended(_)] if in_words(text).contains("de")
         ),
         "{news:?}"
     );
@@ -264,7 +264,7 @@ fn invented_languages_do_not_fill_the_ear() {
     let notices = talk
         .news()
         .into_iter()
-        .filter(|news| matches!(news, News::Notice(_)));
+        .filter(|news| matches!(news, DialogueEvent::Notice(_)));
     assert_eq!(notices.count(), 17);
 }
 
@@ -277,7 +277,7 @@ fn a_hostile_language_never_reaches_the_wire() {
     talk.speaks("text", 2);
     let news = talk.news();
     assert!(
-        matches!(&news[..], [News::Notice(text)] if !in_words(text).contains("CANCEL")),
+        matches!(&news[..], [DialogueEvent::Notice(text)] if !in_words(text).contains("CANCEL")),
         "{news:?}"
     );
 }
