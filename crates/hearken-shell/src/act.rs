@@ -155,7 +155,7 @@ acts! {
         /// Starts other programs from within its own code.
         Starts = "starts",
         /// Opens a program from which others can be run.
-        Reopening = "opens",
+        Opens = "opens",
     }
     Project {
         /// Runs this project's own code.

@@ -83,6 +83,10 @@ impl Walk<'_> {
             .concat();
             self.collector.unknown(&path.join(" "));
         }
+        if name == "git" && uses.reads_repository {
+            // A repository's configuration names programs that its commands run.
+            self.collector.add(Act::Project, &[]);
+        }
         let folders = state.folders.clone();
         let sends_input = input != Flow::Nothing && lists().flows.sends.iter().any(|it| it == name);
         let is_local = {
@@ -311,7 +315,7 @@ impl Walk<'_> {
             .iter()
             .any(|(kind, _)| matches!(kind, Kind::Command | Kind::Script | Kind::Code | Kind::Sql));
         for (act, words) in &uses.acts {
-            if *act == Act::Reopening && runs_given {
+            if *act == Act::Opens && runs_given {
                 // It runs what it is given, and does not wait for a person.
                 continue;
             }
@@ -417,6 +421,8 @@ impl Walk<'_> {
             .and_then(|module| find(Family::Unix, module));
         match listed {
             Some(_) => {
+                // A file of that name in the folder, or of one that it imports, comes first.
+                self.collector.add(Act::Project, &[&module.text]);
                 self.program(module, rest, state, input);
             }
             None => {
@@ -442,11 +448,9 @@ impl Walk<'_> {
             Flow::Downloaded => self.collector.add(Act::Downloaded, &[]),
             Flow::Decoded => self.collector.add(Act::Decoded, &[]),
             Flow::Data => self.collector.add(Act::Piped, &[]),
-            Flow::Nothing => self.collector.add(Act::Reopening, &[name]),
+            Flow::Nothing => self.collector.add(Act::Opens, &[name]),
         }
-        if !matches!(input, Flow::Text(_)) {
-            self.collector.unknown(name);
-        }
+        self.collector.unknown(name);
     }
 
     /// Judges a file that is run.

@@ -23,7 +23,7 @@ pub(crate) fn insert_input(words: &mut Vec<Value>, input: &Flow) {
             let handed = text
                 .split(|c: char| c.is_whitespace() || c == '\0')
                 .filter(|word| !word.is_empty());
-            words.extend(handed.map(Value::certain));
+            words.extend(handed.map(Value::uncertain));
         }
         _ => words.push(Value::many()),
     }

@@ -154,10 +154,16 @@ fn class(pattern: &str, c: char) -> Option<(bool, &str)> {
 /// Returns whether a path matches an entry of a list. An entry is a sequence of path parts in which `*` stands for any
 /// characters; one that ends in `/` is a folder, and covers everything in it.
 pub(crate) fn is_listed(path: &str, list: &[String]) -> bool {
-    let parts: Vec<&str> = path
-        .split('/')
-        .filter(|part| !part.is_empty() && *part != ".")
-        .collect();
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !part.is_empty()) {
+        match part {
+            "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
     list.iter().any(|entry| {
         let is_folder = entry.ends_with('/');
         let from_root = entry.starts_with('/');
@@ -220,8 +226,9 @@ pub(crate) fn host(address: &str) -> String {
 
 /// Returns whether a host is this machine.
 pub(crate) fn is_loopback(host: &str) -> bool {
+    let address: Option<std::net::Ipv4Addr> = host.parse().ok();
     matches!(host, "localhost" | "::1" | "0.0.0.0")
-        || host.starts_with("127.")
+        || address.is_some_and(|it| it.is_loopback())
         || host.ends_with(".localhost")
 }
 

@@ -138,7 +138,7 @@ impl Collector {
     pub(crate) fn unknown(&mut self, what: &str) {
         let what: String = what.trim().chars().take(80).collect();
         if what.is_empty() {
-            return;
+            return self.unknown("an empty word");
         }
         for list in [&mut self.unknown, &mut self.part_unknown] {
             if !list.contains(&what) && list.len() < MOST_UNKNOWN {
@@ -217,7 +217,9 @@ impl Collector {
         if is_process || path.is_empty() || path == "-" || is_harmless {
             return;
         }
-        if !word.is_certain {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        // A pattern for hidden files may match one that holds secrets.
+        if !word.is_certain || (word.is_pattern && name.starts_with('.')) {
             self.unknown(path);
         }
         if let Some(host) = path

@@ -118,6 +118,12 @@ impl State {
         let Some(values) = self.variables.get(name) else {
             return vec![unknown()];
         };
+        // Which of several values it has is not known, and an empty one is no word at all.
+        let is_list = name == "@";
+        let is_gone = !quoted && values.iter().any(|value| value.text.is_empty());
+        if is_gone || name == "*" || (values.len() > 1 && !is_list) {
+            return vec![unknown()];
+        }
         // An unquoted value is split at blanks, and its patterns match files.
         let splits = |value: &Value| !quoted && value.text.contains(char::is_whitespace);
         let value = |value: &Value| match splits(value) {

@@ -131,7 +131,10 @@ fn run(part: &Part, family: Family, walk: &mut Walk<'_>, state: &mut State, inpu
         inner = pipes(group, family, walk, state);
     }
     let outer = walk.collector.begin_part();
-    for (kind, target) in &part.redirects {
+    let is_null = |target: &Value| {
+        target.text.eq_ignore_ascii_case("nul") || target.text.eq_ignore_ascii_case("$null")
+    };
+    for (kind, target) in part.redirects.iter().filter(|(_, target)| !is_null(target)) {
         walk.collector.path(*kind, target, &state.folders.clone());
     }
     let mut words: Vec<Value> = part.words.iter().map(|word| word.value.clone()).collect();

@@ -23,6 +23,8 @@ pub(crate) struct Uses {
     pub(crate) rest: Option<Vec<Value>>,
     /// Commands given after options, up to `;` or `+`.
     pub(crate) commands: Vec<Vec<Value>>,
+    /// Whether it is given a repository other than that of its folder.
+    pub(crate) reads_repository: bool,
     /// Whether it runs its input as a program.
     pub(crate) reads_program: bool,
     /// Whether it runs SQL from its input, because it is given none.
@@ -478,7 +480,14 @@ impl<'a> Reader<'a> {
             Effect::Turns(kind) => self.turned.push(kind),
             Effect::Does(act) => self.uses.acts.push((act, Vec::new())),
             Effect::DoesTo(act) => self.uses.acts.push((act, value.into_iter().collect())),
-            Effect::Value(kind) => self.uses.words.extend(value.map(|value| (kind, value))),
+            Effect::Value(kind) => {
+                self.uses.reads_repository |= matches!(name, "-C" | "--git-dir" | "--work-tree");
+                // The program adds words of its own to that command. A shell does not.
+                if kind == Kind::Command && name != "-c" {
+                    self.uses.acts.push((Act::Starts, Vec::new()));
+                }
+                self.uses.words.extend(value.map(|value| (kind, value)));
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 //! The grammar accepts any bytes. What it marks as an error, what it skips, and every kind of node that is not handled
 //! here becomes an entry of `unread`, and such a command never counts as read. Nothing is repaired or guessed.
 
+mod followed;
 mod redirects;
 mod statements;
 mod text;
@@ -163,6 +164,7 @@ pub(crate) fn parse(text: &str) -> Script {
     let root = tree.root_node();
     reader.errors(root);
     reader.gaps(root);
+    reader.half_followed(root);
     script.steps = reader.statements(root, 0);
     script.unread = reader.unread;
     script
