@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::PLACES;
+
 /// What each room may import of ours, and which guarded crates.
 const TABLE: &[(&str, &[&str], &[&str])] = &[
     ("config", &[], &[]),
@@ -155,15 +157,6 @@ pub(super) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         }
     }
 }
-
-/// Where the sources of the rooms are: of the program and of each crate.
-pub(super) const PLACES: &[&str] = &[
-    "src",
-    "crates/hearken-core/src",
-    "crates/hearken-dialects/src",
-    "crates/hearken-io/src",
-    "crates/hearken-link/src",
-];
 
 /// Returns the sources of all rooms.
 fn all_sources() -> Vec<PathBuf> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::architecture::PLACES;
+use crate::support::PLACES;
 use hearken::link::{Cause, NoTls, NoWebSocket};
 
 /// Every phrase key that the code names is in the file, and every phrase in the file is used.

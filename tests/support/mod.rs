@@ -14,6 +14,15 @@ pub mod terminal;
 use std::ffi::OsString;
 use std::time::Duration;
 
+/// Where the sources of the rooms are: of the program and of each crate.
+pub const PLACES: &[&str] = &[
+    "src",
+    "crates/hearken-core/src",
+    "crates/hearken-dialects/src",
+    "crates/hearken-io/src",
+    "crates/hearken-link/src",
+];
+
 /// Nothing on loopback takes this long; a test that waits this long has failed.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -9,8 +9,10 @@
 
 use serde_json::{Map, Value, json};
 
-/// The most paths, commands and input names that are kept.
+/// The most paths and commands that are kept.
 const MOST: usize = 64;
+/// The most input names that are kept.
+const MOST_NAMES: usize = 512;
 /// The longest command or path, in bytes. A longer one is left out, because it could be judged by its harmless half.
 const LONGEST: usize = 8 * 1024;
 /// The longest name of an input, in characters.
@@ -29,13 +31,16 @@ pub enum RejectOnly {
     SharedId,
     /// The option that allows the action also stands for something else.
     SharedOption,
+    /// It has more inputs, edits or paths than are read.
+    TooMuch,
 }
 
 impl RejectOnly {
-    const NAMES: [(Self, &'static str); 3] = [
+    const NAMES: [(Self, &'static str); 4] = [
         (Self::Silent, "silent"),
         (Self::SharedId, "shared_id"),
         (Self::SharedOption, "shared_option"),
+        (Self::TooMuch, "too_much"),
     ];
 }
 
@@ -103,12 +108,12 @@ impl Deed {
         let (commands, paths, deletes) =
             (kept(&self.commands), kept(&self.paths), kept(&self.deletes));
         let names = |names: &[String]| -> Vec<String> {
-            let names = names.iter().take(MOST);
+            let names = names.iter().take(MOST_NAMES);
             names
                 .map(|name| name.chars().take(LONGEST_NAME).collect())
                 .collect()
         };
-        is_cut |= self.unsaid.len() > MOST;
+        is_cut |= self.unsaid.len() > MOST_NAMES;
         let mut map = Map::new();
         let mut put = |name: &str, value: Value| {
             map.insert(name.to_owned(), value);
@@ -151,7 +156,7 @@ impl Deed {
     pub(super) fn read(map: &Map<String, Value>) -> Self {
         let text = |name: &str| map.get(name).and_then(Value::as_str);
         let mut is_cut = map.get("cut").and_then(Value::as_bool) == Some(true);
-        let mut list = |name: &str| -> Vec<String> {
+        let mut list = |name: &str, most: usize| -> Vec<String> {
             let all = map.get(name).and_then(Value::as_array);
             let all: Vec<&str> = all
                 .into_iter()
@@ -162,14 +167,18 @@ impl Deed {
             let kept: Vec<String> = all
                 .iter()
                 .filter(fits)
-                .take(MOST)
+                .take(most)
                 .map(|it| (*it).to_owned())
                 .collect();
             is_cut |= kept.len() < all.len();
             kept
         };
-        let (mut commands, paths, deletes) = (list("commands"), list("paths"), list("deletes"));
-        let (unsaid, changed) = (list("unsaid"), list("changed"));
+        let (mut commands, paths, deletes) = (
+            list("commands", MOST),
+            list("paths", MOST),
+            list("deletes", MOST),
+        );
+        let (unsaid, changed) = (list("unsaid", MOST_NAMES), list("changed", MOST_NAMES));
         // The form in recordings of version 0.1.
         commands.extend(
             text("command")
@@ -282,7 +291,7 @@ mod tests {
                 ..edits.clone()
             },
             Deed {
-                unsaid: vec!["a".to_owned(); MOST + 1],
+                unsaid: vec!["a".to_owned(); MOST_NAMES + 1],
                 ..edits
             },
         ] {

@@ -55,6 +55,16 @@ impl Id {
         (text.len() <= LONGEST_ID && text.starts_with(begins)).then(|| Self(text.to_owned()))
     }
 
+    /// Returns whether another id has the same value, however each is written (`1` and `1.0`).
+    pub fn has_value_of(&self, other: &Self) -> bool {
+        let value = |id: &Self| serde_json::from_str::<Value>(&id.0).unwrap_or_default();
+        let (one, two) = (value(self), value(other));
+        match (one.as_f64(), two.as_f64()) {
+            (Some(one), Some(two)) => one == two,
+            _ => one == two,
+        }
+    }
+
     /// Creates an id from a request's name in a protocol that uses texts.
     pub fn of_name(name: &str) -> Self {
         Self(Value::from(name).to_string())

@@ -6,6 +6,12 @@
 use crate::act::Act;
 use crate::lists::lists;
 
+mod plain_sed;
+mod printing;
+
+use plain_sed::is_plain_sed;
+pub(crate) use printing::{escapes, printf};
+
 /// What a piece of code can do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Code {
@@ -21,72 +27,6 @@ impl Code {
     fn unread() -> Self {
         Self::default()
     }
-}
-
-/// Returns what `printf` writes, before escapes are resolved.
-pub(crate) fn printf(format: &str, values: &[&str]) -> String {
-    let mut values = values.iter();
-    let mut text = String::new();
-    loop {
-        let before = values.len();
-        let mut chars = format.chars();
-        while let Some(c) = chars.next() {
-            if c != '%' {
-                text.push(c);
-                continue;
-            }
-            match chars.find(|c| c.is_alphabetic() || *c == '%') {
-                Some('%') => text.push('%'),
-                Some(_) => text.push_str(values.next().copied().unwrap_or_default()),
-                None => {}
-            }
-        }
-        // The format is reused for the remaining values.
-        if values.len() == 0 || values.len() == before {
-            return text;
-        }
-    }
-}
-
-/// Resolves the escapes of `printf` and `echo -e`.
-pub(crate) fn escapes(text: &str) -> String {
-    let mut plain = String::new();
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            plain.push(c);
-            continue;
-        }
-        let digits: String = std::iter::from_fn(|| chars.next_if(|c| c.is_digit(8)))
-            .take(4)
-            .collect();
-        if let Ok(value) = u32::from_str_radix(&digits, 8) {
-            plain.extend(char::from_u32(value));
-            continue;
-        }
-        match chars.next() {
-            Some('n') => plain.push('\n'),
-            Some('t') => plain.push('\t'),
-            Some('r') => plain.push('\r'),
-            Some('x') => {
-                let digits: String = std::iter::from_fn(|| chars.next_if(char::is_ascii_hexdigit))
-                    .take(2)
-                    .collect();
-                plain.extend(
-                    u32::from_str_radix(&digits, 16)
-                        .ok()
-                        .and_then(char::from_u32),
-                );
-            }
-            Some('\\') => plain.push('\\'),
-            Some(other) => {
-                plain.push('\\');
-                plain.push(other);
-            }
-            None => plain.push('\\'),
-        }
-    }
-    plain
 }
 
 /// Reads a sed script; only scripts of the plainest form count as read.
@@ -147,41 +87,6 @@ pub(crate) fn sql(text: &str) -> Code {
         && !plain.contains("/*")
         && !words.iter().any(|word| plain.contains(word));
     code
-}
-
-/// Returns whether a sed command only prints, deletes lines of its output, or substitutes, without any ambiguity.
-fn is_plain_sed(part: &str) -> bool {
-    let mut rest = part;
-    // At most two addresses: numbers, the last line, or simple patterns.
-    for _ in 0..2 {
-        rest = match rest.strip_prefix('/') {
-            Some(after) => match after.split_once('/') {
-                Some((pattern, after)) if !pattern.contains(['\\', '[']) => after,
-                Some(_) | None => return false,
-            },
-            None => rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '$'),
-        };
-        rest = rest.strip_prefix(',').unwrap_or(rest);
-    }
-    let rest = rest.trim_start().trim_start_matches('!');
-    if matches!(
-        rest,
-        "" | "p" | "d" | "q" | "=" | "n" | "P" | "D" | "N" | "G"
-    ) {
-        return true;
-    }
-    let Some(rest) = rest.strip_prefix('s') else {
-        return false;
-    };
-    let Some(delimiter) = rest
-        .chars()
-        .next()
-        .filter(|c| c.is_ascii_punctuation() && *c != '\\')
-    else {
-        return false;
-    };
-    let parts: Vec<&str> = rest.split(delimiter).collect();
-    matches!(parts.as_slice(), ["", _, _, flags] if flags.chars().all(|c| c.is_ascii_digit() || "gpIi".contains(c)))
 }
 
 /// Finds what a sed script does.

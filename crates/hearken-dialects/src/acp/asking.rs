@@ -52,7 +52,10 @@ impl Turn {
             return false;
         }
         let key = permission.call.clone();
-        let has_twin = self.requests().any(|id| *id == permission.id);
+        let has_twin = self.requests().any(|id| id.has_value_of(&permission.id));
+        let mut open = self.asking.iter().chain(&self.waiting);
+        let is_open = !key.is_empty() && open.any(|it| it.call == key && it.id != permission.id);
+        let before = self.calls.get(&key).map(Call::digest);
         // Text that comes with a question is not the output of its call, which has not run.
         let written = news.output.take().filter(|it| it.count > 0);
         permission
@@ -64,6 +67,7 @@ impl Turn {
         if !self.know(&key, news, &teller.folder) {
             return false;
         }
+        let shares_call = is_open && self.calls.get(&key).map(Call::digest) != before;
         if again && let Some(call) = self.calls.get_mut(&key) {
             self.repeats += 1;
             call.begin_again(self.repeats);
@@ -77,6 +81,23 @@ impl Turn {
                 | HeardStage::Allowed
                 | HeardStage::Rejected => HeardStage::Asked,
             };
+        }
+        if shares_call {
+            // What the first asked about is not what its call says by now.
+            let same: Vec<Id> = self
+                .asking
+                .iter()
+                .chain(&self.waiting)
+                .filter(|it| it.call == key)
+                .map(|it| it.id.clone())
+                .collect();
+            let action = self.calls.get(&key).map(|call| call.action(&teller.words));
+            let action = action.unwrap_or_default();
+            permission.reject_only = Some(RejectOnly::SharedId);
+            permission.other.clone_from(&action);
+            for id in same {
+                self.share_id(&id, &action, teller, now, out);
+            }
         }
         if has_twin {
             // An answer under this id may count for either of them.
@@ -95,7 +116,7 @@ impl Turn {
     pub fn actions_of(&self, id: &Id, words: &Words) -> String {
         let all = self.asking.iter().chain(&self.waiting).chain(&self.passed);
         let calls = all
-            .filter(|it| it.id == *id)
+            .filter(|it| it.id.has_value_of(id))
             .filter_map(|it| self.calls.get(&it.call));
         let actions: Vec<String> = calls.map(|call| call.action(words)).collect();
         actions.join("; ")
@@ -110,12 +131,13 @@ impl Turn {
         now: Now,
         out: &mut Vec<Out>,
     ) {
-        for waiting in self.waiting.iter_mut().filter(|it| it.id == *id) {
+        for waiting in self.waiting.iter_mut().filter(|it| it.id.has_value_of(id)) {
             waiting.reject_only = Some(RejectOnly::SharedId);
             other.clone_into(&mut waiting.other);
         }
-        let is_asked =
-            |it: &Permission| it.id == *id && it.sending.is_none() && it.clarifies.is_none();
+        let is_asked = |it: &Permission| {
+            it.id.has_value_of(id) && it.sending.is_none() && it.clarifies.is_none()
+        };
         if let Some(mut asking) = self.asking.take_if(|it| is_asked(it)) {
             asking.reject_only = Some(RejectOnly::SharedId);
             other.clone_into(&mut asking.other);
@@ -139,12 +161,29 @@ impl Turn {
             call.status,
             Status::Completed | Status::Failed | Status::Ended
         );
-        let changed = match &self.asking {
+        let mut changed = match &self.asking {
             Some(asking) if asking.call == key && asking.sending.is_none() && !is_over => {
                 asking.differences(call, &teller.words)
             }
             Some(_) | None => return,
         };
+        // Text that comes while the question is open replaces the text that came with it.
+        let written = (call.output.count > 0).then(|| parts(call.output.clone()));
+        if let (Some(written), Some(asking)) = (written, &mut self.asking) {
+            let is_old =
+                |(name, _): &(String, String)| name == "content" || name.starts_with("content_");
+            let old: Vec<(String, String)> = asking
+                .context
+                .iter()
+                .filter(|it| is_old(it))
+                .cloned()
+                .collect();
+            if old != written {
+                asking.context.retain(|it| !is_old(it));
+                asking.context.extend(written);
+                changed.push("content".to_owned());
+            }
+        }
         if changed.is_empty() {
             return;
         }

@@ -12,7 +12,7 @@ use crate::Words;
 use crate::protocol::{Attached, CallOutput, FileChange, PlanStep};
 use crate::{changes, written};
 
-use super::input::Input;
+use super::input::{self, Input};
 use super::read::{CallNews, Status};
 
 mod deed;
@@ -63,6 +63,7 @@ pub struct Call {
     places: Vec<String>,
     command: Option<String>,
     inputs: Option<Vec<Input>>,
+    is_too_much: bool,
     /// The names of the inputs that its command and edits already express.
     said: Vec<String>,
     /// The folder of its conversation.
@@ -98,6 +99,7 @@ impl Call {
             places: Vec::new(),
             command: None,
             inputs: None,
+            is_too_much: false,
             said: Vec::new(),
             folder: String::new(),
             also: Vec::new(),
@@ -126,6 +128,7 @@ impl Call {
             places,
             command,
             inputs,
+            is_too_much,
             said,
             also,
             deletes,
@@ -135,6 +138,7 @@ impl Call {
         if self.title.is_empty() {
             self.is_list = title.as_deref() == Some(LIST);
         }
+        self.is_too_much |= is_too_much == Some(true);
         self.title = title.unwrap_or(std::mem::take(&mut self.title));
         self.kind = kind.unwrap_or(std::mem::take(&mut self.kind));
         self.status = status.unwrap_or(self.status);
@@ -231,7 +235,9 @@ impl Call {
             // What a custom tool does is shown by its inputs.
             let is_said = |input: &&Input| {
                 let path = inside(&input.text, &self.folder);
-                !(input.text.trim() == title || self.paths().any(|it| it == path))
+                // Its name says what is done with the value.
+                let names_file = input::FILES.contains(&input.name.as_str());
+                !(names_file && (input.text.trim() == title || self.paths().any(|it| it == path)))
             };
             let inputs: Vec<String> = self
                 .given()

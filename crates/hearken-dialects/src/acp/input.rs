@@ -15,7 +15,7 @@ use crate::written::cut;
 use super::read::plain;
 
 /// How many inputs of one call are kept.
-const MOST: usize = 512;
+pub const MOST: usize = 512;
 /// The longest name, in characters.
 const LONGEST_NAME: usize = 512;
 /// The longest input that is kept, in characters: the limit of an AAEP field.
@@ -51,6 +51,29 @@ const PAIRS: [(&str, &str); 6] = [
     ("oldText", "newText"),
     ("old_text", "new_text"),
     ("search", "replace"),
+];
+
+/// The names of the input that says which file is edited.
+pub const FILES: [&str; 10] = [
+    "path",
+    "file_path",
+    "filePath",
+    "filepath",
+    "file",
+    "filename",
+    "notebook_path",
+    "abs_path",
+    "target_file",
+    "uri",
+];
+/// The names of the input that is the whole text of a file.
+const TEXTS: [&str; 6] = [
+    "content",
+    "contents",
+    "text",
+    "new_content",
+    "newContent",
+    "file_text",
 ];
 
 /// One input of a call.
@@ -177,15 +200,19 @@ impl Edit<'_> {
     /// Returns the names of the inputs that this edit expresses.
     pub fn says(&self, given: &Map<String, Value>) -> Vec<String> {
         let before = self.before.unwrap_or_default();
-        let same = |value: &Value| {
-            let text = value.as_str();
-            text.is_some_and(|text| {
-                text == self.path || text == self.after || self.before == Some(text)
+        // Its name says what is done with the value.
+        let is_text = |name: &str| {
+            TEXTS.contains(&name) || PAIRS.iter().any(|(old, new)| name == *old || name == *new)
+        };
+        let is_said = |name: &str, value: &Value| {
+            value.as_str().is_some_and(|text| {
+                let is_whole = text == self.after || self.before == Some(text);
+                (text == self.path && FILES.contains(&name)) || (is_whole && is_text(name))
             })
         };
         let mut said: Vec<String> = given
             .iter()
-            .filter(|(_, value)| same(value))
+            .filter(|(name, value)| is_said(name, value))
             .map(|(name, _)| name.clone())
             .collect();
         for (old_name, new_name) in PAIRS {

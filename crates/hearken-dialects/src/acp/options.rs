@@ -29,6 +29,8 @@ pub struct Choice {
     pub option: String,
     /// Whether it allows the call.
     pub allows: bool,
+    /// Whether it rejects the call; an option of an unknown kind does neither.
+    pub rejects: bool,
     /// Whether it cancels the request instead of selecting an option.
     pub cancels: bool,
 }
@@ -53,6 +55,7 @@ impl Choice {
             decision: "reject".to_owned(),
             option: String::new(),
             allows: false,
+            rejects: true,
             cancels: true,
         }
     }
@@ -106,13 +109,14 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> Offer {
             decision,
             option: (*id).to_owned(),
             allows: kind.starts_with("allow"),
+            rejects: kind.starts_with("reject"),
             cancels: false,
         });
     }
     let left_out = options.len() - choices.len() - shared.len();
     if !shared.is_empty() {
         // It is unclear what a shared id means, so nothing may be allowed.
-        choices.retain(|choice| !choice.allows);
+        choices.retain(|choice| choice.rejects);
     }
     Offer {
         choices,

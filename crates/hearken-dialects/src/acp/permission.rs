@@ -175,6 +175,7 @@ impl Permission {
     fn only(&self, call: &Call) -> Option<RejectOnly> {
         self.reject_only
             .or(call.is_silent().then_some(RejectOnly::Silent))
+            .or(call.is_too_much().then_some(RejectOnly::TooMuch))
     }
 
     /// Returns the answers that are possible for a call as it is now.
@@ -183,7 +184,7 @@ impl Permission {
         let choices = self
             .choices
             .iter()
-            .filter(|choice| only.is_none() || !choice.allows);
+            .filter(|choice| only.is_none() || choice.rejects);
         let mut offer: Vec<Choice> = choices.cloned().collect();
         let rejects = offer.iter().any(|choice| choice.decision == "reject");
         if only.is_some() && self.can_cancel && !rejects {

@@ -106,6 +106,8 @@ pub struct CallNews {
     pub command: Option<String>,
     /// All its inputs.
     pub inputs: Option<Vec<Input>>,
+    /// Whether it has more inputs, parts or paths than are read; `None` if the message has none of them.
+    pub is_too_much: Option<bool>,
     /// The names of the inputs that its command and edits express.
     pub said: Vec<String>,
     /// What else it does to files, in our words: whatever its changed lines do not show.
@@ -307,6 +309,7 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
             // A custom tool may accept any value.
             other => Some(vec![Input::new("input", other)]),
         }),
+        is_too_much: is_too_much(update),
         said: [said_by_command, said_by_edits].concat(),
         command,
         also: None,
@@ -314,6 +317,21 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
         instead: false,
         plan: input.and_then(Value::as_object).map(list),
     })
+}
+
+/// Returns whether a call has more of something than is read; `None` if it has nothing of the kind.
+fn is_too_much(update: &Map<String, Value>) -> Option<bool> {
+    let input = update.get("rawInput").and_then(Value::as_object);
+    let counts = [
+        input.map(|input| (input.len(), input::MOST)),
+        ["content", "locations"]
+            .into_iter()
+            .filter_map(|name| update.get(name)?.as_array())
+            .map(|list| (list.len(), MOST_PARTS))
+            .max(),
+    ];
+    let counts: Vec<(usize, usize)> = counts.into_iter().flatten().collect();
+    (!counts.is_empty()).then(|| counts.iter().any(|(count, most)| count > most))
 }
 
 /// Returns whether Codex's adapter wrote the inputs of a call. Elsewhere, an input with one of these names is a real

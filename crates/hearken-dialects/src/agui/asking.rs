@@ -457,6 +457,7 @@ fn choices(consent: &Consent, is_whole: bool) -> Vec<Choice> {
         decision: decision.to_owned(),
         option: decision.to_owned(),
         allows,
+        rejects: !allows,
         cancels: false,
     };
     let mut choices = Vec::new();

@@ -6,8 +6,7 @@
 //! Mental model: hearken only listens to other agents' sessions. It sends nothing but a person's decision about an
 //! escalation, and only in the name of an identity configured for it, or to a handler. A decision sent in the name of
 //! an identity is applied to the session once the server has accepted it, or, without acknowledgements, once it was
-//! written. A decision that a handler took is reported by the handler in the session, and heard there like any other
-//! message.
+//! written. A handler's decision is heard in the session like any other message.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -49,19 +48,19 @@ struct Sending {
     /// The decision and its token, kept so that the identical message can be sent again.
     token: String,
     decision: Decision,
-    /// The message as it appears in the session; `None` if a handler sends it.
+    /// As it appears in the session; `None` if a handler sends it.
     message: Option<Message>,
     text: String,
-    stage: SessionStage,
+    stage: AnswerStage,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SessionStage {
+enum AnswerStage {
     /// Nothing is known of it yet.
     Leaving,
-    /// It was written; the server's acknowledgement is awaited until then.
+    /// The server's acknowledgement is awaited until then.
     Written(Duration),
-    /// It did not arrive; the person or the app may send it again.
+    /// It did not arrive, and may be sent again.
     Kept,
 }
 
@@ -202,7 +201,7 @@ impl Asp {
                 // It names no message, so it proves nothing about a message of ours that was written.
                 let complains = Fault::Other(Cause::Complaint);
                 self.settle(
-                    |sending| matches!(sending.stage, SessionStage::Written(_)),
+                    |sending| matches!(sending.stage, AnswerStage::Written(_)),
                     Err(Undelivered::Unknown(complains)),
                     now,
                     out,
@@ -304,8 +303,8 @@ impl Asp {
     ) {
         let mut settled = Vec::new();
         for sending in &mut self.sending {
-            if sending.stage != SessionStage::Kept && which(sending) {
-                sending.stage = SessionStage::Kept;
+            if sending.stage != AnswerStage::Kept && which(sending) {
+                sending.stage = AnswerStage::Kept;
                 settled.push(sending.clone());
             }
         }
@@ -335,8 +334,8 @@ impl Asp {
         let waits = self.framed && *outcome == Ok(Receipt::Written);
         if waits {
             for sending in &mut self.sending {
-                if sending.request == request && sending.stage == SessionStage::Leaving {
-                    sending.stage = SessionStage::Written(now.monotonic + ACK_WAIT);
+                if sending.request == request && sending.stage == AnswerStage::Leaving {
+                    sending.stage = AnswerStage::Written(now.monotonic + ACK_WAIT);
                 }
             }
             return;
@@ -377,12 +376,12 @@ impl Asp {
         let same = |sending: &&mut Sending| {
             sending.token == token
                 && sending.decision == decision
-                && sending.stage == SessionStage::Kept
+                && sending.stage == AnswerStage::Kept
         };
         // The identical message is sent again, so that it cannot count as a second decision.
         if let Some(sending) = self.sending.iter_mut().find(same) {
             sending.request = request;
-            sending.stage = SessionStage::Leaving;
+            sending.stage = AnswerStage::Leaving;
             let text = sending.text.clone();
             out.push(self.out(request, text));
             return;
@@ -446,7 +445,7 @@ impl Asp {
             decision,
             message,
             text: text.clone(),
-            stage: SessionStage::Leaving,
+            stage: AnswerStage::Leaving,
         });
         out.push(self.out(request, text));
     }
@@ -458,7 +457,7 @@ impl Asp {
         }
         let unknown = Err(Undelivered::Unknown(Fault::Closed));
         self.settle(
-            |sending| matches!(sending.stage, SessionStage::Written(_)),
+            |sending| matches!(sending.stage, AnswerStage::Written(_)),
             unknown,
             now,
             out,
@@ -555,7 +554,7 @@ impl Dialect for Asp {
         for followed in self.sessions.values_mut() {
             followed.told.tick(now, out);
         }
-        let over = |sending: &Sending| matches!(sending.stage, SessionStage::Written(until) if until <= now.monotonic);
+        let over = |sending: &Sending| matches!(sending.stage, AnswerStage::Written(until) if until <= now.monotonic);
         self.settle(over, Ok(Receipt::Written), now, out);
     }
 
@@ -568,8 +567,8 @@ impl Dialect for Asp {
             .sending
             .iter()
             .filter_map(|sending| match sending.stage {
-                SessionStage::Written(until) => Some(until),
-                SessionStage::Leaving | SessionStage::Kept => None,
+                AnswerStage::Written(until) => Some(until),
+                AnswerStage::Leaving | AnswerStage::Kept => None,
             });
         sessions.chain(acks).min()
     }

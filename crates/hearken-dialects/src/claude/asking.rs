@@ -41,6 +41,7 @@ pub fn permission(
         decision: "reject".to_owned(),
         option: json!({"behavior": "deny"}).to_string(),
         allows: false,
+        rejects: true,
         cancels: false,
     };
     if is_whole {
@@ -48,6 +49,7 @@ pub fn permission(
             decision: "accept".to_owned(),
             option: json!({"behavior": "allow"}).to_string(),
             allows: true,
+            rejects: false,
             cancels: false,
         });
     }
@@ -65,6 +67,7 @@ pub fn permission(
                 option: json!({"behavior": "allow", "updatedPermissions": [suggestion]})
                     .to_string(),
                 allows: true,
+                rejects: false,
                 cancels: false,
             }),
             None => left_out += 1,

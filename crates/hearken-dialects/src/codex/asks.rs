@@ -147,6 +147,7 @@ impl Choices<'_> {
                 decision: decision.to_owned(),
                 option: answer.to_string(),
                 allows,
+                rejects: !allows,
                 cancels: false,
             });
         }

@@ -46,24 +46,29 @@ impl Reader<'_> {
     /// Notes each construct that is followed only in part.
     pub(super) fn half_followed(&mut self, root: Node<'_>) {
         let mut cursor = root.walk();
+        // How many command substitutions are around, outermost first.
+        let mut around = vec![0];
         loop {
             let node = cursor.node();
-            if let Some(what) = self.half_follows(node) {
+            let depth = around.last().copied().unwrap_or_default();
+            if let Some(what) = self.half_follows(node, depth) {
                 self.note(what);
             }
             if cursor.goto_first_child() {
+                around.push(depth + usize::from(node.kind() == "command_substitution"));
                 continue;
             }
             while !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
                     return;
                 }
+                around.pop();
             }
         }
     }
 
     /// Returns what of a node is followed only in part.
-    fn half_follows(&self, node: Node<'_>) -> Option<&'static str> {
+    fn half_follows(&self, node: Node<'_>, substitutions: usize) -> Option<&'static str> {
         let source = self.source(node);
         match node.kind() {
             "function_definition" => Some("a function"),
@@ -79,9 +84,7 @@ impl Reader<'_> {
                 Some("a command of the shell itself")
             }
             "command_substitution" if source.starts_with('`') => Some("backquotes"),
-            "comment" if is_inside(node, "command_substitution") => {
-                Some("a comment inside a command")
-            }
+            "comment" if substitutions > 0 => Some("a comment inside a command"),
             "expansion" if !is_plain_expansion(source) => Some("an expansion"),
             "arithmetic_expansion" | "c_style_for_statement" | "subscript"
                 if has_name(source.trim_start_matches("$((")) =>
@@ -160,17 +163,6 @@ fn unquoted(word: &str) -> String {
     word.chars()
         .filter(|c| !matches!(c, '\\' | '\'' | '"'))
         .collect()
-}
-
-fn is_inside(node: Node<'_>, kind: &str) -> bool {
-    let mut node = node.parent();
-    while let Some(outer) = node {
-        if outer.kind() == kind {
-            return true;
-        }
-        node = outer.parent();
-    }
-    false
 }
 
 /// Returns whether an expansion is only a variable's value, its length, or a literal default.

@@ -185,6 +185,7 @@ impl Announcer {
             Some(RejectOnly::Silent) => "question.silent",
             Some(RejectOnly::SharedId) => "question.shared_id",
             Some(RejectOnly::SharedOption) => "question.shared_option",
+            Some(RejectOnly::TooMuch) => "question.too_much",
         };
         self.phrases
             .text(key, &[("other", Arg::Exact(other.to_owned(), None))])

@@ -6,8 +6,8 @@
 use ring::digest::{Context, SHA256};
 use serde_json::{Map, Value};
 
-use super::{Call, inside};
-use crate::acp::input::Input;
+use super::{Call, LONGEST_TITLE, inside};
+use crate::acp::input::{FILES, Input};
 use crate::changes;
 use crate::protocol::Deed;
 
@@ -25,8 +25,10 @@ impl Call {
         }
         let is_said = |input: &Input| {
             let path = inside(&input.text, &self.folder);
-            let names_file =
-                has_edits && !input.is_cut && self.edits.iter().any(|edit| edit.path == path);
+            let names_file = has_edits
+                && !input.is_cut
+                && FILES.contains(&input.name.as_str())
+                && self.edits.iter().any(|edit| edit.path == path);
             let here = input.is_folder()
                 && input.text.trim_end_matches('/') == self.folder
                 && !self.folder.is_empty();
@@ -71,6 +73,12 @@ impl Call {
             || self.paths().next().is_some()
             || self.given().any(|input| !input.text.trim().is_empty());
         !has_content && is_generic(&self.title)
+    }
+
+    /// Returns whether it has more inputs, parts or paths than are read, or a title that says what it does and is cut.
+    pub fn is_too_much(&self) -> bool {
+        let is_title = self.command.is_none() && self.edits.is_empty() && self.also.is_empty();
+        self.is_too_much || (is_title && self.title.chars().count() >= LONGEST_TITLE)
     }
 
     /// Returns a digest of its inputs and edits, in two parts. A part without contents is a dash.
@@ -172,7 +180,12 @@ impl Call {
         let said = self.command.as_deref().map(str::trim) == Some(title)
             || self.paths().any(|path| path == title);
         if stands_apart && !said && !title.is_empty() {
-            more.insert("title".to_owned(), self.title.as_str().into());
+            let mut name = "title".to_owned();
+            // An input may have that name, and is something else.
+            while self.given().any(|input| input.name == name) {
+                name = format!("call_{name}");
+            }
+            more.insert(name, self.title.as_str().into());
         }
         let unsaid = self.unsaid();
         for input in self.given() {

@@ -302,9 +302,9 @@ fn what_was_missed_is_told_and_questions_that_do_not_stand_are_over() {
         ]
     );
     // Unknown questions are asked; known ones are not asked again.
-    for ticket in [first, second] {
+    for (ticket, call) in [(first, "a"), (second, "b")] {
         let line = json!({"jsonrpc": "2.0", "id": ticket, "method": "session/request_permission",
-            "params": {"sessionId": "s", "toolCall": {"toolCallId": "b"}}});
+            "params": {"sessionId": "s", "toolCall": {"toolCallId": call}}});
         ears.with(|along, now, out| along.asked(ticket, &line.to_string(), now, out));
     }
     assert_eq!(ears.news(), Vec::<String>::new());

@@ -502,3 +502,64 @@ fn every_input_is_said_counted_or_both_and_values_are_compared_as_values() {
         assert!(asked.contains(input), "{asked}");
     }
 }
+
+#[test]
+fn two_requests_for_one_call_and_one_with_too_much_can_only_be_rejected() {
+    let only_reject =
+        |run: &Run| run.last("awaiting.confirmation")["allowed_replies"] == json!(["reject"]);
+    // The second request changes the call that the first asked about.
+    let mut run = Run::prompted();
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "a", "kind": "execute", "rawInput": {"command": "ls"}}),
+    );
+    assert!(!only_reject(&run));
+    run.asks(
+        &json!(2),
+        &json!({"toolCallId": "a", "kind": "execute", "rawInput": {"command": "rm -rf src"}}),
+    );
+    assert!(only_reject(&run));
+    assert_eq!(run.last("awaiting.confirmation")["action"], "rm -rf src");
+    // One number may be written in two ways.
+    let mut run = Run::prompted();
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "a", "kind": "execute", "rawInput": {"command": "ls"}}),
+    );
+    run.asks(
+        &json!(1.0),
+        &json!({"toolCallId": "b", "kind": "execute", "rawInput": {"command": "pwd"}}),
+    );
+    assert!(only_reject(&run));
+    // What is beyond the bound could change unseen.
+    let mut run = Run::prompted();
+    let many: serde_json::Map<String, Value> =
+        (0..600).map(|n| (format!("i{n}"), json!(n))).collect();
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "a", "kind": "other", "title": "go", "rawInput": many}),
+    );
+    assert!(only_reject(&run));
+}
+
+#[test]
+fn an_input_is_said_by_an_edit_or_a_title_only_if_it_names_the_file() {
+    let edit = json!([{"type": "diff", "path": "notes.txt", "oldText": "a", "newText": "b"}]);
+    let mut run = Run::prompted();
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "a", "kind": "edit", "content": edit,
+            "rawInput": {"path": "notes.txt", "also_delete": "notes.txt"}}),
+    );
+    let deed = &run.last("awaiting.confirmation")["extensions"]["hearken"]["deed"];
+    assert_eq!(deed["unsaid"], json!(["also_delete"]));
+    let mut run = Run::prompted();
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "a", "kind": "other", "title": "notes.txt", "rawInput": {"delete": "notes.txt"}}),
+    );
+    assert_eq!(
+        run.last("awaiting.confirmation")["action"],
+        "notes.txt (delete: notes.txt)"
+    );
+}

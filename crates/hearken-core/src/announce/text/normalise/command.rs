@@ -381,12 +381,13 @@ fn put(said: &mut String, word: &str) {
     said.push_str(word);
 }
 
-/// Removes the white space around a command; a space after a trailing backslash belongs to it.
+/// Removes the white space around a command; blanks after a backslash or a here-document belong to it.
 pub(super) fn trimmed(text: &str) -> &str {
     let blank = |c: char| matches!(c, ' ' | '\t' | '\n');
     let text = text.trim_start_matches(blank);
     let short = text.trim_end_matches(blank);
-    match short.ends_with('\\') {
+    // In a here-document, blanks after its end make it another line.
+    match short.ends_with('\\') || text.contains("<<") {
         true => text,
         false => short,
     }
