@@ -124,6 +124,21 @@ pub(crate) struct Redirect {
     pub(crate) target: Word,
 }
 
+/// Returns a text in which each byte outside ASCII is a full stop: a word character that begins nothing.
+///
+/// The grammar's scanner looks up characters in C tables that end at 255, and reads beyond them. No sign of the shell is
+/// outside ASCII, so the tree is the same, and every place in it is one in the text itself.
+fn masked(text: &str) -> String {
+    let mask = |byte: u8| {
+        if byte.is_ascii() {
+            char::from(byte)
+        } else {
+            '.'
+        }
+    };
+    text.bytes().map(mask).collect()
+}
+
 /// Parses a command line.
 pub(crate) fn parse(text: &str) -> Script {
     let mut script = Script::default();
@@ -139,7 +154,7 @@ pub(crate) fn parse(text: &str) -> Script {
     let mut parser = Parser::new();
     let language = tree_sitter_bash::LANGUAGE.into();
     let tree = match parser.set_language(&language) {
-        Ok(()) => parser.parse(text, None),
+        Ok(()) => parser.parse(masked(text), None),
         Err(_) => None,
     };
     let Some(tree) = tree else {
