@@ -4,8 +4,8 @@
 //! when to call again with [`Input::Deadline`]. The same inputs give the same effects. Not here: sockets, screens,
 //! engines, the clock (`runtime`).
 //!
-//! The folder: `input`, `effect` and `setup` (what comes in, what goes out, what the start needs); `doing` (what the
-//! person is in the middle of); `timers` and `firing` (what the passing of time triggers); `commands`, `telling` and
+//! The folder: `input`, `effect` and `setup` (what comes in, what goes out, what the start needs); `activity` (what the
+//! person is in the middle of); `timers` and `timer_actions` (what the passing of time triggers); `commands`, `announcing` and
 //! `view` (what the person wants, what is announced, what the faces read). [`App`] is made of structs that own their
 //! fields, each in a folder or file: `questions` (which one is shown, when it may be answered, how the answer goes
 //! out), `review` (looking back), `tuning` (how everything sounds, and how much is said), `hands` (keys, switches,
