@@ -19,7 +19,7 @@ const ARMED: Duration = Duration::from_millis(1200);
 
 /// Returns the words of a question about a command: the command itself, whatever shell starts it.
 fn wants(command: &str) -> String {
-    format!(" {command}. ")
+    format!("\n{command}\n")
 }
 
 /// An agent under test.

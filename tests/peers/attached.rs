@@ -103,7 +103,7 @@ fn an_opencode_that_runs_is_prompted_answered_and_stopped() {
     hearken.announced("session_completed", "Finished");
 
     hearken.say("> touch a.txt");
-    let n = asked(&mut hearken, " touch a.txt. ");
+    let n = asked(&mut hearken, "\ntouch a.txt\n");
     hearken.say(&format!("y {n}"));
     hearken.announced("reply", "to confirm");
     assert!(!scene.has("a.txt"));

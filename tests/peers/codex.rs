@@ -264,7 +264,7 @@ fn codex_is_heard_answered_prompted_and_stopped_beside_another_client() {
     let thread = other.begins(&scene);
     // Its first turn is heard although nothing of it was stored when it began.
     other.prompts(&thread, "ask: touch a.txt");
-    let n = asked(&mut hearken, " touch a.txt. ");
+    let n = asked(&mut hearken, "\ntouch a.txt\n");
     assert!(!scene.has("a.txt"));
     accept(&mut hearken, &n);
     hearken.announced("tool_completed", "touch a.txt");
@@ -275,7 +275,7 @@ fn codex_is_heard_answered_prompted_and_stopped_beside_another_client() {
 
     // Prompted from here, and rejected.
     hearken.say("> ask: touch b.txt");
-    let n = asked(&mut hearken, " touch b.txt. ");
+    let n = asked(&mut hearken, "\ntouch b.txt\n");
     hearken.say(&format!("n {n}"));
     hearken.announced("reply", "Rejecting");
     hearken.announced("output", "Then not.");
@@ -285,7 +285,7 @@ fn codex_is_heard_answered_prompted_and_stopped_beside_another_client() {
 
     // Answered by the other client.
     hearken.say("> ask: touch c.txt");
-    let n = asked(&mut hearken, " touch c.txt. ");
+    let n = asked(&mut hearken, "\ntouch c.txt\n");
     let id = other.asked();
     other.send(json!({"id": id, "result": {"decision": "accept"}}));
     hearken.announced(
@@ -297,7 +297,7 @@ fn codex_is_heard_answered_prompted_and_stopped_beside_another_client() {
 
     // Stopped while it asks, and while it writes.
     hearken.say("> ask: touch d.txt");
-    let n = asked(&mut hearken, " touch d.txt. ");
+    let n = asked(&mut hearken, "\ntouch d.txt\n");
     for step in ["once more", "stop"] {
         hearken.say("stop");
         hearken.announced("reply", step);
@@ -317,7 +317,7 @@ fn codex_is_heard_answered_prompted_and_stopped_beside_another_client() {
 
     // Allowed from now on: the same again is not asked.
     hearken.say("> ask: touch e.txt");
-    let n = asked(&mut hearken, " touch e.txt. ");
+    let n = asked(&mut hearken, "\ntouch e.txt\n");
     hearken.say(&format!("o {n} 1"));
     hearken.announced("reply", "commands that begin with: touch");
     hearken.say(&format!("c {n}"));
@@ -349,8 +349,8 @@ fn two_threads_of_codex_are_answered_each_by_its_own_question() {
         let known = seen.map(|line| serde_json::from_str::<Value>(line).unwrap());
         known.map_or_else(|| asked(hearken, words), |known| number_of(&known))
     };
-    let first = question(&mut hearken, " touch one.txt. ");
-    let second = question(&mut hearken, " touch two.txt. ");
+    let first = question(&mut hearken, "\ntouch one.txt\n");
+    let second = question(&mut hearken, "\ntouch two.txt\n");
     hearken.say(&format!("n {first}"));
     hearken.announced("output", "Then not.");
     hearken.announced("session_completed", "Finished");
@@ -369,7 +369,7 @@ fn a_server_of_codex_is_killed_and_comes_back() {
     let mut hearken = scene.hearken();
     hearken.announced("connection", "1 conversation is open there.");
     other.prompts(&thread, "ask: touch a.txt");
-    let n = asked(&mut hearken, " touch a.txt. ");
+    let n = asked(&mut hearken, "\ntouch a.txt\n");
     scene.kill_and_restart();
     hearken.announced("confirmation", &format!("took question {n} back"));
     hearken.announced("session_cancelled", "not by you");
@@ -380,7 +380,7 @@ fn a_server_of_codex_is_killed_and_comes_back() {
         json!({"threadId": thread, "excludeTurns": true}),
     );
     other.prompts(&thread, "ask: touch b.txt");
-    let n = asked(&mut hearken, " touch b.txt. ");
+    let n = asked(&mut hearken, "\ntouch b.txt\n");
     accept(&mut hearken, &n);
     hearken.announced("tool_completed", "touch b.txt");
     hearken.announced("session_completed", "Finished");

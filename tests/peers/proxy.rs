@@ -118,7 +118,7 @@ fn opencode_below_an_editor_is_allowed_from_a_terminal_and_in_the_editor() {
     // nowhere.
     let turn = editor.prompt("touch a.txt");
     let request = editor.asked();
-    let n = asked(&mut hearken, " touch a.txt. ");
+    let n = asked(&mut hearken, "\ntouch a.txt\n");
     assert!(!editor.scene.has("a.txt"));
     std::thread::sleep(Duration::from_millis(1200));
     hearken.say(&format!("y {n}"));
@@ -136,7 +136,7 @@ fn opencode_below_an_editor_is_allowed_from_a_terminal_and_in_the_editor() {
     // In the editor: the question in the terminal is closed.
     let turn = editor.prompt("touch b.txt");
     let request = editor.asked();
-    asked(&mut hearken, " touch b.txt. ");
+    asked(&mut hearken, "\ntouch b.txt\n");
     let options = request["params"]["options"].as_array().unwrap();
     let once = options
         .iter()

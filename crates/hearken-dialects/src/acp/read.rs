@@ -19,12 +19,13 @@ const LONGEST_PATH: usize = 4096;
 const LONGEST_NAME: usize = 512;
 /// Inputs that Codex's adapter adds and that are not real inputs: its own names and times, its parsing of the command,
 /// and the answers, which the request has as options.
-const BOOKKEEPING: [&str; 7] = [
+const BOOKKEEPING: [&str; 8] = [
     "available_decisions",
     "call_id",
     "parsed_cmd",
     "process_id",
     "proposed_execpolicy_amendment",
+    "source",
     "started_at_ms",
     "turn_id",
 ];

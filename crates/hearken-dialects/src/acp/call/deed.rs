@@ -29,17 +29,22 @@ impl Call {
                 && !input.is_cut
                 && FILES.contains(&input.name.as_str())
                 && self.edits.iter().any(|edit| edit.path == path);
-            let here = input.is_folder()
-                && input.text.trim_end_matches('/') == self.folder
-                && !self.folder.is_empty();
             names_file
-                || here
+                || self.is_here(input)
                 || self.describes(input)
                 || self.said.contains(&input.name)
                 || self.is_edit(input)
         };
         let unsaid = self.given().filter(|input| !is_said(input));
         unsaid.map(|input| input.name.clone()).collect()
+    }
+
+    /// Returns whether an input only names the folder of the conversation, in which the call runs in any case. Some agents
+    /// add it when they run what they asked about.
+    fn is_here(&self, input: &Input) -> bool {
+        input.is_folder()
+            && input.text.trim_end_matches('/') == self.folder
+            && !self.folder.is_empty()
     }
 
     /// Returns whether an input is the old or new text of its only edit.
@@ -84,14 +89,14 @@ impl Call {
     /// Returns a digest of its inputs and edits, in two parts. A part without contents is a dash.
     pub fn digest(&self) -> String {
         let has_edits = !self.edits.is_empty() || !self.also.is_empty();
-        let has_inputs = self.given().next().is_some();
+        let has_inputs = self.given().any(|input| !self.is_here(input));
         let mut called = Vec::new();
         let is_said = has_edits && self.unsaid().is_empty();
         if self.command.is_some() || (has_inputs && !is_said) {
             called.push(self.command.clone().unwrap_or_default());
             let mut inputs: Vec<&Input> = self
                 .given()
-                .filter(|input| !self.describes(input))
+                .filter(|input| !self.describes(input) && !self.is_here(input))
                 .collect();
             inputs.sort_by(|one, other| one.name.cmp(&other.name));
             for input in inputs {
@@ -129,8 +134,13 @@ impl Call {
             input.is_folder() || (self.command.is_none() && places.contains(&input.name.as_str()))
         };
         let given = self.given().filter(is_place);
+        let given = given.filter(|input| !self.is_here(input));
         let all = self.paths().chain(given.map(|input| input.text.as_str()));
-        let all: std::collections::BTreeSet<&str> = all.filter(|path| !path.is_empty()).collect();
+        // The folder of the conversation itself is where the call runs.
+        let is_here = |path: &str| path.trim_end_matches('/') == self.folder;
+        let all: std::collections::BTreeSet<&str> = all
+            .filter(|path| !path.is_empty() && !is_here(path))
+            .collect();
         let more = self.given().filter(|input| {
             input.may_be_command()
                 && !self.said.contains(&input.name)
@@ -192,7 +202,7 @@ impl Call {
             // The texts of an edit are already in it, as its changes.
             let is_read =
                 self.command.is_some() || self.edits.is_empty() || unsaid.contains(&input.name);
-            if is_read && !self.said.contains(&input.name) {
+            if is_read && !self.said.contains(&input.name) && !self.is_here(input) {
                 more.entry(input.name.clone())
                     .or_insert_with(|| input.text.as_str().into());
             }

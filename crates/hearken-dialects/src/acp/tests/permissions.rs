@@ -248,7 +248,7 @@ fn what_leads_out_of_the_folder_is_said_and_nothing_hides_a_command() {
     assert_eq!(asked["action"], "rm -rf 'a b'");
     let deed = &asked["extensions"]["hearken"]["deed"];
     assert_eq!(deed["commands"], json!([asked["action"]]));
-    assert_eq!(deed["paths"], json!(["/etc/passwd", "/work/a"]));
+    assert_eq!(deed["paths"], json!(["/etc/passwd"]));
     assert_eq!(deed["edits"], false);
     run.asks(
         &json!(2),
@@ -335,10 +335,7 @@ fn what_codex_writes_around_a_command_is_neither_the_command_nor_its_output() {
     );
     let asked = run.last("awaiting.confirmation").clone();
     assert_eq!(asked["action"], script);
-    assert_eq!(
-        asked["extra_context"],
-        json!({"content": amendment, "cwd": "/work/a"})
-    );
+    assert_eq!(asked["extra_context"], json!({"content": amendment}));
     assert_eq!(asked["extensions"]["hearken"]["output"], Value::Null);
     run.decide(7, "accept", None);
     run.written(7, true);
@@ -562,4 +559,28 @@ fn an_input_is_said_by_an_edit_or_a_title_only_if_it_names_the_file() {
         run.last("awaiting.confirmation")["action"],
         "notes.txt (delete: notes.txt)"
     );
+}
+
+#[test]
+fn the_folder_of_the_conversation_makes_no_other_call() {
+    let mut run = Run::prompted();
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "a", "kind": "execute", "rawInput": {"command": "ls"}}),
+    );
+    let asked = |run: &Run| {
+        let kinds = run.kinds();
+        kinds
+            .iter()
+            .filter(|kind| *kind == "awaiting.confirmation")
+            .count()
+    };
+    run.update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "a", "locations": [{"path": "/work/a"}],
+        "rawInput": {"command": "ls", "cwd": "/work/a"}}));
+    assert_eq!(asked(&run), 1);
+    run.update(
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "a",
+        "rawInput": {"command": "ls", "cwd": "/etc"}}),
+    );
+    assert_eq!(asked(&run), 2);
 }
