@@ -87,13 +87,11 @@ fn a_terminal_that_reads_nothing_answers_nothing(face: &str, accept: &str, confi
         producer.start("question").unwrap();
         tokio::task::block_in_place(|| {
             terminal.wait("Archive");
-            // On a busy machine, the question may be armed later than it is seen.
-            while producer.replies().is_empty() {
-                terminal.let_pass(Duration::from_millis(800));
-                terminal.press(if face == "full" { "n" } else { "n 1\r" });
-                terminal.let_pass(Duration::from_millis(400));
-            }
+            // Far longer than it takes to arm, also on a busy machine.
+            terminal.let_pass(Duration::from_millis(4000));
+            terminal.press(if face == "full" { "n" } else { "n 1\r" });
         });
+        within("the rejection", producer.until_replies(1)).await;
         producer.hold_before("aaep:agent.awaiting.confirmation");
         producer.start("transfer").unwrap();
         within("gate", producer.until_held()).await;
@@ -114,13 +112,14 @@ fn a_terminal_that_reads_nothing_answers_nothing(face: &str, accept: &str, confi
                 "{face}: a question that was not shown was answered"
             );
             terminal.reply(true);
-            while producer.replies().len() < 2 {
-                for keys in [accept, confirm] {
-                    terminal.let_pass(Duration::from_millis(1500));
-                    terminal.press(keys);
-                }
-            }
+            // One round is enough: the terminal has read the question now.
+            terminal.let_pass(Duration::from_millis(4000));
+            terminal.press(accept);
+            terminal.wait("to confirm");
+            terminal.let_pass(Duration::from_millis(1500));
+            terminal.press(confirm);
         });
+        within("the acceptance", producer.until_replies(2)).await;
         running.stop().await;
     });
 }

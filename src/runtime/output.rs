@@ -35,8 +35,8 @@ pub(super) enum Shows {
     Frame(Showing, u64),
     /// An announcement.
     Told(Arc<Announcement>),
-    /// The same, followed by a query to which the terminal replies, at this column.
-    Asked(Box<Shows>, u16),
+    /// What stands before the query with this number, to which the terminal replies.
+    Asked(u64),
 }
 
 /// Writes one face's output.
@@ -142,7 +142,7 @@ impl Output {
                 let column = replies.next_column();
                 // In the second row, so that the reply is not mistaken for a key.
                 bytes.push_str(&format!("\x1b7\x1b[2;{column}H{QUERY}\x1b8"));
-                shows = Shows::Asked(Box::new(shows), column);
+                shows = Shows::Asked(replies.query(Some(column), shows));
                 self.is_asked = true;
             }
             self.writer.write_to_show(bytes, shows);
@@ -179,8 +179,7 @@ impl Output {
             };
             let at = at.saturating_duration_since(self.started);
             let shown = match (written.shows, &mut self.replies) {
-                (Shows::Asked(shows, column), Some(replies)) => replies.written(column, *shows, at),
-                (Shows::Asked(shows, _), None) => vec![(*shows, at)],
+                (Shows::Asked(query), Some(replies)) => replies.written(query, at),
                 (shows, _) => vec![(shows, at)],
             };
             self.shown(shown, app, &mut facts);
@@ -227,7 +226,8 @@ impl Output {
                         facts.push(Input::Drawn { showing, at });
                     }
                 }
-                Shows::Asked(..) => {}
+                // The query stands for what was written before it.
+                Shows::Asked(_) => {}
             }
         }
     }
@@ -277,8 +277,7 @@ impl Output {
         let mut shows = Shows::Told(told);
         if let Some(replies) = &mut self.replies {
             text.push_str(QUERY);
-            let column = replies.next_column();
-            shows = Shows::Asked(Box::new(shows), column);
+            shows = Shows::Asked(replies.query(None, shows));
         }
         self.writer.write_to_show(text, shows);
     }
