@@ -16,7 +16,7 @@ use super::super::{Carrier, Dialect, Out, Start};
 use super::Sage;
 
 /// The folder of Sage's own examples and of its observed output.
-const FIXTURES: &str = "../../tests/fixtures/sage";
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/sage");
 
 /// A dialect with a clock.
 struct Bench {

@@ -108,8 +108,8 @@ fn the_documents_own_stream_is_told() {
 
 #[test]
 fn the_lines_of_a_program_are_told_like_the_envelopes() {
-    let text =
-        std::fs::read_to_string("../../tests/fixtures/sage/legacy_stream_mapping.jsonl").unwrap();
+    let text = std::fs::read_to_string(format!("{}/legacy_stream_mapping.jsonl", super::FIXTURES))
+        .unwrap();
     let (mut legacy, mut runtime) = (Bench::new(Carrier::Lines), Bench::new(Carrier::Lines));
     let (mut of_lines, mut of_envelopes) = (Vec::new(), Vec::new());
     let mut last = String::new();
