@@ -279,7 +279,7 @@ fn no_room_behind_the_door_knows_a_word_of_another_protocol() {
                 .split(|c: char| !c.is_alphanumeric())
                 .filter(|word| WORDS.contains(word))
             {
-                found.push(format!("{}: {word}", path.display()));
+                found.push(format!("{}: {word}", path.display()).replace('\\', "/"));
             }
         }
     }
