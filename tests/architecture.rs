@@ -337,6 +337,31 @@ fn every_room_imports_only_what_the_design_allows() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// What dialects share is in the kit: a dialect that imports another can't be changed or removed alone.
+#[test]
+fn no_dialect_imports_another_and_the_kit_imports_none() {
+    let root = Path::new("crates/hearken-dialects/src");
+    let folders: Vec<String> = fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .filter(|name| name != "tests")
+        .collect();
+    assert!(folders.contains(&"kit".to_owned()) && folders.len() > 9);
+    for folder in &folders {
+        let mut files = Vec::new();
+        sources(&root.join(folder), &mut files);
+        for path in files {
+            let imports = own_imports(&code(&path));
+            let found = imports
+                .iter()
+                .find(|(first, _)| first != folder && first != "kit" && folders.contains(first));
+            assert!(found.is_none(), "{} imports {found:?}", path.display());
+        }
+    }
+}
+
 /// What only the room `platform` may say: on which system it is, and what one system alone has.
 const OF_A_SYSTEM: &[&str] = &[
     "cfg(unix",

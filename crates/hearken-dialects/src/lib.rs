@@ -23,31 +23,27 @@ mod aaep;
 mod acp;
 mod agui;
 mod asp;
-pub mod changes;
 mod claude;
 mod codex;
 #[cfg(test)]
 mod every_language;
 mod foreign;
+mod kit;
 mod meeting;
-mod numbers;
 mod opencode;
 mod recognise;
-pub mod rpc;
 pub mod sage;
-mod shell;
-mod wording;
-pub mod written;
 
 pub use a2a::document as a2a_card;
 pub use aaep::{Addresses, WEBSOCKET};
 pub use acp::{AgentListener, Decided};
 pub use asp::{BadKey, Identity, tables as asp_tables};
 pub use foreign::Foreign;
-pub use numbers::Numbers;
+pub use kit::numbers::Numbers;
+pub use kit::wording::{Said, Wording, Words};
+pub use kit::{changes, rpc, written};
 pub use opencode::events as opencode_events;
 pub use recognise::{Kind, Sign, open, recognise};
-pub use wording::{Said, Wording, Words};
 
 use std::fmt::Debug;
 use std::time::Duration;

@@ -8,9 +8,9 @@
 //! the task has left its state and refuses the message.
 
 use crate::Out;
-use crate::acp::permission::Sending;
+use crate::kit::delivery::delivered;
+use crate::kit::permission::Sending;
 use crate::link::{Fault, HttpAnswer, Phrase, Receipt, Undelivered};
-use crate::opencode::delivered;
 use crate::protocol::{Answer as Given, Now, Reply, Response};
 
 use super::client::{A2a, RequestPurpose, refusal};

@@ -11,10 +11,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::Words;
-use crate::acp::address::Address;
-use crate::acp::call::first;
-use crate::acp::ending::sentence;
-use crate::acp::permission::Permission;
+use crate::kit::address::Address;
+use crate::kit::call::first;
+use crate::kit::ending::sentence;
+use crate::kit::permission::Permission;
 use crate::rpc::Id;
 use crate::written::{self, cut};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::acp::read::text;
+use crate::kit::members::text;
 use crate::link::{Address, Phrase, Stream, Word};
 use crate::protocol::object;
 use crate::written::cut;

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::acp::ending::End;
-use crate::acp::turn::{EventContext, Turn};
+use crate::kit::ending::End;
+use crate::kit::turn::{EventContext, Turn};
 use crate::link::{Call, Cause, Fault, HttpAnswer, LinkEvent, Phrase, Word};
 use crate::protocol::{Now, Reply};
 use crate::written::{self, Agent, Writer, cut};

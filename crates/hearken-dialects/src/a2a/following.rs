@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::acp::ending::End;
+use crate::kit::ending::End;
 use crate::link::{Fault, HttpAnswer, Phrase};
 use crate::protocol::Now;
 use crate::{Out, Standing};

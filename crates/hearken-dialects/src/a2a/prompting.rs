@@ -5,9 +5,9 @@
 
 use std::collections::VecDeque;
 
-use crate::acp::ending::{self, End};
+use crate::kit::delivery::delivered;
+use crate::kit::ending::{self, End};
 use crate::link::{Fault, HttpAnswer, Phrase, Undelivered, Word};
-use crate::opencode::delivered;
 use crate::protocol::{AgentId, Now};
 use crate::{Out, Wish};
 

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::acp::read::text;
+use crate::kit::members::text;
 use crate::protocol::object;
 use crate::rpc::{self, Message as Rpc, Text};
 use crate::written::cut;

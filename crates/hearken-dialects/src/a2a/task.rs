@@ -1,7 +1,7 @@
 //! One task: its session, which of its texts were announced, and what it asks.
 //!
 //! Responsibilities: turning states, artifacts and messages into events. Not here: where they come from (`following`),
-//! answers (`answering`), announcing a turn (`acp::turn`).
+//! answers (`answering`), announcing a turn (`kit::turn`).
 //!
 //! Mental model: a task is announced from its beginning, or from the point where it was found. Each report is either
 //! the whole task, of which only the new parts are announced, or a single change. A question belongs to a state: it is
@@ -10,11 +10,11 @@
 
 use std::collections::VecDeque;
 
-use crate::acp::ending::End;
-use crate::acp::read::Update;
-use crate::acp::turn::{EventContext, Turn};
+use crate::kit::ending::End;
+use crate::kit::parts::Parts;
+use crate::kit::turn::{EventContext, Turn};
+use crate::kit::update::Update;
 use crate::link::{Phrase, Word};
-use crate::opencode::parts::Parts;
 use crate::protocol::Now;
 use crate::written;
 use crate::{Out, Over};

@@ -9,8 +9,8 @@ use crate::protocol::object;
 use crate::written::{self, cut};
 
 use super::earlier::Keeps;
-use super::read::text;
 use super::signing::WayIn;
+use crate::kit::members::text;
 
 /// The protocol version that we speak.
 pub const VERSION: u64 = 1;

@@ -26,9 +26,11 @@ use crate::{Out, Words};
 
 use super::agent::Greeting;
 use super::client::NAME;
-use super::ending::{End, sentence};
-use super::read::{self, Update, text};
-use super::turn::{EventContext, Turn};
+use super::read::{self};
+use crate::kit::ending::{End, sentence};
+use crate::kit::members::text;
+use crate::kit::turn::{EventContext, Turn};
+use crate::kit::update::Update;
 
 /// The type of an event with a notice of ours: AAEP has none for it, but its words are heard all the same.
 const NOTICE: &str = "hearken:notice";
@@ -488,8 +490,8 @@ fn notice(
 
 /// Ends a turn, first announcing what of it could not be followed: after its end there is no turn to announce it in.
 fn close(mut turn: Turn, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
-    if turn.left_out > 0 {
-        let n = turn.left_out.to_string();
+    if turn.calls_left_out() > 0 {
+        let n = turn.calls_left_out().to_string();
         let left_out = Notice::from("acp.calls_left_out").with("n", n);
         notice(&mut turn, &left_out, teller, now, out);
     }

@@ -15,11 +15,11 @@ use crate::link::{Phrase, Receipt, Word};
 use crate::protocol::{Answer, Now, Response};
 use crate::rpc;
 
-use super::aside::{self, Asks, SideQuestion};
-use super::call::first;
 use super::client::{Acp, Ours, Phase};
-use super::ending::{closed, sentence};
 use super::settings::{Kind, ON, Setting, SettingChange};
+use crate::kit::aside::{self, Asks, SideQuestion};
+use crate::kit::call::first;
+use crate::kit::ending::{closed, sentence};
 
 /// How many values are offered at a time: AAEP allows 32 choices, and two are ours.
 const MOST_AT_ONCE: usize = aside::MOST_CHOICES - 2;

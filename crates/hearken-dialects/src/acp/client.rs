@@ -26,16 +26,18 @@ use crate::{
 };
 
 use super::agent;
-use super::call;
 use super::changing::Changing;
 use super::earlier::{Keeps, ResumeStage};
 use super::forms::Elicited;
-use super::options;
-use super::permission::{Permission, Sending};
-use super::read::{self, Update, text};
+use super::read::{self};
 use super::settings::Settings;
 use super::signing::{Signing, WayIn};
-use super::turn::{EventContext, Turn};
+use crate::kit::call;
+use crate::kit::members::text;
+use crate::kit::options;
+use crate::kit::permission::{Permission, Sending};
+use crate::kit::turn::{EventContext, Turn};
+use crate::kit::update::Update;
 
 /// The name of this dialect.
 pub(super) const NAME: &str = "acp";
@@ -289,7 +291,7 @@ impl Acp {
             return;
         }
         let call = params.get("toolCall").and_then(Value::as_object);
-        let Some(news) = call.and_then(read::call) else {
+        let Some(news) = call.and_then(crate::kit::shape::call) else {
             // Without a call, it is unclear what would be allowed.
             self.send(
                 rpc::error(id, rpc::INTERNAL, "there is no tool call in it"),

@@ -16,10 +16,11 @@ use crate::protocol::{Answer, Now};
 use crate::written::{self, cut};
 use crate::{Earlier, Out};
 
-use super::aside::{self, Asks, SideQuestion};
-use super::call::first;
 use super::client::{Acp, Ours};
-use super::read::{Update, text};
+use crate::kit::aside::{self, Asks, SideQuestion};
+use crate::kit::call::first;
+use crate::kit::members::text;
+use crate::kit::update::Update;
 
 /// How many conversations are offered.
 const MOST: usize = aside::MOST_CHOICES;

@@ -16,13 +16,13 @@ use crate::rpc::{self, Id};
 use crate::written;
 use crate::{Out, Over, Words};
 
-use super::address::Address;
-use super::aside::{Asks, SideQuestion};
 use super::client::Acp;
-use super::ending::sentence;
-use super::filling::{Action, Filling, Next};
-use super::form;
-use super::read::text;
+use crate::kit::address::Address;
+use crate::kit::aside::{Asks, SideQuestion};
+use crate::kit::ending::sentence;
+use crate::kit::filling::{Action, Filling, Next};
+use crate::kit::form;
+use crate::kit::members::text;
 
 /// How many may wait at a time; further ones are answered with an error.
 const MOST: usize = 16;

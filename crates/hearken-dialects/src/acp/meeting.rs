@@ -12,8 +12,8 @@ use crate::written::{self, Writer};
 
 use super::agent::{self, Greeting};
 use super::client::{Acp, NAME, Ours, Phase};
-use super::ending::End;
-use super::read::text;
+use crate::kit::ending::End;
+use crate::kit::members::text;
 
 /// The protocol's error code of an agent that requires signing in.
 const SIGN_IN: i64 = -32000;
@@ -85,7 +85,7 @@ impl Acp {
                 if code == SIGN_IN && !self.ways_in.is_empty() {
                     // If nothing of the prompt was carried out, it is kept; otherwise, repeating it would do something
                     // twice.
-                    if self.turn.as_ref().is_none_or(|turn| turn.made == 0) {
+                    if self.turn.as_ref().is_none_or(|turn| turn.has_no_calls()) {
                         self.held.push_front(std::mem::take(&mut self.prompted));
                     }
                     self.wants_sign_in(now, out);

@@ -10,33 +10,21 @@
 //! one at a time. Nothing is ever answered in the person's name: what they have not decided stays open, except for
 //! `cancelled` after they stopped the turn, and a refusal of what the agent itself withdrew.
 //!
-//! Agents of other protocols have turns, calls and permissions, too: `codex` and `opencode` report theirs with the code
-//! here.
+//! Turns, calls, permissions and forms are not ACP's alone: the code for them is the kit's.
 
-pub mod address;
 mod agent;
 mod along;
-pub(super) mod aside;
-mod asking;
-pub(super) mod call;
 mod changing;
 mod client;
 mod earlier;
-pub(super) mod ending;
-pub(super) mod filling;
-pub(super) mod form;
 mod forms;
-pub(super) mod input;
 mod meeting;
-pub(super) mod options;
-pub(super) mod permission;
 mod prompting;
-pub(super) mod read;
+mod read;
 mod settings;
 mod signing;
 #[cfg(test)]
 mod tests;
-pub(super) mod turn;
 
 pub use along::{AgentListener, Decided};
 pub use client::Acp;

@@ -11,10 +11,10 @@ use crate::rpc;
 use crate::{Numbers, Out};
 
 use super::client::{Acp, Ours, Phase};
-use super::ending::{End, asked_to_stop};
-use super::read::text;
 use super::signing::Signing;
-use super::turn::Turn;
+use crate::kit::ending::{End, asked_to_stop};
+use crate::kit::members::text;
+use crate::kit::turn::Turn;
 
 /// How many prompts are held; a person who writes ahead writes a few.
 const MOST_HELD: usize = 16;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::written::{self, cut};
 
-use super::read::text;
+use crate::kit::members::text;
 
 /// How many settings are kept; no agent has nearly as many.
 const MOST: usize = 30;

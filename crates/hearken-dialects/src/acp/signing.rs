@@ -19,11 +19,11 @@ use crate::protocol::{Answer, Now};
 use crate::rpc;
 use crate::written::{self, cut};
 
-use super::aside::{self, Asks, SideQuestion};
-use super::call::first;
 use super::client::{Acp, Ours, Phase};
-use super::ending::sentence;
-use super::read::text;
+use crate::kit::aside::{self, Asks, SideQuestion};
+use crate::kit::call::first;
+use crate::kit::ending::sentence;
+use crate::kit::members::text;
 
 /// How many ways are offered: AAEP allows 32 choices, and one is ours.
 const MOST: usize = aside::MOST_CHOICES - 1;

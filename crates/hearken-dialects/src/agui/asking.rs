@@ -10,14 +10,15 @@
 use serde_json::{Map, Value, json};
 
 use crate::Words;
-use crate::acp::aside::Asks;
-use crate::acp::call::{self, first};
-use crate::acp::filling::{Action, Next};
-use crate::acp::form::{self, Kind, Part};
-use crate::acp::input::Input;
-use crate::acp::options::Choice;
-use crate::acp::permission::Permission;
-use crate::acp::read::{self as acp, CallNews, Status};
+use crate::kit::aside::Asks;
+use crate::kit::call::{self, first};
+use crate::kit::filling::{Action, Next};
+use crate::kit::form::{self, Kind, Part};
+use crate::kit::input::Input;
+use crate::kit::options::Choice;
+use crate::kit::permission::Permission;
+use crate::kit::update::{CallNews, Status};
+use crate::kit::{members, shape};
 use crate::link::Phrase;
 use crate::protocol::{Answer, Response};
 use crate::rpc::Id;
@@ -441,10 +442,10 @@ fn news(
 /// Adds the arguments of a call; returns whether all of them will be announced.
 pub fn inputs(given: &Value, news: &mut CallNews) -> bool {
     let form = json!({"toolCallId": news.id, "rawInput": given});
-    if let Some(read) = form.as_object().and_then(acp::call) {
+    if let Some(read) = form.as_object().and_then(shape::call) {
         (news.command, news.inputs, news.said) = (read.command, read.inputs, read.said);
     }
-    let short = |value: &Value| acp::plain(value).chars().count() <= LONGEST_INPUT;
+    let short = |value: &Value| members::plain(value).chars().count() <= LONGEST_INPUT;
     match given {
         Value::Object(map) => map.len() <= MOST_INPUTS && map.values().all(short),
         other => short(other),

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use crate::acp::ending::End;
-use crate::acp::turn::{EventContext, Turn};
+use crate::kit::ending::End;
+use crate::kit::turn::{EventContext, Turn};
 use crate::link::{Fault, LinkEvent, Phrase, Word};
 use crate::protocol::{Now, Reply};
 use crate::written::{self, Agent, Writer};

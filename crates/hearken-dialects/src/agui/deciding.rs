@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use crate::acp::call;
-use crate::acp::ending::End;
-use crate::acp::permission::Sending;
-use crate::acp::read::{CallNews, Status, Update};
+use crate::kit::call;
+use crate::kit::ending::End;
+use crate::kit::permission::Sending;
+use crate::kit::update::{CallNews, Status, Update};
 use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply};
 use crate::{Out, Over};

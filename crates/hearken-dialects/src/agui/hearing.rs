@@ -11,10 +11,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::acp::call;
-use crate::acp::ending::End;
-use crate::acp::read::{CallNews, Status, Update, text};
-use crate::acp::turn::{EventContext, Turn};
+use crate::kit::call;
+use crate::kit::ending::End;
+use crate::kit::members::text;
+use crate::kit::turn::{EventContext, Turn};
+use crate::kit::update::{CallNews, Status, Update};
 use crate::link::{Phrase, Word};
 use crate::protocol::{CallOutput, Now};
 use crate::{Foreign, NoEvent, Out};

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::acp::read::text;
+use crate::kit::members::text;
 
 /// How many messages are kept, and how many bytes: a day's conversation, and a fraction of what a request may contain.
 /// An endpoint that remembers nothing forgets what is dropped.

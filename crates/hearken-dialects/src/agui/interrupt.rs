@@ -10,9 +10,9 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::acp::filling::Filling;
-use crate::acp::form::{self, Kind, Part};
-use crate::acp::read::text;
+use crate::kit::filling::Filling;
+use crate::kit::form::{self, Kind, Part};
+use crate::kit::members::text;
 use crate::written::cut;
 
 use super::read::plain;

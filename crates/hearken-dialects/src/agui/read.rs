@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::acp::read::text;
+use crate::kit::members::text;
 use crate::protocol::object;
 use crate::written::cut;
 

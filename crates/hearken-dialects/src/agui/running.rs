@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::acp::ending::End;
-use crate::acp::turn::Turn;
+use crate::kit::ending::End;
+use crate::kit::turn::Turn;
 use crate::link::{Address, Body, Fault, Phrase, Stream, Undelivered, Way, Word};
 use crate::protocol::Now;
 use crate::{Out, Over};

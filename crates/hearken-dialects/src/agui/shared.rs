@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::acp::read::text;
+use crate::kit::members::text;
 
 /// The largest state that is kept, in bytes of JSON: it goes out with every run, and a whole state arrives as one
 /// frame.

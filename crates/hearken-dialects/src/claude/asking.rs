@@ -1,7 +1,7 @@
 //! Claude Code's questions as AAEP questions, and the decisions in the form of its hooks.
 //!
 //! Responsibilities: the answers to a permission and what each covers; questions in words, which are shown here and
-//! answered in Claude Code's own terminal. Not here: asking one after another (`acp::turn`), sending (`deciding`).
+//! answered in Claude Code's own terminal. Not here: asking one after another (`kit::turn`), sending (`deciding`).
 //!
 //! Mental model: `y` allows the call once and `n` rejects it once. Each suggestion is a separate answer that allows the
 //! call and widens something: it is announced in full before the person can choose its number, and is not offered if it
@@ -10,10 +10,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::Words;
-use crate::acp::call::first;
-use crate::acp::options::Choice;
-use crate::acp::permission::Permission;
-use crate::acp::read::text;
+use crate::kit::call::first;
+use crate::kit::members::text;
+use crate::kit::options::Choice;
+use crate::kit::permission::Permission;
 use crate::rpc::Id;
 use crate::written::cut;
 

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use crate::acp::ending::End;
-use crate::acp::turn::EventContext;
+use crate::kit::ending::End;
+use crate::kit::turn::EventContext;
 use crate::link::{LinkEvent, Phrase, Request, Stream, Word};
 use crate::protocol::{Now, Reply};
 use crate::written::{self, Agent, Writer};

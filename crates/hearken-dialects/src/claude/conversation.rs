@@ -1,7 +1,7 @@
 //! One conversation: its turn, its calls, and what is held until the person decides.
 //!
 //! Responsibilities: what its events do to its turn, which call a permission is for, when a turn is perhaps over. Not
-//! here: finding the conversation (`client`), answers (`deciding`), announcing a turn (`acp::turn`).
+//! here: finding the conversation (`client`), answers (`deciding`), announcing a turn (`kit::turn`).
 //!
 //! Mental model: a turn lasts from a prompt to its `Stop`. An interruption in Claude Code's own terminal is not
 //! reported: the events just cease. So a turn that falls silent with no question open and no call running is perhaps
@@ -13,10 +13,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::acp::call::HeardStage;
-use crate::acp::ending::End;
-use crate::acp::read::{CallNews, Update};
-use crate::acp::turn::{EventContext, Turn};
+use crate::kit::call::HeardStage;
+use crate::kit::ending::End;
+use crate::kit::shape;
+use crate::kit::turn::{EventContext, Turn};
+use crate::kit::update::{CallNews, Update};
 use crate::link::{Phrase, Word};
 use crate::protocol::Now;
 use crate::{Out, Over};
@@ -217,7 +218,7 @@ impl Conversation {
         now: Now,
         out: &mut Vec<Out>,
     ) -> Vec<String> {
-        let key = crate::acp::call::key(id);
+        let key = crate::kit::call::key(id);
         let Some(turn) = &mut self.turn else {
             return Vec::new();
         };
@@ -401,7 +402,6 @@ fn plan(made: &Made) -> Option<Update> {
     if made.tool != "TodoWrite" {
         return None;
     }
-    let todos = made.input.get("todos")?;
-    let form = serde_json::json!({"update": {"sessionUpdate": "plan", "entries": todos}});
-    form.as_object().map(crate::acp::read::update)
+    let todos = made.input.get("todos")?.as_array()?;
+    Some(Update::Plans(shape::steps(todos)))
 }

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::Out;
-use crate::acp::permission::Sending;
+use crate::kit::permission::Sending;
 use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply};
 
@@ -70,7 +70,7 @@ impl Claude {
                 turn.clarify(question, false, teller, now, out)
             }
             None => {
-                let key = crate::acp::call::key(&news.id);
+                let key = crate::kit::call::key(&news.id);
                 let (permission, more) =
                     asking::permission(number, &key, &asks.suggestions, is_whole, &words);
                 if !is_whole {

@@ -1,21 +1,23 @@
 //! What a tool call does, in the form of the Agent Client Protocol.
 //!
 //! Responsibilities: the command, the edits, the paths and all other arguments of a call; its result; whether all of it
-//! can be announced in full. Not here: when a call is announced (`acp::turn`).
+//! can be announced in full. Not here: when a call is announced (`kit::turn`).
 
 use serde_json::{Map, Value, json};
 
 use crate::Words;
-use crate::acp::call::first;
-use crate::acp::input;
-use crate::acp::read::{self, CallNews, Status, text};
 use crate::changes;
+use crate::kit::call::first;
+use crate::kit::input;
+use crate::kit::members::text;
+use crate::kit::shape;
+use crate::kit::update::{CallNews, Status};
 use crate::protocol::{CallOutput, FileChange};
 use crate::written::cut;
 
 use super::read::{Made, Outcome};
 
-/// The bounds within which no argument is cut or left out (`acp::read`): characters of one, and how many.
+/// The bounds within which no argument is cut or left out (`kit::shape`): characters of one, and how many.
 const LONGEST_INPUT: usize = 4000;
 const MOST_INPUTS: usize = 512;
 /// The longest name of an argument, and the longest path.
@@ -47,7 +49,7 @@ const MOST_PLACES: usize = 512;
 pub fn call(id: &str, made: &Made, words: &Words) -> (CallNews, bool) {
     let (tool, input) = (made.tool.as_str(), &made.input);
     let form = json!({"toolCallId": id, "kind": tool, "rawInput": input});
-    let read = form.as_object().and_then(read::call);
+    let read = form.as_object().and_then(shape::call);
     let mut news = read.unwrap_or_default();
     // For any other tool, a member of that name is an ordinary argument.
     if tool != "Bash" {

@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::acp::call;
-use crate::acp::call::first;
-use crate::acp::permission::{Permission, Sending};
-use crate::acp::read::{CallNews, Status, text};
+use crate::kit::call;
+use crate::kit::call::first;
+use crate::kit::members::text;
+use crate::kit::permission::{Permission, Sending};
+use crate::kit::update::{CallNews, Status};
 use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply};
 use crate::rpc::{self, Id};

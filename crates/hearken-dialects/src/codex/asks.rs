@@ -10,12 +10,13 @@
 use serde_json::{Map, Value, json};
 
 use crate::Words;
-use crate::acp::address::Address;
-use crate::acp::call::first;
-use crate::acp::input::{self, Input, word};
-use crate::acp::options::Choice;
-use crate::acp::read::{CallNews, Status, text};
-use crate::shell::unwrapped;
+use crate::kit::address::Address;
+use crate::kit::call::first;
+use crate::kit::input::{self, Input, word};
+use crate::kit::members::text;
+use crate::kit::options::Choice;
+use crate::kit::shell::unwrapped;
+use crate::kit::update::{CallNews, Status};
 use crate::written::cut;
 
 use super::form::Form;

@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::acp::ending::End;
-use crate::acp::read::text;
-use crate::acp::turn::EventContext;
+use crate::kit::ending::End;
+use crate::kit::members::text;
+use crate::kit::turn::EventContext;
 use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
 use crate::protocol::{Now, Reply};
 use crate::rpc::{self, Id, Message, PendingRequests, Text};

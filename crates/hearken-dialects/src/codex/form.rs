@@ -9,8 +9,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::Words;
-use crate::acp::call::first;
-use crate::acp::read::text;
+use crate::kit::call::first;
+use crate::kit::members::text;
 use crate::protocol::{Answer, Response};
 use crate::written::{cut, short};
 

@@ -4,11 +4,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::acp::call::{first, inside};
-use crate::acp::input::{self, Input};
-use crate::acp::read::{CallNews, Status, text};
+use crate::kit::call::{first, inside};
+use crate::kit::input::{self, Input};
+use crate::kit::members::text;
+use crate::kit::shell::unwrapped;
+use crate::kit::update::{CallNews, Status};
 use crate::protocol::{CallOutput, FileChange, PlanStage, PlanStep};
-use crate::shell::unwrapped;
 use crate::written::cut;
 use crate::{Words, changes};
 

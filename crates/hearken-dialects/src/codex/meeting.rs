@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::acp::read::text;
+use crate::kit::members::text;
 use crate::link::{Fault, Phrase, Word};
 use crate::protocol::Now;
 use crate::rpc;

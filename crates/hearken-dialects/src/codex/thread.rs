@@ -13,11 +13,12 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::acp::call;
-use crate::acp::call::{GRACE, HeardStage};
-use crate::acp::ending::End;
-use crate::acp::read::{CallNews, Status, Update, text};
-use crate::acp::turn::{EventContext, Turn};
+use crate::kit::call;
+use crate::kit::call::{GRACE, HeardStage};
+use crate::kit::ending::End;
+use crate::kit::members::text;
+use crate::kit::turn::{EventContext, Turn};
+use crate::kit::update::{CallNews, Status, Update};
 use crate::link::{Phrase, Word};
 use crate::protocol::Now;
 use crate::rpc::{Id, Message};

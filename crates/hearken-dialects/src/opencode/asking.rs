@@ -1,7 +1,7 @@
 //! opencode's questions as AAEP questions, and the answers in its form.
 //!
 //! Responsibilities: a permission with its three answers; questions in words, one after another, and their combined
-//! answer. Not here: asking one after another (`acp::turn`), sending (`client`).
+//! answer. Not here: asking one after another (`kit::turn`), sending (`client`).
 //!
 //! Mental model: a permission accepts `once`, `always` and `reject`. What `always` would allow is announced before it
 //! is chosen. Several questions arrive as one request and go back as one answer: each is asked after the previous one
@@ -11,10 +11,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::Words;
-use crate::acp::call::{self, first};
-use crate::acp::options::{self, Choice};
-use crate::acp::permission::Permission;
-use crate::acp::read::CallNews;
+use crate::kit::call::{self, first};
+use crate::kit::options::{self, Choice};
+use crate::kit::permission::Permission;
+use crate::kit::update::CallNews;
 use crate::link::{Body, Call};
 use crate::rpc::Id;
 use crate::written::cut;

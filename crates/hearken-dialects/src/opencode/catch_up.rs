@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::acp::ending::End;
+use crate::kit::ending::End;
 use crate::link::{Call, Fault, HttpAnswer, Phrase};
 use crate::protocol::{Now, object};
 use crate::rpc::Id;

@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::acp::ending::End;
-use crate::acp::turn::{EventContext, Turn};
+use crate::kit::ending::End;
+use crate::kit::turn::{EventContext, Turn};
+use crate::kit::update::Update;
 use crate::link::{Address, Call, Fault, HttpAnswer, LinkEvent, Phrase, Stream, Way, Word};
 use crate::protocol::{Now, Reply};
 use crate::written::{self, Agent, Writer};
@@ -245,7 +246,7 @@ impl Opencode {
             ServerEvent::Plans(id, plan) => {
                 let own = self.root(&id) == id;
                 if let Some(conversation) = self.conversation(&id, out).filter(|_| own) {
-                    let plan = crate::acp::read::Update::Plans(plan);
+                    let plan = Update::Plans(plan);
                     conversation.update(plan, now, out);
                 }
             }

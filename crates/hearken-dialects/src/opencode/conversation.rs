@@ -1,7 +1,7 @@
 //! One conversation: its turn, which of its texts were announced, and its prompts.
 //!
 //! Responsibilities: what its events do to its turn, prompts that wait, whose prompt began a turn. Not here: what is
-//! sent (`client`), announcing a turn (`acp::turn`), building questions (`asking`).
+//! sent (`client`), announcing a turn (`kit::turn`), building questions (`asking`).
 //!
 //! Mental model: a turn lasts from the report that the conversation works to the report that it is idle. The prompt
 //! that began it comes before; prompts that come meanwhile belong to it. Events after the end begin nothing. The
@@ -13,17 +13,17 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::acp::ending::End;
-use crate::acp::read::{CallNews, Status, Update};
-use crate::acp::turn::{EventContext, Turn};
+use crate::kit::ending::End;
+use crate::kit::turn::{EventContext, Turn};
+use crate::kit::update::{CallNews, Status, Update};
 use crate::link::{Phrase, Word};
 use crate::protocol::Now;
 use crate::written;
 use crate::{Out, Over};
 
 use super::asking::Form;
-use super::parts::Parts;
 use super::read::{Does, Failure, Message, Part};
+use crate::kit::parts::Parts;
 
 /// How many messages of people, finished requests and calls are remembered.
 const MOST: usize = 256;

@@ -4,7 +4,8 @@
 //! a request becomes (`asking`).
 
 use crate::Out;
-use crate::acp::permission::Sending;
+use crate::kit::delivery::delivered;
+use crate::kit::permission::Sending;
 use crate::link::{Call, Fault, HttpAnswer, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply, Response};
 
@@ -242,28 +243,5 @@ impl super::conversation::Conversation {
             reason: None,
         });
         step
-    }
-}
-
-/// Returns the outcome of a request that delivers something.
-pub fn delivered(outcome: &Result<HttpAnswer, Fault>) -> Result<Receipt, Undelivered> {
-    match outcome {
-        Ok(answer) if (200..300).contains(&answer.status) => Ok(Receipt::Taken),
-        Ok(answer) => {
-            let fault = Fault::Status {
-                status: answer.status,
-                retry_after: answer.retry_after,
-            };
-            Err(Undelivered::by_status(answer.status, fault))
-        }
-        // The server was unreachable, so nothing was sent.
-        Err(
-            fault @ (Fault::Refused
-            | Fault::UnknownHost
-            | Fault::Tls(_)
-            | Fault::Unusable(_)
-            | Fault::OneWay),
-        ) => Err(Undelivered::Kept(fault.clone())),
-        Err(fault) => Err(Undelivered::Unknown(fault.clone())),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: translating the turns of its conversations into AAEP, asking the person what it asks and returning
 //! the decisions, prompting and stopping it. Not here: AAEP itself (`protocol`), announcing turns, calls and
-//! permissions (`acp`, whose agents report the same), connections (`transport`).
+//! permissions (the kit), connections (`transport`).
 //!
 //! # Mental model
 //! A server (`opencode serve`, or the one behind opencode's own screen) reports the events of all its conversations in
@@ -20,7 +20,6 @@ mod catch_up;
 mod client;
 mod conversation;
 mod deciding;
-pub(crate) mod parts;
 mod prompting;
 mod read;
 mod requests;
@@ -28,7 +27,6 @@ mod requests;
 mod tests;
 
 pub use client::{Opencode, events};
-pub use deciding::delivered;
 
 use super::Sign;
 

@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use crate::acp::ending;
+use crate::kit::ending;
 use crate::link::{Body, Call, Fault, HttpAnswer, Phrase, Undelivered, Word};
 use crate::protocol::{AgentId, Now, object};
 use crate::{Out, Wish};
@@ -13,8 +13,8 @@ use crate::{Out, Wish};
 use super::asking::segment;
 use super::client::{Opencode, RequestPurpose, agent};
 use super::conversation::MOST_HELD;
-use super::deciding::delivered;
 use super::read;
+use crate::kit::delivery::delivered;
 
 impl Opencode {
     /// Sends a prompt to the conversation that was heard of last, or to a new one.

@@ -1,12 +1,14 @@
 //! The frames and answers of opencode, read leniently: a member that is missing or of the wrong type counts as absent.
 //!
-//! Responsibilities: the events and the states of sessions, within bounds; tool calls in the form that `acp::read`
+//! Responsibilities: the events and the states of sessions, within bounds; tool calls in the form that `kit::shape`
 //! accepts. Not here: its questions (`requests`), what the events do (`client`, `conversation`).
 
 use serde_json::{Map, Value, json};
 
-use crate::acp::read::{self as acp, CallNews, text};
 use crate::changes;
+use crate::kit::members::text;
+use crate::kit::shape;
+use crate::kit::update::CallNews;
 use crate::protocol::{FileChange, PlanStep, object};
 use crate::written::cut;
 
@@ -398,7 +400,7 @@ fn call(part: &Map<String, Value>) -> Option<(CallNews, Map<String, Value>)> {
         form["content"] =
             json!([{"type": "content", "content": {"type": "text", "text": brought}}]);
     }
-    let mut news = acp::call(form.as_object()?)?;
+    let mut news = shape::call(form.as_object()?)?;
     // The output does not describe the changes: the metadata and the arguments do.
     news.edits = edits(metadata, input);
     if news.edits.is_some() {
@@ -437,9 +439,6 @@ pub(super) fn edits(
 }
 
 fn plan(what: &Map<String, Value>) -> Vec<PlanStep> {
-    let form = json!({"update": {"sessionUpdate": "plan", "entries": what.get("todos")}});
-    match form.as_object().map(acp::update) {
-        Some(acp::Update::Plans(steps)) => steps,
-        Some(_) | None => Vec::new(),
-    }
+    let todos = what.get("todos").and_then(Value::as_array);
+    todos.map(|todos| shape::steps(todos)).unwrap_or_default()
 }

@@ -5,8 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::acp::read::{self as acp, CallNews, text};
 use crate::changes;
+use crate::kit::members::text;
+use crate::kit::shape;
+use crate::kit::update::CallNews;
 use crate::written::cut;
 
 use super::read::{LONGEST_WORDS, edits, member, name, places};
@@ -83,7 +85,7 @@ pub fn wants(what: &Map<String, Value>) -> Option<Wants> {
     let mut inputs = metadata.clone();
     inputs.remove("diff");
     form["locations"] = places(&inputs);
-    let mut news = acp::call(form.as_object()?)?;
+    let mut news = shape::call(form.as_object()?)?;
     news.edits = edits(metadata, None);
     let is_whole = match &news.edits {
         Some(edits) => edits.len() < changes::MOST_FILES,
@@ -119,7 +121,7 @@ pub fn wants(what: &Map<String, Value>) -> Option<Wants> {
 /// shortened.
 pub fn given(inputs: &Map<String, Value>, news: &mut CallNews) -> bool {
     let form = json!({"toolCallId": news.id, "rawInput": inputs});
-    if let Some(read) = form.as_object().and_then(acp::call) {
+    if let Some(read) = form.as_object().and_then(shape::call) {
         (news.command, news.inputs, news.said) = (read.command, read.inputs, read.said);
     }
     let kept = news.inputs.as_deref().unwrap_or_default();

@@ -10,12 +10,13 @@ use crate::link::{Fault, Receipt, Undelivered};
 use crate::protocol::{Answer, Now, Reply};
 use crate::rpc::{self, Id, Message, Text};
 
-use super::super::call;
-use super::super::options;
-use super::super::permission::{Permission, Sending};
-use super::super::read::{self, text};
-use super::super::turn::Turn;
 use super::{AgentListener, Decided, MOST_TICKETS, Notice, Question, notice};
+use crate::kit::call;
+use crate::kit::members::text;
+use crate::kit::options;
+use crate::kit::permission::{Permission, Sending};
+use crate::kit::shape;
+use crate::kit::turn::Turn;
 
 impl AgentListener {
     /// Asks a question from the agent that the person may answer. A known ticket was asked before.
@@ -33,7 +34,7 @@ impl AgentListener {
         };
         let params = rpc::members(params.as_deref());
         let news = params.get("toolCall").and_then(Value::as_object);
-        let Some(news) = news.and_then(read::call) else {
+        let Some(news) = news.and_then(shape::call) else {
             // Without a call, it is unclear what would be allowed.
             self.notice("acp.along.unread".into());
             return self.tell_notices(now, out);
@@ -128,8 +129,7 @@ impl AgentListener {
             .turn
             .as_ref()?;
         let name = ticket.to_string();
-        let mut all = turn.asking.iter().chain(&turn.waiting).chain(&turn.passed);
-        let permission = all.find(|it| it.id.is_name(&name))?;
+        let permission = turn.permissions().find(|it| it.id.is_name(&name))?;
         let choice = permission.choices.iter().find(|it| it.option == option)?;
         Some(choice.allows)
     }

@@ -9,10 +9,10 @@ use crate::protocol::{CallOutput, Now, RejectOnly};
 use crate::rpc::Id;
 use crate::{Out, Over, Words};
 
-use super::call::{Call, HeardStage};
-use super::permission::Permission;
-use super::read::{CallNews, Status};
-use super::turn::{EventContext, MOST_PERMISSIONS, Turn};
+use super::{EventContext, MOST_PERMISSIONS, Turn};
+use crate::kit::call::{Call, HeardStage};
+use crate::kit::permission::Permission;
+use crate::kit::update::{CallNews, Status};
 
 /// The longest part of the text that accompanies a question, in characters: the limit of an AAEP field.
 const LONGEST_PART: usize = 4000;
@@ -114,7 +114,7 @@ impl Turn {
 
     /// Returns the actions that the open requests with an id ask about.
     pub fn actions_of(&self, id: &Id, words: &Words) -> String {
-        let all = self.asking.iter().chain(&self.waiting).chain(&self.passed);
+        let all = self.permissions();
         let calls = all
             .filter(|it| it.id.has_value_of(id))
             .filter_map(|it| self.calls.get(&it.call));
@@ -437,7 +437,7 @@ impl Turn {
 
     /// Returns the ids of all open requests.
     pub fn requests(&self) -> impl Iterator<Item = &Id> {
-        let all = self.asking.iter().chain(&self.waiting).chain(&self.passed);
+        let all = self.permissions();
         all.map(|permission| &permission.id)
     }
 

@@ -7,8 +7,8 @@ use ring::digest::{Context, SHA256};
 use serde_json::{Map, Value};
 
 use super::{Call, LONGEST_TITLE, inside};
-use crate::acp::input::{FILES, Input};
 use crate::changes;
+use crate::kit::input::{FILES, Input};
 use crate::protocol::Deed;
 
 impl Call {

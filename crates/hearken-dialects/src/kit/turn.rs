@@ -8,6 +8,8 @@
 //! done while a permission is open ends once that is answered: no question is ever lost to an end. What the agent does
 //! unprompted is a turn of its own, which ends when nothing more of it comes.
 
+mod asking;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -21,7 +23,7 @@ use crate::{Out, Words};
 use super::call::{self, Call, GRACE, HeardStage};
 use super::ending::{End, sentence};
 use super::permission::Permission;
-use super::read::{CallNews, Status, Update};
+use super::update::{CallNews, Status, Update};
 
 /// How many calls of a turn are followed at a time.
 const MOST_CALLS: usize = 256;
@@ -80,7 +82,7 @@ pub struct Turn {
     /// Questions that were dropped because their calls went on without an answer; the agent may still wait for one.
     pub(super) passed: Vec<Permission>,
     pub(super) end: Option<End>,
-    pub(super) made: u64,
+    pub(super) call_count: u64,
     pub(super) failed: u64,
     /// Whether the latest decision was a rejection, and no call has run since.
     pub(super) rejected: bool,
@@ -120,7 +122,7 @@ impl Turn {
             waiting: VecDeque::new(),
             passed: Vec::new(),
             end: None,
-            made: 0,
+            call_count: 0,
             failed: 0,
             rejected: false,
             edited: std::collections::BTreeSet::new(),
@@ -325,7 +327,7 @@ impl Turn {
         };
         let fields = json!({"tool": call.tool(), "tool_call_id": call.key, "summary_normal": call.title(),
             written::ATTACHED: attached.write()});
-        self.made += 1;
+        self.call_count += 1;
         self.close_output(teller, now, out);
         self.enter("calling_tool", teller, now, out);
         self.event("tool.invoked", fields, teller, now, out);
@@ -456,6 +458,21 @@ impl Turn {
     /// Sets the end of the turn, which takes effect at [`Turn::is_over`], once no question is open.
     pub fn end(&mut self, end: End) {
         self.end.get_or_insert(end);
+    }
+
+    /// Returns its permissions that the agent may still wait for.
+    pub fn permissions(&self) -> impl Iterator<Item = &Permission> {
+        self.asking.iter().chain(&self.waiting).chain(&self.passed)
+    }
+
+    /// Returns whether no call has begun in it.
+    pub fn has_no_calls(&self) -> bool {
+        self.call_count == 0
+    }
+
+    /// Returns how many calls could not be followed, because too many ran at a time.
+    pub fn calls_left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Returns whether it has ended, and no question is open.

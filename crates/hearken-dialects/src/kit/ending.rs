@@ -87,7 +87,7 @@ impl Turn {
         let (kind, mut fields) = self.ending(end, teller);
         if kind == "session.completed" {
             fields.insert("duration_ms".to_owned(), json!(took));
-            fields.insert("tool_invocations_count".to_owned(), self.made.into());
+            fields.insert("tool_invocations_count".to_owned(), self.call_count.into());
         }
         self.worded(kind, fields, teller, now, out);
     }
@@ -153,7 +153,7 @@ impl Turn {
 }
 
 /// Ends a text with a full stop if it lacks one, so that another sentence can follow.
-pub(super) fn closed(text: &str) -> String {
+pub(crate) fn closed(text: &str) -> String {
     let ends = |text: &str| text.is_empty() || text.ends_with(['.', '!', '?', ':', '…', '。']);
     match text.trim_end() {
         text if ends(text) => text.to_owned(),

@@ -9,10 +9,10 @@
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value};
 
-use crate::shell;
+use super::shell;
 use crate::written::cut;
 
-use super::read::plain;
+use super::members::plain;
 
 /// How many inputs of one call are kept.
 pub const MOST: usize = 512;

@@ -13,7 +13,7 @@ use crate::protocol::{Attached, CallOutput, FileChange, PlanStep};
 use crate::{changes, written};
 
 use super::input::{self, Input};
-use super::read::{CallNews, Status};
+use super::update::{CallNews, Status};
 
 mod deed;
 

@@ -1,6 +1,6 @@
 //! Which parts of a text were announced, so that nothing is repeated and nothing is left out.
 //!
-//! Responsibilities: which pieces of each part to announce now. Not here: announcing them (`acp::turn`).
+//! Responsibilities: which pieces of each part to announce now. Not here: announcing them (`kit::turn`).
 //!
 //! Mental model: a part is introduced, grows piece by piece, and arrives whole at its end. A piece shows neither the
 //! kind of its part nor its position. So the pieces of a part that was not introduced, or of which some may have been

@@ -13,7 +13,7 @@ use crate::protocol::Response;
 use crate::written::{self, cut};
 
 use super::aside::MOST_CHOICES;
-use super::read::text;
+use super::members::text;
 
 /// How many parts a form may have: the final check offers each of them, and three more choices.
 pub const MOST_PARTS: usize = 29;

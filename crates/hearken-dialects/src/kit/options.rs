@@ -13,7 +13,7 @@ use crate::Words;
 use crate::written::cut;
 
 use super::call::first;
-use super::read::text;
+use super::members::text;
 
 /// How many options a permission may have: AAEP allows 32 decisions.
 const MOST: usize = 30;

@@ -1,0 +1,32 @@
+//! The kit for dialects: what agents of every protocol have, once. Pure.
+//!
+//! Responsibilities: turns and their calls, permissions and their options, forms, plans, endings, the sentences of
+//! events, diffs, JSON-RPC, ids. Not here: the messages of any one protocol, except for what has ACP's shape
+//! ([`shape`]), because other dialects put their calls into it.
+//!
+//! # Mental model
+//! A dialect reads its agent's messages into the kit's types ([`update`], [`permission`], [`form`]); the kit turns them
+//! into AAEP events and questions, and the person's answers back into decisions. No module here imports a dialect, and
+//! no dialect imports another.
+
+pub mod address;
+pub mod aside;
+pub mod call;
+pub mod changes;
+pub mod delivery;
+pub mod ending;
+pub mod filling;
+pub mod form;
+pub mod input;
+pub mod members;
+pub mod numbers;
+pub mod options;
+pub mod parts;
+pub mod permission;
+pub mod rpc;
+pub mod shape;
+pub mod shell;
+pub mod turn;
+pub mod update;
+pub mod wording;
+pub mod written;
