@@ -7,9 +7,10 @@ mod server;
 
 use std::time::Duration;
 
+use clap::ValueEnum as _;
 use hearken::config::{Config, Dialect, Verbosity};
 use hearken::demo;
-use hearken::dialect::{Identity, asp_tables};
+use hearken::dialect::{DIALECTS, Identity, asp_tables, descriptor};
 use hearken::inspect::{Checker, Format, Tracer};
 use hearken::protocol::Severity;
 use serde_json::{Value, json};
@@ -235,6 +236,16 @@ fn a_capture_is_traced_by_its_own_states() {
 fn the_tables_in_the_documentation_are_the_codes() {
     for (name, table) in asp_tables() {
         holds_generated("docs/dialects.md", name, &table);
+    }
+    holds_generated("docs/dialects.md", "dialects", &descriptor::table());
+}
+
+#[test]
+fn each_dialect_that_the_settings_know_has_one_row() {
+    for dialect in Dialect::value_variants() {
+        let rows = DIALECTS.iter().filter(|row| row.dialect == *dialect);
+        let wanted = usize::from(*dialect != Dialect::Auto);
+        assert_eq!(rows.count(), wanted, "{dialect:?}");
     }
 }
 

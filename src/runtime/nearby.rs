@@ -55,6 +55,17 @@ pub(crate) enum Speaks {
     A2a,
 }
 
+impl Speaks {
+    fn dialect(self) -> Dialect {
+        match self {
+            Self::Aaep => Dialect::Aaep,
+            Self::Opencode => Dialect::Opencode,
+            Self::Codex => Dialect::Codex,
+            Self::A2a => Dialect::A2a,
+        }
+    }
+}
+
 /// How certain it is that an agent is of the presumed kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
@@ -174,12 +185,7 @@ async fn asked(candidates: Vec<Found>) -> Vec<Found> {
 /// Probes one candidate.
 async fn ask(candidate: Found) -> Option<Found> {
     let config = LinkConfig {
-        dialect: match candidate.speaks {
-            Speaks::Aaep => Dialect::Aaep,
-            Speaks::Opencode => Dialect::Opencode,
-            Speaks::Codex => Dialect::Codex,
-            Speaks::A2a => Dialect::A2a,
-        },
+        dialect: candidate.speaks.dialect(),
         retries: Some(0),
         ..LinkConfig::default()
     };
@@ -220,10 +226,6 @@ enum Judged {
 
 /// Judges an event of a probed candidate, and sends the probe's request.
 fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandle) -> Judged {
-    let is = |kind: dialect::Kind, text: &str| match dialect::recognise(text) == Some(kind) {
-        true => Judged::Is(Sign::Sure),
-        false => Judged::No,
-    };
     match event {
         LinkEvent::Connecting { .. } => {
             match (speaks, source) {
@@ -244,8 +246,13 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
             Speaks::Opencode | Speaks::A2a => Judged::Asks,
         },
         LinkEvent::Frame(frame) => match speaks {
-            Speaks::Opencode => is(dialect::Kind::Opencode, &frame.text),
-            Speaks::A2a => is(dialect::Kind::A2a, &frame.text),
+            Speaks::Opencode | Speaks::A2a => {
+                let recognised = dialect::recognise(&frame.text);
+                match recognised.is_some_and(|row| row.dialect == speaks.dialect()) {
+                    true => Judged::Is(Sign::Sure),
+                    false => Judged::No,
+                }
+            }
             Speaks::Aaep | Speaks::Codex => Judged::Is(Sign::Sure),
         },
         LinkEvent::Answered { outcome, .. } => match outcome {
@@ -314,7 +321,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives every request the same answer, and reports how each began.
+    /// Answers every request in the same way, and reports how each began.
     fn server(answer: &'static str) -> (u16, mpsc::Receiver<String>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

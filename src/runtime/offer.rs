@@ -25,7 +25,6 @@ use super::facing::{reader_present, wish};
 use super::failure::Failure;
 use super::nearby::{self, Claude, Found, Nearby, Sign, Speaks, Standing};
 use super::settings::has_opencode_password;
-use super::sources::CLAUDE;
 use super::{Unwritten, plan};
 
 /// The words that leave; as everywhere, a key or the word it stands for.
@@ -154,7 +153,7 @@ impl Offer {
         match &claude.hooks {
             Some(Standing::Whole) if claude.heard => self.remarks.push(("offer.claude.heard", at)),
             Some(Standing::Whole) => self.choices.push(Choice {
-                word: CLAUDE.to_owned(),
+                word: "claude".to_owned(),
                 key: match runs {
                     true => "offer.claude.runs",
                     false => "offer.claude",
@@ -184,7 +183,7 @@ impl Offer {
         lines
     }
 
-    /// Reads the typed line; returns `None` if it is no choice.
+    /// Reads the typed line; returns `None` if it is not a choice.
     fn read(&self, line: &str) -> Option<Offered> {
         let words: Vec<&str> = line.split([' ', ',', '\t']).map(str::trim).collect();
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();

@@ -6,6 +6,7 @@ use anyhow::Context;
 
 use crate::announce::Reason;
 use crate::config::{self, AnswerRule, Config, Delivery, Dialect, KeysConfig, SourceConfig};
+use crate::dialect::{Credential, Descriptor};
 use crate::platform::{files, put_for_owner};
 use crate::protocol::KeyRing;
 use crate::transport::Secret;
@@ -121,14 +122,14 @@ pub fn token(variable: Option<&str>, file: Option<&Path>) -> Result<Option<Secre
     Ok(Some(Secret::new(&text)))
 }
 
-/// The variables where opencode itself keeps its password and user name.
-const OPENCODE: (&str, &str) = ("OPENCODE_SERVER_PASSWORD", "OPENCODE_SERVER_USERNAME");
-/// The user name if none is set.
-const OPENCODE_USER: &str = "opencode";
-
 /// Returns whether an opencode password is set in opencode's own variable.
 pub(crate) fn has_opencode_password() -> bool {
-    std::env::var_os(OPENCODE.0).is_some_and(|password| !password.is_empty())
+    match Descriptor::of(Dialect::Opencode).map(|row| row.credential) {
+        Some(Credential::Password { variable, .. }) => {
+            std::env::var_os(variable).is_some_and(|password| !password.is_empty())
+        }
+        Some(Credential::Token) | None => false,
+    }
 }
 
 /// Returns the credential for a source: the token named for it. For a protocol with passwords, the token is the
@@ -137,24 +138,19 @@ pub(crate) fn has_opencode_password() -> bool {
 /// # Errors
 /// When the password is empty.
 pub fn credential(dialect: Dialect, named: Option<Secret>) -> Result<Option<Secret>, Failure> {
-    match dialect {
-        Dialect::Auto
-        | Dialect::Aaep
-        | Dialect::Asp
-        | Dialect::Sage
-        | Dialect::Acp
-        | Dialect::Codex
-        | Dialect::Claude
-        | Dialect::Agui
-        | Dialect::A2a => Ok(named),
-        Dialect::Opencode => {
-            let (password, user) = OPENCODE;
-            let own = std::env::var_os(password).map(|_| password);
+    match Descriptor::of(dialect).map(|row| row.credential) {
+        None | Some(Credential::Token) => Ok(named),
+        Some(Credential::Password {
+            variable,
+            user_variable,
+            user,
+        }) => {
+            let own = std::env::var_os(variable).map(|_| variable);
             let secret = match named {
                 Some(named) => Some(named),
                 None => token(own, None)?,
             };
-            let user = std::env::var(user).unwrap_or_else(|_| OPENCODE_USER.to_owned());
+            let user = std::env::var(user_variable).unwrap_or_else(|_| user.to_owned());
             Ok(secret.map(|secret| secret.of_user(&user)))
         }
     }

@@ -8,7 +8,9 @@ use std::path::Path;
 
 use crate::announce::normalise::clean;
 use crate::config::{Config, Dialect, LinkConfig, SourceConfig, closest};
-use crate::dialect::{Addresses, Carrier, WEBSOCKET, opencode_events};
+use crate::dialect::{
+    Addresses, Carrier, Credential, DIALECTS, Descriptor, Naming, Place, WEBSOCKET,
+};
 use crate::link::{Stream, WebSocketTerms};
 use crate::platform::files;
 use crate::transport::{LinkSettings, Listening, Secret, Source, SourceError};
@@ -18,35 +20,23 @@ use super::failure::{self, Failure};
 /// The most sources of the settings that an error names.
 const MOST_LISTED: usize = 8;
 
-/// The address prefixes that name a protocol.
-const PREFIXES: [(&str, Dialect); 4] = [
-    ("opencode:", Dialect::Opencode),
-    ("codex:", Dialect::Codex),
-    ("agui:", Dialect::Agui),
-    ("a2a:", Dialect::A2a),
-];
-
-/// The SOURCE that is not an address: Claude Code calls us, by its hooks.
-pub(crate) const CLAUDE: &str = "claude";
-
-/// The display name of Claude Code.
-const CLAUDE_CODE: &str = "Claude Code";
-
-/// Splits a SOURCE from its protocol prefix.
-fn parted(text: &str) -> (Option<Dialect>, &str) {
-    if text == CLAUDE {
-        return (Some(Dialect::Claude), text);
-    }
-    let named = PREFIXES
+/// Splits a SOURCE from the name of its protocol.
+fn parted(text: &str) -> (Option<&'static Descriptor>, &str) {
+    let named = DIALECTS
         .iter()
-        .find_map(|(prefix, dialect)| Some((*dialect, text.strip_prefix(prefix)?)));
-    named.map_or((None, text), |(dialect, rest)| (Some(dialect), rest))
+        .find_map(|row| Some((row, row.strip(text)?)));
+    named.map_or((None, text), |(row, rest)| (Some(row), rest))
+}
+
+/// Returns whether agents of a protocol connect to us, instead of being reached at an address.
+fn connects_to_us(row: &Descriptor) -> bool {
+    matches!(row.named, Naming::Word(_))
 }
 
 /// Returns a source of the settings with the protocol prefix moved from its address to `dialect`.
 pub(crate) fn spelled_out(mut own: SourceConfig) -> SourceConfig {
-    if let (Some(dialect), rest) = own.url.as_deref().map_or((None, ""), parted) {
-        (own.dialect, own.url) = (Some(dialect), Some(rest.to_owned()));
+    if let (Some(row), rest) = own.url.as_deref().map_or((None, ""), parted) {
+        (own.dialect, own.url) = (Some(row.dialect), Some(rest.to_owned()));
     }
     own
 }
@@ -55,11 +45,12 @@ pub(crate) fn spelled_out(mut own: SourceConfig) -> SourceConfig {
 /// protocol, or the protocol set for all sources has passwords.
 pub(crate) fn with_own(word: &str, config: &Config) -> Option<SourceConfig> {
     let (named, url) = parted(word);
-    let for_all = Some(config.links.dialect).filter(|dialect| *dialect == Dialect::Opencode);
+    let for_all = Descriptor::of(config.links.dialect)
+        .filter(|row| matches!(row.credential, Credential::Password { .. }));
     Some(SourceConfig {
         name: word.to_owned(),
         url: Some(url.to_owned()),
-        dialect: Some(named.or(for_all)?),
+        dialect: Some(named.or(for_all)?.dialect),
         ..SourceConfig::default()
     })
 }
@@ -67,15 +58,16 @@ pub(crate) fn with_own(word: &str, config: &Config) -> Option<SourceConfig> {
 /// Parses a SOURCE as given on the command line or in the settings.
 pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceError> {
     let (named, text) = parted(text);
-    if text == CLAUDE {
+    if named.is_some_and(connects_to_us) {
         return Ok(Source::Requests(listening()?));
     }
     let source = Source::parse(text, config)?;
-    let dialect = named.unwrap_or(config.dialect);
-    if let (Some(Dialect::Agui), Source::WebSocket(_)) = (named, &source) {
-        // Its runs are posted, and answered with event streams.
+    let dialect = named.map_or(config.dialect, |row| row.dialect);
+    if let (Some(row), Source::WebSocket(_)) = (named, &source)
+        && let (Place::Posted, Naming::Prefix(prefix)) = (row.place, row.named)
+    {
         return Err(SourceError::UnknownScheme {
-            scheme: "agui:ws".to_owned(),
+            scheme: format!("{prefix}ws"),
         });
     }
     match source.path() {
@@ -98,7 +90,7 @@ fn listening() -> Result<Listening, SourceError> {
     Listening::new(0, Secret::new(&secret)).ok_or(SourceError::BadAddress)
 }
 
-/// Returns why a word on the command line is no source: if it is not an address, it may be meant as the name of a
+/// Returns why a word on the command line is not a source: if it is not an address, it may be meant as the name of a
 /// source in the person's settings.
 pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> Failure {
     match error {
@@ -172,17 +164,9 @@ pub(crate) fn path(source: &Source) -> &str {
 
 /// Returns the stream of a source whose protocol has its own place for it.
 pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
-    match dialect {
-        Dialect::Opencode => Some(opencode_events(path(source))),
-        Dialect::Auto
-        | Dialect::Aaep
-        | Dialect::Asp
-        | Dialect::Sage
-        | Dialect::Acp
-        | Dialect::Codex
-        | Dialect::Claude
-        | Dialect::Agui
-        | Dialect::A2a => None,
+    match Descriptor::of(dialect)?.place {
+        Place::Own(stream) => Some(stream(path(source))),
+        Place::Negotiated | Place::AsGiven | Place::Posted => None,
     }
 }
 
@@ -201,23 +185,16 @@ pub(crate) fn carrier(source: &Source) -> Carrier {
 /// Returns whether a source is approached by AAEP's rules; otherwise its frames are at the address itself, and nothing
 /// is added.
 fn is_met_in_aaep(dialect: Dialect) -> bool {
-    match dialect {
-        Dialect::Auto | Dialect::Aaep => true,
-        Dialect::Asp
-        | Dialect::Sage
-        | Dialect::Acp
-        | Dialect::Opencode
-        | Dialect::Codex
-        | Dialect::Claude
-        | Dialect::Agui
-        | Dialect::A2a => false,
-    }
+    Descriptor::of(dialect).is_none_or(|row| matches!(row.place, Place::Negotiated))
 }
 
 /// Returns the name of a source; for a network server, the place of its frames.
 pub(crate) fn name(source: &Source, dialect: Dialect) -> String {
     match (source, is_met_in_aaep(dialect)) {
-        (Source::Requests(_), _) => CLAUDE_CODE.to_owned(),
+        (Source::Requests(_), _) => {
+            let row = DIALECTS.iter().find(|row| connects_to_us(row));
+            row.map(|row| row.title).unwrap_or_default().to_owned()
+        }
         (_, true) => source.name_at(&addresses(source).shown()),
         (_, false) => name_as_given(source),
     }

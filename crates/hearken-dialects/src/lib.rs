@@ -25,6 +25,7 @@ mod agui;
 mod asp;
 mod claude;
 mod codex;
+pub mod descriptor;
 #[cfg(test)]
 mod every_language;
 mod foreign;
@@ -38,12 +39,13 @@ pub use a2a::document as a2a_card;
 pub use aaep::{Addresses, WEBSOCKET};
 pub use acp::{AgentListener, Decided};
 pub use asp::{BadKey, Identity, tables as asp_tables};
+pub use descriptor::{Credential, DIALECTS, Descriptor, Naming, Place, open};
 pub use foreign::Foreign;
 pub use kit::numbers::Numbers;
 pub use kit::wording::{Said, Wording, Words};
 pub use kit::{changes, rpc, written};
 pub use opencode::events as opencode_events;
-pub use recognise::{Kind, Sign, open, recognise};
+pub use recognise::{Sign, recognise};
 
 use std::fmt::Debug;
 use std::time::Duration;

@@ -24,20 +24,12 @@
 
 use std::time::Duration;
 
-use crate::config;
 use crate::link::{Frame, LinkEvent, Way};
 use crate::protocol::{Now, Reply};
 
-use super::a2a::A2a;
 use super::aaep::Aaep;
-use super::acp::Acp;
-use super::agui::Agui;
-use super::asp::Asp;
-use super::claude::Claude;
-use super::codex::Codex;
+use super::descriptor::{DIALECTS, Descriptor};
 use super::meeting::Meeting;
-use super::opencode::Opencode;
-use super::sage::Sage;
 use super::{Carrier, Connection, Dialect, Numbers, Offered, Out, Start, Texts, Wish, bare};
 
 /// How many frames of an unrecognised source are kept: a program may first print some lines, and a server may first
@@ -55,74 +47,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// start of one that waits does no harm.
 const COURTESY: Duration = Duration::from_millis(500);
 
-/// A dialect with a machine of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// The Agent Accessibility Event Protocol.
-    Aaep,
-    /// The Agent Session Protocol.
-    Asp,
-    /// Sage's runs.
-    Sage,
-    /// The Agent Client Protocol.
-    Acp,
-    /// opencode's own events.
-    Opencode,
-    /// Codex's app-server.
-    Codex,
-    /// Claude Code's hooks.
-    Claude,
-    /// AG-UI, which delivers each run as the answer to a request.
-    Agui,
-    /// Agent2Agent.
-    A2a,
-}
-
-impl Kind {
-    /// All dialects, in the order in which they judge a text.
-    pub const ALL: [Self; 9] = [
-        Self::Aaep,
-        Self::Asp,
-        Self::Sage,
-        Self::Acp,
-        Self::Opencode,
-        Self::Codex,
-        Self::Claude,
-        Self::Agui,
-        Self::A2a,
-    ];
-
-    /// Returns the dialect's judgement of a text.
-    fn judge(self, text: &str) -> Sign {
-        match self {
-            Self::Aaep => super::aaep::recognise(text),
-            Self::Asp => super::asp::recognise(text),
-            Self::Sage => super::sage::recognise(text),
-            Self::Acp => super::acp::recognise(text),
-            Self::Opencode => super::opencode::recognise(text),
-            Self::Codex => super::codex::recognise(text),
-            Self::Claude => super::claude::recognise(text),
-            Self::Agui => super::agui::recognise(text),
-            Self::A2a => super::a2a::recognise(text),
-        }
-    }
-
-    /// Creates its machine.
-    pub fn machine(self, start: Start) -> Box<dyn Dialect> {
-        match self {
-            Self::Aaep => Box::new(Aaep::new(start)),
-            Self::Asp => Box::new(Asp::new(start)),
-            Self::Sage => Box::new(Sage::new(start)),
-            Self::Acp => Box::new(Acp::new(start)),
-            Self::Opencode => Box::new(Opencode::new(start)),
-            Self::Codex => Box::new(Codex::new(start)),
-            Self::Claude => Box::new(Claude::new(start)),
-            Self::Agui => Box::new(Agui::new(start)),
-            Self::A2a => Box::new(A2a::new(start)),
-        }
-    }
-}
-
 /// Whether a text belongs to a dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
@@ -139,11 +63,11 @@ pub enum Sign {
 const MOST_LOOKED_AT: usize = 16 * 1024;
 
 /// Returns the dialect that a text surely belongs to; of a frame, the dialect of the first such text in it.
-pub fn recognise(text: &str) -> Option<Kind> {
+pub fn recognise(text: &str) -> Option<&'static Descriptor> {
     let surely = |text: &str| {
-        Kind::ALL
-            .into_iter()
-            .find(|kind| kind.judge(text) == Sign::Surely)
+        DIALECTS
+            .iter()
+            .find(|row| (row.recognise)(text) == Sign::Surely)
     };
     let text = bare(text);
     let mut texts = Texts::default();
@@ -155,22 +79,6 @@ pub fn recognise(text: &str) -> Option<Kind> {
     }
 }
 
-/// Creates the machine for a source: the one that the person names, else one that recognises the dialect.
-pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
-    match wanted {
-        config::Dialect::Auto => Box::new(Undecided::new(start)),
-        config::Dialect::Aaep => Kind::Aaep.machine(start),
-        config::Dialect::Asp => Kind::Asp.machine(start),
-        config::Dialect::Sage => Kind::Sage.machine(start),
-        config::Dialect::Acp => Kind::Acp.machine(start),
-        config::Dialect::Opencode => Kind::Opencode.machine(start),
-        config::Dialect::Codex => Kind::Codex.machine(start),
-        config::Dialect::Claude => Kind::Claude.machine(start),
-        config::Dialect::Agui => Kind::Agui.machine(start),
-        config::Dialect::A2a => Kind::A2a.machine(start),
-    }
-}
-
 /// Returns the first text in a frame.
 fn first_text(text: &str) -> &str {
     let text = bare(text);
@@ -179,7 +87,7 @@ fn first_text(text: &str) -> &str {
 
 /// The machine that treats a source as AAEP until it is recognised.
 #[derive(Debug)]
-struct Undecided {
+pub(crate) struct Undecided {
     /// The machine in use: AAEP's until another dialect is recognised.
     machine: Box<dyn Dialect>,
     /// What is kept until a dialect is recognised; `None` afterwards.
@@ -205,7 +113,7 @@ struct Open {
 }
 
 impl Undecided {
-    fn new(start: Start) -> Self {
+    pub(crate) fn new(start: Start) -> Self {
         let open = Open {
             start: start.clone(),
             kept: Vec::new(),
@@ -217,7 +125,7 @@ impl Undecided {
             courtesy: None,
         };
         Self {
-            machine: Kind::Aaep.machine(start),
+            machine: Box::new(Aaep::new(start)),
             open: Some(open),
         }
     }
@@ -228,29 +136,29 @@ impl Undecided {
                 .machine
                 .news(&LinkEvent::Frame(frame.clone()), now, out);
         };
-        if let Some(kind) = recognise(&frame.text) {
-            self.decide(kind, now, out);
+        if let Some(row) = recognise(&frame.text) {
+            self.decide(row, now, out);
             return self
                 .machine
                 .news(&LinkEvent::Frame(frame.clone()), now, out);
         }
         if open.meeting.reads_a_document() {
             // Some servers answer every path with some JSON.
-            return self.decide(Kind::Aaep, now, out);
+            return self.stay(now, out);
         }
         open.bytes += frame.text.len();
         if open.kept.len() >= MOST_FRAMES || open.bytes > MOST_BYTES {
             // No dialect is recognised: AAEP's machine reports what it looks like.
-            self.decide(Kind::Aaep, now, out);
+            self.stay(now, out);
             return self
                 .machine
                 .news(&LinkEvent::Frame(frame.clone()), now, out);
         }
         open.kept.push(frame.clone());
         let text = first_text(&frame.text);
-        let perhaps = Kind::ALL
-            .into_iter()
-            .any(|kind| kind.judge(text) == Sign::Perhaps);
+        let perhaps = DIALECTS
+            .iter()
+            .any(|row| (row.recognise)(text) == Sign::Perhaps);
         if perhaps {
             open.until.get_or_insert(now.monotonic + PATIENCE);
         } else {
@@ -272,11 +180,11 @@ impl Undecided {
             wishes.push(Out::ChangeWay(Way::AsGiven));
             open.meeting.leave(because);
             // This machine still reports what unrecognised frames look like, but sends nothing.
-            self.machine = Kind::Aaep.machine(Start {
+            self.machine = Box::new(Aaep::new(Start {
                 carrier: Carrier::OneWay,
                 plain: true,
                 ..open.start.clone()
-            });
+            }));
         }
         out.extend(wishes);
     }
@@ -302,17 +210,21 @@ impl Undecided {
         open.judged = open.kept.len();
     }
 
+    /// Settles on AAEP's machine, and has it judge the kept frames.
+    fn stay(&mut self, now: Now, out: &mut Vec<Out>) {
+        self.speak(now, out);
+        self.judge_kept(now, out);
+        let open = self.open.take();
+        // AAEP's own ways have failed, and the address as given is not one of them.
+        if let Some(because) = open.and_then(|open| open.meeting.failed()) {
+            out.push(Out::Close(because));
+        }
+    }
+
     /// Hands the kept frames, and everything after them, to the machine of a dialect.
-    fn decide(&mut self, kind: Kind, now: Now, out: &mut Vec<Out>) {
-        if kind == Kind::Aaep {
-            self.speak(now, out);
-            self.judge_kept(now, out);
-            let open = self.open.take();
-            // AAEP's own ways have failed, and the address as given is not one of them.
-            if let Some(because) = open.and_then(|open| open.meeting.failed()) {
-                out.push(Out::Close(because));
-            }
-            return;
+    fn decide(&mut self, row: &Descriptor, now: Now, out: &mut Vec<Out>) {
+        if row.is_native() {
+            return self.stay(now, out);
         }
         let Some(mut open) = self.open.take() else {
             return;
@@ -324,7 +236,7 @@ impl Undecided {
             // What AAEP's machine began is void: the other side never understood it.
             out.push(Out::LastWords(None));
         }
-        self.machine = kind.machine(Start {
+        self.machine = row.machine(Start {
             numbers: Numbers::of_another(),
             ..open.start
         });

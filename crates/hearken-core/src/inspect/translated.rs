@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use crate::dialect::{self, Dialect, Kind, Out, Start};
+use crate::dialect::{self, Dialect, Out, Start};
 use crate::protocol::{Now, object};
 
 /// How often a translator's clock is advanced between two texts; a waiting session needs a handful of ticks.
@@ -20,13 +20,11 @@ impl Translator {
     /// Returns whether a text is for the translator: it belongs to another protocol, or an earlier one did.
     pub(super) fn takes(&mut self, text: &str) -> bool {
         if self.0.is_none() {
-            match dialect::recognise(text) {
-                Some(Kind::Aaep) | None => {}
-                Some(kind) => self.0 = Some(kind.machine(Start::unattended())),
-            }
+            let row = dialect::recognise(text).filter(|row| !row.is_native());
+            self.0 = row.map(|row| row.machine(Start::unattended()));
         }
         // A text that declares itself AAEP is AAEP, wherever it occurs.
-        self.0.is_some() && dialect::recognise(text) != Some(Kind::Aaep)
+        self.0.is_some() && dialect::recognise(text).is_none_or(|row| !row.is_native())
     }
 
     /// Returns whether the capture is known to be of another protocol.

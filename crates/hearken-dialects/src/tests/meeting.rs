@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::super::recognise::open;
 use super::*;
 use crate::Dialect;
 use crate::asp::Asp;
 use crate::config;
+use crate::descriptor::open;
 use crate::link::{Cause, Frame, HttpAnswer};
 use crate::protocol::Now;
 

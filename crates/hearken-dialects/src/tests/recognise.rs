@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::Terms;
+use crate::config::Dialect as Name;
 use crate::config::{HandshakeConfig, Load, Verbosity};
+use crate::descriptor;
 use crate::protocol::KeyRing;
 
 fn start() -> Start {
@@ -119,10 +121,10 @@ fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
 }
 
 /// Frames of each dialect's sources: first some that prove nothing, then one that is surely its own.
-const SPOKEN: [(Kind, &[&str]); 9] = [
-    (Kind::Aaep, &[EVENT, EVENT]),
+const SPOKEN: [(Name, &[&str]); 9] = [
+    (Name::Aaep, &[EVENT, EVENT]),
     (
-        Kind::Asp,
+        Name::Asp,
         &[
             r#"{"type":"auth_ok","sessionId":"s1"}"#,
             r#"{"version":"asp/0.1","messageId":"m1","sessionId":"s1","sequenceNumber":0,"sender":{"agentId":"agent://a.example/a"},"performative":"PROPOSE","content":{"mimeType":"application/json","body":{"type":"session-invitation"}}}"#,
@@ -130,7 +132,7 @@ const SPOKEN: [(Kind, &[&str]); 9] = [
         ],
     ),
     (
-        Kind::Sage,
+        Name::Sage,
         &[
             "\u{1b}[K\u{23fa} Good morning.",
             r#"{"type":"system","message":"Sage Agent starting","timestamp":"2026-06-30T00:00:00Z"}"#,
@@ -138,39 +140,39 @@ const SPOKEN: [(Kind, &[&str]); 9] = [
         ],
     ),
     (
-        Kind::Acp,
+        Name::Acp,
         &[
             r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Good morning."}}}}"#,
         ],
     ),
     (
-        Kind::Opencode,
+        Name::Opencode,
         &[
             r#"{"id":"evt_1","type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}"#,
             r#"{"id":"evt_2","type":"message.part.updated","properties":{"part":{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"Good morning."}}}"#,
         ],
     ),
     (
-        Kind::Codex,
+        Name::Codex,
         &[
             r#"{"method":"item/agentMessage/delta","params":{"threadId":"t1","turnId":"u1","itemId":"m1","delta":"Good morning."},"emittedAtMs":1}"#,
         ],
     ),
     (
-        Kind::Claude,
+        Name::Claude,
         &[
             r#"{"session_id":"s1","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"Good morning."}"#,
         ],
     ),
     (
-        Kind::Agui,
+        Name::Agui,
         &[
             r#"{"type":"RUN_STARTED","threadId":"t1","runId":"r1"}"#,
             r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Good morning."}"#,
         ],
     ),
     (
-        Kind::A2a,
+        Name::A2a,
         &[
             r#"{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}"#,
         ],
@@ -195,26 +197,22 @@ fn spoken_to(out: &[Out]) -> bool {
 
 #[test]
 fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
-    let kinds: Vec<Kind> = SPOKEN.iter().map(|(kind, _)| *kind).collect();
-    assert_eq!(kinds, Kind::ALL);
+    let names = SPOKEN.iter().map(|(name, _)| *name);
+    assert!(names.eq(DIALECTS.iter().map(|row| row.dialect)));
     for (kind, texts) in SPOKEN {
         for carrier in [Carrier::OneWay, Carrier::Lines] {
             let start = || Start { carrier, ..start() };
             let mut undecided = Undecided::new(start());
-            let mut alone = kind.machine(Start {
-                numbers: match kind {
-                    Kind::Aaep => Numbers::default(),
-                    Kind::Asp
-                    | Kind::Sage
-                    | Kind::Acp
-                    | Kind::Opencode
-                    | Kind::Codex
-                    | Kind::Claude
-                    | Kind::Agui
-                    | Kind::A2a => Numbers::of_another(),
+            let mut alone = descriptor::open(
+                kind,
+                Start {
+                    numbers: match kind {
+                        Name::Aaep => Numbers::default(),
+                        _ => Numbers::of_another(),
+                    },
+                    ..start()
                 },
-                ..start()
-            });
+            );
             let (mut heard, mut wanted) = (Vec::new(), Vec::new());
             let events = std::iter::once(LinkEvent::Connected)
                 .chain(texts.iter().map(|text| LinkEvent::Frame(Frame::of(*text))));
@@ -233,7 +231,7 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
 
 #[test]
 fn a_program_that_speaks_another_protocol_is_never_spoken_to_in_aaep() {
-    for (kind, texts) in SPOKEN.iter().filter(|(kind, _)| *kind != Kind::Aaep) {
+    for (kind, texts) in SPOKEN.iter().filter(|(kind, _)| *kind != Name::Aaep) {
         let (mut machine, out) = program();
         assert_eq!(out, [], "nothing is said before it is known to whom");
         assert_eq!(machine.connection(), Connection::default());

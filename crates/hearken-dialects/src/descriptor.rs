@@ -1,0 +1,322 @@
+//! The list of dialects: what is the same for every source of one.
+//!
+//! Responsibilities: one row per dialect ([`DIALECTS`]), from which the program takes how a SOURCE names it, how it is
+//! recognised, which credential goes to it, where its frames are, and what its agents can be asked. Not here: the
+//! dialects themselves (a folder each).
+
+use crate::config;
+use crate::link::Stream;
+use crate::recognise::{Sign, Undecided};
+use crate::{Dialect, Start, a2a, aaep, acp, agui, asp, claude, codex, opencode, sage};
+
+/// What is the same for every source of one dialect.
+#[derive(Debug, Clone, Copy)]
+pub struct Descriptor {
+    /// The dialect.
+    pub dialect: config::Dialect,
+    /// The full name of its protocol, or of the program.
+    pub title: &'static str,
+    /// How a SOURCE on the command line names it, apart from `--dialect`.
+    pub named: Naming,
+    /// Where its frames are.
+    pub place: Place,
+    /// What the token of a source is.
+    pub credential: Credential,
+    /// What a person can do there besides listening.
+    pub abilities: Abilities,
+    pub(crate) recognise: fn(&str) -> Sign,
+    machine: fn(Start) -> Box<dyn Dialect>,
+}
+
+/// How a SOURCE names a dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// It does not: the dialect is recognised, or set.
+    Nothing,
+    /// By a prefix of the address.
+    Prefix(&'static str),
+    /// By a word in the place of an address, because the agents connect to us.
+    Word(&'static str),
+}
+
+/// Where the frames of a server are.
+#[derive(Debug, Clone, Copy)]
+pub enum Place {
+    /// Where the rules of AAEP say.
+    Negotiated,
+    /// At the address that the person gave, over any carrier.
+    AsGiven,
+    /// Likewise, but each run is a request with a stream for an answer, so that no WebSocket carries it.
+    Posted,
+    /// At a path of its own below the one given.
+    Own(fn(&str) -> Stream),
+}
+
+/// What the token of a source is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credential {
+    /// A bearer token, sent as the person named it.
+    Token,
+    /// A password. If the person names none, it is in a variable of the agent's own.
+    Password {
+        /// The environment variable of the password.
+        variable: &'static str,
+        /// The environment variable of the user name.
+        user_variable: &'static str,
+        /// The user name if that variable is not set.
+        user: &'static str,
+    },
+}
+
+/// What a person can do at a source besides listening.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abilities {
+    /// Whether questions are answered.
+    pub answered: Ability,
+    /// Whether prompts are given.
+    pub prompted: Ability,
+    /// Whether the work under way is stopped.
+    pub stopped: Ability,
+}
+
+/// Whether a protocol has something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ability {
+    /// It has.
+    Yes,
+    /// Only under this condition.
+    If(&'static str),
+    /// It has no way to.
+    No,
+}
+
+const ALL: Abilities = Abilities {
+    answered: Ability::Yes,
+    prompted: Ability::Yes,
+    stopped: Ability::Yes,
+};
+const ANSWERED: Abilities = Abilities {
+    prompted: Ability::No,
+    stopped: Ability::No,
+    ..ALL
+};
+
+/// All dialects, in the order in which they judge a text.
+pub const DIALECTS: [Descriptor; 9] = [
+    Descriptor {
+        dialect: config::Dialect::Aaep,
+        title: "Agent Accessibility Event Protocol",
+        named: Naming::Nothing,
+        place: Place::Negotiated,
+        credential: Credential::Token,
+        abilities: Abilities {
+            prompted: Ability::If("the address for prompts is set"),
+            ..ANSWERED
+        },
+        recognise: aaep::recognise,
+        machine: |start| Box::new(aaep::Aaep::new(start)),
+    },
+    Descriptor {
+        dialect: config::Dialect::Asp,
+        title: "Agent Session Protocol",
+        named: Naming::Nothing,
+        place: Place::AsGiven,
+        credential: Credential::Token,
+        abilities: Abilities {
+            answered: Ability::If("an identity or a handler is set"),
+            ..ANSWERED
+        },
+        recognise: asp::recognise,
+        machine: |start| Box::new(asp::Asp::new(start)),
+    },
+    Descriptor {
+        dialect: config::Dialect::Sage,
+        title: "Sage",
+        named: Naming::Nothing,
+        place: Place::AsGiven,
+        credential: Credential::Token,
+        abilities: ANSWERED,
+        recognise: sage::recognise,
+        machine: |start| Box::new(sage::Sage::new(start)),
+    },
+    Descriptor {
+        dialect: config::Dialect::Acp,
+        title: "Agent Client Protocol",
+        named: Naming::Nothing,
+        place: Place::AsGiven,
+        credential: Credential::Token,
+        abilities: ALL,
+        recognise: acp::recognise,
+        machine: |start| Box::new(acp::Acp::new(start)),
+    },
+    Descriptor {
+        dialect: config::Dialect::Opencode,
+        title: "opencode",
+        named: Naming::Prefix("opencode:"),
+        place: Place::Own(opencode::events),
+        credential: Credential::Password {
+            variable: "OPENCODE_SERVER_PASSWORD",
+            user_variable: "OPENCODE_SERVER_USERNAME",
+            user: "opencode",
+        },
+        abilities: ALL,
+        recognise: opencode::recognise,
+        machine: |start| Box::new(opencode::Opencode::new(start)),
+    },
+    Descriptor {
+        dialect: config::Dialect::Codex,
+        title: "Codex",
+        named: Naming::Prefix("codex:"),
+        place: Place::AsGiven,
+        credential: Credential::Token,
+        abilities: ALL,
+        recognise: codex::recognise,
+        machine: |start| Box::new(codex::Codex::new(start)),
+    },
+    Descriptor {
+        dialect: config::Dialect::Claude,
+        title: "Claude Code",
+        named: Naming::Word("claude"),
+        place: Place::AsGiven,
+        credential: Credential::Token,
+        abilities: ANSWERED,
+        recognise: claude::recognise,
+        machine: |start| Box::new(claude::Claude::new(start)),
+    },
+    Descriptor {
+        dialect: config::Dialect::Agui,
+        title: "AG-UI",
+        named: Naming::Prefix("agui:"),
+        place: Place::Posted,
+        credential: Credential::Token,
+        abilities: ALL,
+        recognise: agui::recognise,
+        machine: |start| Box::new(agui::Agui::new(start)),
+    },
+    Descriptor {
+        dialect: config::Dialect::A2a,
+        title: "Agent2Agent",
+        named: Naming::Prefix("a2a:"),
+        place: Place::AsGiven,
+        credential: Credential::Token,
+        abilities: ALL,
+        recognise: a2a::recognise,
+        machine: |start| Box::new(a2a::A2a::new(start)),
+    },
+];
+
+impl Descriptor {
+    /// Returns the row of a dialect; `None` if it is still to be recognised.
+    pub fn of(dialect: config::Dialect) -> Option<&'static Self> {
+        DIALECTS.iter().find(|row| row.dialect == dialect)
+    }
+
+    /// Creates the machine for a source.
+    pub fn machine(&self, start: Start) -> Box<dyn Dialect> {
+        (self.machine)(start)
+    }
+
+    /// Returns whether it is AAEP itself, so that nothing is translated.
+    pub fn is_native(&self) -> bool {
+        self.dialect == config::Dialect::Aaep
+    }
+
+    /// Returns the rest of a SOURCE that names it.
+    pub fn strip<'a>(&self, source: &'a str) -> Option<&'a str> {
+        match self.named {
+            Naming::Nothing => None,
+            Naming::Prefix(prefix) => source.strip_prefix(prefix),
+            Naming::Word(word) => (source == word).then_some(source),
+        }
+    }
+}
+
+/// Creates the machine for a source: the one that the person names, else one that recognises the dialect.
+pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
+    match Descriptor::of(wanted) {
+        Some(row) => row.machine(start),
+        None => Box::new(Undecided::new(start)),
+    }
+}
+
+/// Returns the list as a table for the documentation.
+pub fn table() -> String {
+    let ability = |ability: Ability| match ability {
+        Ability::Yes => "yes".to_owned(),
+        Ability::If(condition) => format!("if {condition}"),
+        Ability::No => "no".to_owned(),
+    };
+    let mut table = String::from(
+        "| dialect | of | a SOURCE that names it | its token | answered | prompted | stopped |\n|---|---|---|---|---|---|---|\n",
+    );
+    for row in &DIALECTS {
+        let name = format!("{:?}", row.dialect).to_lowercase();
+        let source = match row.named {
+            Naming::Nothing => "".to_owned(),
+            Naming::Prefix(prefix) => format!("`{prefix}URL`"),
+            Naming::Word(word) => format!("`{word}`"),
+        };
+        let token = match row.credential {
+            Credential::Token => "bearer".to_owned(),
+            Credential::Password { variable, .. } => format!("password, else `{variable}`"),
+        };
+        let Abilities {
+            answered,
+            prompted,
+            stopped,
+        } = row.abilities;
+        let [answered, prompted, stopped] = [answered, prompted, stopped].map(ability);
+        table += &format!(
+            "| `{name}` | {} | {source} | {token} | {answered} | {prompted} | {stopped} |\n",
+            row.title
+        );
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Out, Wish};
+
+    #[test]
+    fn a_source_names_at_most_one_dialect() {
+        for row in &DIALECTS {
+            let source = match row.named {
+                Naming::Nothing => continue,
+                Naming::Prefix(prefix) => format!("{prefix}http://127.0.0.1:1"),
+                Naming::Word(word) => word.to_owned(),
+            };
+            let of = DIALECTS.iter().filter(|row| row.strip(&source).is_some());
+            assert_eq!(of.count(), 1, "{source}");
+        }
+    }
+
+    /// A prompt, a stop and an answer are sent only where the list says that the protocol has them.
+    #[test]
+    fn nothing_is_sent_that_a_protocol_has_not() {
+        let now = crate::protocol::Now {
+            monotonic: std::time::Duration::ZERO,
+            wall: jiff::Timestamp::UNIX_EPOCH,
+        };
+        for row in &DIALECTS {
+            let mut machine = (row.machine)(Start {
+                carrier: crate::Carrier::WebSocket,
+                ..Start::unattended()
+            });
+            machine.news(&crate::link::LinkEvent::Connected, now, &mut Vec::new());
+            let wishes = [
+                (row.abilities.prompted, Wish::Prompt("hello".to_owned())),
+                (row.abilities.stopped, Wish::Stop),
+            ];
+            for (ability, wish) in wishes {
+                let mut out = Vec::new();
+                machine.wish(&wish, now, &mut out);
+                let sends = |out: &Out| matches!(out, Out::Send { .. } | Out::Call { .. });
+                if ability == Ability::No {
+                    assert!(!out.iter().any(sends), "{:?} {wish:?}", row.dialect);
+                }
+            }
+        }
+    }
+}
