@@ -48,10 +48,11 @@ pub struct Cli {
 pub enum Command {
     /// Try everything with an agent inside the program
     Demo {
-        /// Which scenario to play; --list names them. With --serve, to whoever comes first
+        /// The scenario to play, by its name; --list shows the names. With --serve, it is played to the first
+        /// subscriber
         #[arg(long, value_name = "NAME")]
         scenario: Option<String>,
-        /// List the scenarios and leave
+        /// List the scenarios and exit
         #[arg(long, conflicts_with = "serve")]
         list: bool,
         /// Only serve the demo's agent for others: at HOST:PORT (there POST /sessions starts a run),
@@ -67,8 +68,8 @@ pub enum Command {
     },
     /// Follow one or more agents
     Watch {
-        /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, a2a:URL, agui:URL, claude for Claude
-        /// Code by its hooks, unix:PATH, unix:AGENT, pipe:AGENT, a FILE of events, - for standard input, or the name of a
+        /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, a2a:URL, agui:URL, claude for Claude Code by
+        /// its hooks, unix:PATH, unix:AGENT, pipe:AGENT, a FILE of events, - for standard input, or the name of a
         /// source in your settings; without any, all of those, or you choose among what runs here
         #[arg(value_name = "SOURCE")]
         sources: Vec<String>,
@@ -81,28 +82,27 @@ pub enum Command {
     },
     /// Start an agent, tell it what to do, and answer it
     ///
-    /// The agent runs below hearken, without a shell, and is spoken with over the Agent Client Protocol.
+    /// hearken starts the agent, without a shell, and speaks with it over the Agent Client Protocol.
     Run {
-        /// An agent that is known by its name; --list names them; or agui:URL, the address of one that
-        /// speaks AG-UI
+        /// The name of a known agent; --list shows the names; or agui:URL, the address of an agent that speaks AG-UI
         #[arg(value_name = "AGENT")]
         agent: Option<String>,
         /// List the known agents, and which are installed
         #[arg(long)]
         list: bool,
-        /// The folder in which it works
+        /// The folder in which the agent works
         #[arg(long, value_name = "DIR")]
         cwd: Option<PathBuf>,
-        /// What it is to do at once
+        /// The task that the agent starts with
         #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
         prompt: Option<String>,
-        /// A file that says what it is to do at once
+        /// A file with the task that the agent starts with
         #[arg(long, value_name = "FILE")]
         prompt_file: Option<PathBuf>,
-        /// Go on with its last conversation in that folder
+        /// Continue the agent's last conversation in that folder
         #[arg(long = "continue", conflicts_with = "resume")]
         go_on: bool,
-        /// Go on with a conversation of before, which you choose
+        /// Choose an earlier conversation, and continue it
         #[arg(long)]
         resume: bool,
         /// Instead of a known agent, a program that speaks the protocol, and its arguments
@@ -112,12 +112,12 @@ pub enum Command {
         #[command(flatten)]
         options: Options,
     },
-    /// Stand between an editor and its agent: listen along, speak, and answer from a terminal
+    /// Sit between an editor and its agent: listen in, speak, and answer from a terminal
     ///
-    /// Your editor starts this in the place of its agent. Every byte goes on unchanged; what the agent does is spoken, and
-    /// hearken watch unix:NAME shows and answers it. Who answers first decides.
+    /// Your editor starts this instead of its agent. Every byte is passed on unchanged; what the agent does is spoken,
+    /// and with hearken watch unix:NAME you follow and answer it. Whoever answers first decides.
     AcpProxy {
-        /// The name under which it is watched; that of the program if not given
+        /// The name under which it can be watched; the program's name if not given
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
         /// How it speaks.
@@ -127,7 +127,7 @@ pub enum Command {
         #[arg(value_name = "COMMAND", last = true, required = true)]
         program: Vec<OsString>,
     },
-    /// Listen along for an acp-proxy; hearken starts it by itself
+    /// Listen in for an acp-proxy; hearken starts it by itself
     #[command(hide = true)]
     AcpListen {
         /// The name under which it is watched.
@@ -147,7 +147,7 @@ pub enum Command {
         #[command(flatten)]
         speaking: Speaking,
     },
-    /// Play a recording through the same pipeline
+    /// Play a recording as if it were live
     Replay {
         /// A recording: one event a line
         #[arg(value_name = "FILE")]
@@ -155,33 +155,33 @@ pub enum Command {
         /// How many times faster than it was recorded
         #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = speed)]
         speed: f64,
-        /// Play without any wait
+        /// Play without any pause
         #[arg(long, conflicts_with = "speed")]
         no_delay: bool,
         /// How to show and say it.
         #[command(flatten)]
         options: Options,
     },
-    /// Check a capture or a live stream: is every event valid, and is their order
+    /// Check that every event of a capture or a live stream is valid, and in a valid order
     ///
-    /// A live stream is checked until it ends, --until says so, or Ctrl-C; nothing that it asks is answered.
+    /// A live stream is checked until it ends, --until applies, or you press Ctrl-C; its questions are not answered.
     Check {
-        /// A FILE of events, one a line, - for standard input, or a SOURCE as watch takes it
+        /// A FILE of events, one a line, - for standard input, or a SOURCE as for watch
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// Write JSON, one object a line
         #[arg(long)]
         json: bool,
-        /// Let warnings count as errors
+        /// Treat warnings as errors
         #[arg(long)]
         strict: bool,
-        /// Of a live stream: `ended` ends the check after every session, `idle:SECONDS` when nothing comes
+        /// For a live stream: `ended` ends the check when every session has ended, `idle:SECONDS` when nothing arrives
         #[arg(long, value_name = "WHEN", value_parser = until)]
         until: Option<Until>,
-        /// Of a live stream: take the bearer token from this environment variable
+        /// For a live stream: take the bearer token from this environment variable
         #[arg(long, value_name = "NAME", conflicts_with = "token_file")]
         token_env: Option<String>,
-        /// Of a live stream: take the bearer token from this file
+        /// For a live stream: take the bearer token from this file
         #[arg(long, value_name = "FILE")]
         token_file: Option<PathBuf>,
         /// The settings file
@@ -196,22 +196,22 @@ pub enum Command {
         /// A FILE of events, one a line, or - for standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// How to write it
+        /// The format of the output
         #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
         format: TraceFormat,
     },
-    /// Look at terminal, settings, screen reader, voices, agents and sources: what is there, what helps
+    /// Check terminal, settings, screen reader, voices, agents and sources: what is there, and what would help
     ///
-    /// Takes the same sources and flags as watch, and tells what that would meet. Exits with 1 where
-    /// something prevents it.
+    /// Takes the same sources and flags as watch, and reports what watch would find. Exits with 1 if something would
+    /// prevent watch from working.
     Doctor {
-        /// What is to be followed; each one is opened once
+        /// The sources to check; each one is opened once
         #[arg(value_name = "SOURCE")]
         sources: Vec<String>,
-        /// Say no test sentence
+        /// Do not speak a test sentence
         #[arg(long)]
         silent: bool,
-        /// Name every setting, also those that have their defaults
+        /// Report every setting, even those at their defaults
         #[arg(long)]
         all: bool,
         /// Write JSON, one object a line
@@ -233,29 +233,30 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
-    /// Measure what an event costs on this machine, by a flood over a socket and from a file
+    /// Measure what an event costs on this machine, with a flood of events over a socket and from a file
     ///
-    /// Takes a minute at most as it comes, room for the events in the folder for what is temporary, and no network.
+    /// Without options it takes a minute at most; it needs space for the events in the temporary folder, and no
+    /// network.
     #[command(hide = true)]
     Bench(Measuring),
-    /// Be the process that speaks by the platform's own speech; hearken starts it by itself
+    /// Speak with the platform's own speech, in a separate process; hearken starts it by itself
     #[command(hide = true)]
     SystemVoice {
-        /// NVDA's controller client, when NVDA is to speak
+        /// NVDA's controller client, if NVDA is to speak
         #[arg(long, value_name = "LIBRARY")]
         nvda: Option<PathBuf>,
     },
-    /// Let an agent that you start elsewhere be heard here, by hooks in its settings
+    /// Hear an agent that you start elsewhere, through hooks in its settings
     ///
-    /// Says first what it will write, and asks. Where no hearken listens, a hook ends at once and decides nothing.
+    /// Shows what it will write, and asks first. If no hearken is listening, a hook ends at once and decides nothing.
     Hooks {
-        /// What is to be done
+        /// What to do with the hooks
         #[arg(value_enum, value_name = "ACTION")]
         action: HookAction,
         /// Whose settings
         #[arg(value_enum, value_name = "AGENT", default_value = "claude")]
         agent: HookedAgent,
-        /// In the settings of this folder, instead of your own
+        /// Use the settings of this folder instead of your own
         #[arg(long)]
         project: bool,
         /// Write without asking
@@ -267,8 +268,8 @@ pub enum Command {
     },
     /// Write shell completions to standard output
     ///
-    /// The script asks hearken for names, so that scenarios, commands and the sources of your settings are
-    /// offered. It calls hearken by that name, which must be on your PATH.
+    /// The script asks hearken for names, so that it offers scenarios, commands and the sources in your settings. It
+    /// calls hearken by that name, which must be on your PATH.
     Completions {
         /// Which shell
         #[arg(value_enum)]
@@ -276,12 +277,12 @@ pub enum Command {
     },
     /// Write a manual page to standard output, or all pages to a folder
     ///
-    /// A page is written for programs that read manual pages, as in: hearken man watch | man -l -
+    /// A page is meant for programs that show manual pages, for example: hearken man watch | man -l -
     Man {
-        /// The command whose page is wanted; without it, that of hearken as a whole
+        /// The command whose page to write; without it, the page of hearken as a whole
         #[arg(value_name = "COMMAND", conflicts_with = "dir")]
         page: Option<String>,
-        /// Write every page to this folder, where man finds them if it is named man1
+        /// Write every page to this folder; man finds them if the folder is named man1
         #[arg(long, value_name = "FOLDER")]
         dir: Option<PathBuf>,
         /// Your languages, best first
@@ -296,7 +297,7 @@ pub struct Options {
     /// How to show it: full screen, plain lines, or JSON
     #[arg(long, value_enum, value_name = "FACE")]
     pub face: Option<FaceChoice>,
-    /// Whether a screen reader is at work: looked for, or as you say
+    /// Whether a screen reader is running: detected, or as you say
     #[arg(
         long,
         value_enum,
@@ -307,7 +308,7 @@ pub struct Options {
     /// How the full face is coloured; NO_COLOR makes it plain
     #[arg(long, value_enum, value_name = "THEME", env = "HEARKEN_THEME")]
     pub theme: Option<ThemeChoice>,
-    /// When plain lines and the transcript of the full face carry the time
+    /// When plain lines and the transcript of the full face show the time
     #[arg(long, value_enum, value_name = "WHEN")]
     pub times: Option<TimesChoice>,
     /// How to say it: auto, speech-dispatcher, system, nvda:LIBRARY, command:PROGRAM or none
@@ -322,19 +323,19 @@ pub struct Options {
     /// Your languages, best first
     #[arg(long, value_name = "TAG", value_delimiter = ',')]
     pub language: Vec<String>,
-    /// Write the events to a new file as they come
+    /// Write the events to a new file as they arrive
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// End by itself: `ended` after every session, or `idle:SECONDS`
+    /// Exit automatically: `ended` when every session has ended, or `idle:SECONDS` when nothing arrives
     #[arg(long, value_name = "WHEN", value_parser = until)]
     pub until: Option<Until>,
-    /// Connect without a handshake, by /events and /messages alone
+    /// Connect without a handshake, over /events and /messages only
     #[arg(long)]
     pub plain_pair: bool,
-    /// Which protocol the sources speak, where that is not to be found out
+    /// The protocol that the sources speak, if it is not to be detected
     #[arg(long, value_name = "NAME")]
     pub dialect: Option<Dialect>,
-    /// Follow only agents whose signed manifest one of your keys proves
+    /// Follow only agents whose signed manifest is proved by one of your keys
     #[arg(long)]
     pub require_signed: bool,
     /// Take the bearer token from this environment variable
@@ -346,7 +347,7 @@ pub struct Options {
     /// Answer questions by the rules of this file, for scripts
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
-    /// Other keys, from a file of lines like accept = ["F5"]
+    /// Change the keys, by a file with lines such as accept = ["F5"]
     #[arg(long, value_name = "FILE")]
     pub keys: Option<PathBuf>,
     /// The settings file
@@ -355,25 +356,25 @@ pub struct Options {
     /// The width of plain lines in columns
     #[arg(long, value_name = "N", value_parser = width)]
     pub width: Option<u16>,
-    /// How often a lost source is tried again; for ever if not given
+    /// How many times to try a lost source again; for ever if not given
     #[arg(long, value_name = "N", value_parser = retries)]
     pub retries: Option<u32>,
     /// Allow http and ws without encryption to other machines
     #[arg(long)]
     pub allow_plain_http: bool,
-    /// Read a FILE on as it grows, and wait for one that is not there yet
+    /// Go on reading a FILE as it grows, and wait for one that does not exist yet
     #[arg(long)]
     pub follow: bool,
-    /// Trust the certificates in this file besides the system's
+    /// Trust the certificates in this file in addition to the system's
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
-    /// Show servers this certificate
+    /// Present this certificate to servers
     #[arg(long, value_name = "FILE", requires = "client_key")]
     pub client_cert: Option<PathBuf>,
     /// The private key of the certificate
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub client_key: Option<PathBuf>,
-    /// Say only what is urgent and what answers your keys
+    /// Speak only what is urgent and what answers your keys
     #[arg(long)]
     pub quiet: bool,
 }

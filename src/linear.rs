@@ -6,12 +6,12 @@
 //! # Mental model
 //! A line is `LABEL: MESSAGE (TIME)`: a label in words, then the message, and the time last. A label appears when the
 //! speaker changes. Where a continuation row begins shows whose it is: **a row at the edge without a label is hearken's
-//! alone, an indented row is not**. So an agent can't forge a row of hearken's.
+//! alone, an indented row is not**. So an agent can't forge one of hearken's rows.
 //!
 //! - Sentences of one agent's text follow each other without its label, indented. The label returns after another
 //!   speaker or the person's typing, after a pause, while a question is open, and when a listener who reviews single
 //!   rows could take a text for hearken's: if it has a colon in it, or a word that hearken uses around questions.
-//! - Further lines of a message of hearken's (the help) have no label and begin at the edge.
+//! - Further lines of one of hearken's messages (the help) have no label and begin at the edge.
 //! - A row that continues a wrapped line begins like the text it belongs to. But around a question, and in urgent
 //!   messages with an agent's words, each row with such words begins with a label.
 //!

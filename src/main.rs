@@ -340,7 +340,7 @@ fn complete() -> clap::error::Result<bool> {
     asked.try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref())
 }
 
-/// Handles a call that is no command: prints help if requested, else what is wrong.
+/// Handles a call that is not a command: prints help if requested, else what is wrong.
 fn misread(error: &clap::Error) -> ExitCode {
     // The version is the same in every language: no settings and no phrases are read for it.
     if error.kind() == ErrorKind::DisplayVersion {

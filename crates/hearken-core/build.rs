@@ -1,4 +1,4 @@
-//! Builds in what the program would otherwise read at each start: the phrase files, so that a new language only takes a
+//! Embeds what the program would otherwise read at each start: the phrase files, so that a new language only takes a
 //! file in `assets`, and the table of look-alike letters.
 
 use std::env;

@@ -130,7 +130,7 @@ impl Program {
         call.spawn().map(Self)
     }
 
-    /// Lets time pass while it runs.
+    /// Waits for this long while it runs.
     pub(super) fn wait(&mut self, time: Duration, over: &AtomicBool) -> Result<(), Unmeasured> {
         let until = Instant::now() + time;
         loop {

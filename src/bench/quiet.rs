@@ -17,8 +17,8 @@ use crate::platform::spending;
 
 /// How many starts are timed.
 const STARTS: usize = 20;
-/// How long to wait for the agent's first words to be announced, and for everything that is done once after a start:
-/// last, after five seconds, the connection is considered stable.
+/// How long to wait for the agent's first words to be announced, and for everything that is done once after a start;
+/// the last of it comes after five seconds, when the connection is considered stable.
 const SETTLING: Duration = Duration::from_secs(7);
 
 /// Measures all of these.
@@ -43,7 +43,7 @@ pub(super) fn measure(
         Program::start(&mut call)
     };
     let mut idle = run(&["watch", &server.url])?;
-    // It runs alongside the other, which is not woken by its work.
+    // The demo runs alongside the idle program, and its work does not wake that one.
     let demo = run(&["demo"])?;
     let until = Instant::now() + PATIENCE;
     while server.began().is_err() && Instant::now() < until {

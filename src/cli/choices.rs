@@ -7,9 +7,9 @@ use clap::ValueEnum;
 pub enum HookAction {
     /// Write them
     Install,
-    /// Take them out again, and leave all others
+    /// Remove them again, and leave all others
     Uninstall,
-    /// Carry one message of a hook from standard input to the hearken that listens; the hooks call it
+    /// Pass one message of a hook from standard input to the listening hearken; the hooks call this
     Relay,
 }
 

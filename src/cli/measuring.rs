@@ -8,7 +8,7 @@ pub struct Measuring {
     /// How many sessions send in turn
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = count::<10_000>)]
     pub sessions: u32,
-    /// Of how many agents they are, each with some of the sessions
+    /// How many agents the sessions belong to, each with some of them
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = count::<10_000>)]
     pub agents: u32,
     /// How many further sessions ask something and wait meanwhile

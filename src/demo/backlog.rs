@@ -29,7 +29,7 @@ const MAX_JOINED_BYTES: usize = 16 * 1024;
 /// How many sessions' numbers are kept for one subscriber; a demo has a handful at a time.
 const MAX_NUMBERED: usize = 256;
 
-/// One event, parsed as far as it is one.
+/// One frame, and the event in it if it is one.
 #[derive(Debug)]
 pub(super) struct Parcel {
     frame: Arc<Frame>,

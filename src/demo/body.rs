@@ -25,7 +25,7 @@ const HEARTBEAT_COMMENT: &[u8] = b": heartbeat\n\n";
 /// A body that writes a subscriber's events as server-sent events.
 pub(super) struct EventBody {
     subscription: Subscription,
-    /// Keeps the stream to its terms; `None` for a plain stream.
+    /// The shaper that keeps the stream to its terms; `None` for a plain stream.
     shaper: Option<Shaper>,
     greeted: bool,
     heartbeat: Pin<Box<Sleep>>,

@@ -1,8 +1,8 @@
 //! An AAEP producer inside the program: agents that act out scenarios, on loopback.
 //!
-//! Responsibilities: giving `hearken demo`, `hearken demo --serve` and the tests an agent that needs no key,
-//! no network and no model, keeps every rule of the protocol, and whose pace, clock and ids are parameters.
-//! Not here: anything a subscriber does; the two meet on a socket only.
+//! Responsibilities: giving `hearken demo`, `hearken demo --serve` and the tests an agent that needs no key, no network
+//! and no model, and keeps every rule of the protocol; its pace, clock and ids are parameters. Not here: anything a
+//! subscriber does; the two meet on a socket only.
 //!
 //! ```text
 //! assets/demo/*.jsonl -> reader -> scenario -> perform -> stage -> hub -> queue -> body -> socket

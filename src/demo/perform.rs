@@ -27,7 +27,7 @@ use super::stage::{Asking, Posed};
 const LEFT_OPEN: &str = "The agent stopped without finishing.";
 /// The placeholder for the latest answer in a scenario's texts.
 const ANSWER: &str = "{answer}";
-/// The bounds of a speed or a factor: beyond them, a wait is none, or has no end in sight.
+/// The bounds of a speed or a factor: beyond them, a wait would vanish, or have no end in sight.
 const FACTORS: std::ops::RangeInclusive<f64> = 0.01..=10_000.0;
 
 /// One run of a scenario.

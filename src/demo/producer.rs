@@ -224,8 +224,7 @@ impl Producer {
         self.shared.change(|stage, _| stage.inject(text));
     }
 
-    /// Sends an event from outside to every subscriber; later subscribers are told what still holds of
-    /// it.
+    /// Sends an event from outside to every subscriber; later subscribers are told whatever in it still applies.
     pub fn publish(&self, text: &str) {
         self.shared.change(|stage, _| stage.publish(text));
     }

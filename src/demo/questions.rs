@@ -26,7 +26,7 @@ pub(super) struct Questions {
     used: VecDeque<String>,
 }
 
-/// An open question, and whoever its outcome concerns.
+/// An open question, and those whom its outcome concerns.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) session: String,

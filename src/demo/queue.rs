@@ -87,7 +87,7 @@ impl Queue {
         dropped
     }
 
-    /// Lets the subscriber have the waiting events, then ends its stream.
+    /// Delivers the waiting events to the subscriber, then ends its stream.
     pub(super) fn end(&self) {
         self.close(State::Ended);
     }

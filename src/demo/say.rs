@@ -106,7 +106,7 @@ impl Say {
     }
 }
 
-/// Puts a space between sentences, unless one already ends with whitespace.
+/// Inserts a space between sentences, unless one already ends with whitespace.
 fn spaced(texts: &[String]) -> Vec<String> {
     let last = texts.len().saturating_sub(1);
     texts

@@ -210,7 +210,7 @@ async fn attend(
     connections.shutdown().await;
 }
 
-/// Serves one connection to its end, whatever that is: a client that disconnects is no fault here.
+/// Serves one connection to its end, whatever that is: a client that disconnects is not a fault here.
 async fn connection(stream: TcpStream, producer: Producer, mut stop: watch::Receiver<bool>) {
     // Events are small and each should leave immediately; without the option they only leave later.
     let _ = stream.set_nodelay(true);

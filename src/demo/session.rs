@@ -262,7 +262,7 @@ fn template(kind: Kind, fields: Value) -> Template {
     Template { kind, fields }
 }
 
-/// Puts a value in the place of its label, or at the end.
+/// Sets a value: it replaces the label of that name, or is added at the end.
 fn put(payload: &mut Map<String, Value>, name: &str, value: Value) {
     payload.insert(name.to_owned(), value);
 }

@@ -16,7 +16,7 @@ use super::queue::{Delivery, Frame};
 use super::shared::Subscription;
 use super::terms::{SharedTerms, lock};
 
-/// Lets a subscriber's events through as its terms require.
+/// Passes a subscriber's events on as its terms require.
 #[derive(Debug)]
 pub(super) struct Shaper {
     terms: SharedTerms,

@@ -88,7 +88,7 @@ impl ProducerState {
         }
     }
 
-    /// Takes a place for a run; returns false if all are taken.
+    /// Reserves a place for a run; returns false if none is free.
     pub(super) fn begin_run(&mut self) -> bool {
         let free = self.runs < MAX_RUNS;
         if free {

@@ -73,7 +73,7 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Takes over a connection that was a request.
+    /// Creates it from a connection that began as a request.
     pub(super) async fn new(upgraded: Upgraded) -> Self {
         let config = WebSocketConfig::default()
             .max_message_size(Some(MAX_MESSAGE_BYTES))

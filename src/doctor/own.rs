@@ -1,6 +1,6 @@
 //! The settings of single sources, and where each value came from.
 //!
-//! Responsibilities: reporting, for each source meant, every setting of its own, and on request those
+//! Responsibilities: reporting, for each source in question, every setting of its own, and on request those
 //! that it shares with all sources. Not here: whether a source opens (`sources`), the general settings
 //! (`settings`).
 //!
@@ -46,7 +46,7 @@ const OF_ALL: [(&str, &str); 25] = [
 /// The keys in a source's table that are not settings, or are private.
 const UNTOLD: [&str; 3] = ["name", "url", "command"];
 
-/// Returns the findings about the sources meant; with no words, about all sources in the settings.
+/// Returns the findings about the named sources; if none is named, about all sources in the settings.
 pub fn findings(settings: &Settings, words: &[String], all: bool) -> Vec<Finding> {
     let meant = settings
         .config

@@ -24,8 +24,8 @@ const NEWS: usize = 16;
 pub enum Reached {
     /// It opens.
     Open,
-    /// It answers and has a manifest, so a handshake is due; the check makes none, because that
-    /// would leave a subscription behind.
+    /// It answers and has a manifest, so a handshake is due; the check does not make one, because that would leave a
+    /// subscription behind.
     Manifest,
     /// It ended immediately, as a file does.
     Ended,

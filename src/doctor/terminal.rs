@@ -62,7 +62,7 @@ impl Terminal {
         Self {
             input: std::io::stdin().is_terminal(),
             output,
-            // If the output is no terminal, the size of some other one would mislead.
+            // If the output is not a terminal, the size of some other one would mislead.
             size: output
                 .then(|| crossterm::terminal::size().ok())
                 .flatten()
@@ -79,7 +79,7 @@ impl Terminal {
         }
     }
 
-    /// Asks it for the cursor position, if both ends are this terminal.
+    /// Asks the terminal for its cursor position, if both input and output are this terminal.
     pub fn ask(self) -> Self {
         let can_ask = self.input && self.output && !self.is_dumb();
         Self {

@@ -51,7 +51,7 @@ pub(super) enum Continuation {
     AtEdge,
 }
 
-/// Puts isolates around an agent's right-to-left parts of a text.
+/// Wraps an agent's right-to-left parts of a text in isolates.
 pub(super) fn isolated<'t>(
     text: &'t str,
     segments: &[Segment],
@@ -92,9 +92,9 @@ pub(super) fn isolated<'t>(
     out.into()
 }
 
-/// Writes one message under a label, or without one if it continues, with the time at its end; returns whether the
-/// time is included. Every row begins as [`Continuation`] says, so that none of an agent's begins like one of hearken's. An
-/// isolate ends with its line, as in every terminal, and begins again on the next.
+/// Writes one message under a label, or without one if it continues, with the time at its end; returns whether the time
+/// is included. Every row begins as [`Continuation`] says, so that no row of an agent's begins like one of hearken's.
+/// An isolate ends with its line, as in every terminal, and begins again on the next.
 pub(super) fn put(
     out: &mut String,
     (label, goes_on): (&Label<'_>, bool),

@@ -306,7 +306,7 @@ fn gap_below(area: &mut Rect, whole: Rect) {
     }
 }
 
-/// Takes rows from the top of an area.
+/// Cuts rows off the top of an area, and returns them.
 fn take_top(area: &mut Rect, height: u16) -> Rect {
     let height = height.min(area.height);
     let taken = Rect { height, ..*area };
@@ -315,7 +315,7 @@ fn take_top(area: &mut Rect, height: u16) -> Rect {
     taken
 }
 
-/// Takes rows from the bottom of an area.
+/// Cuts rows off the bottom of an area, and returns them.
 fn take_bottom(area: &mut Rect, height: u16) -> Rect {
     let height = height.min(area.height);
     area.height -= height;

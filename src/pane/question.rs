@@ -66,7 +66,7 @@ pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect)
     }
 }
 
-/// Puts the second step below the question if there is room for both, else in place of its words.
+/// Adds the second step below the question if there is room for both, or else in place of its words.
 fn second_step(
     view: View<'_>,
     shown: &Shown,

@@ -219,7 +219,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, rows: &[Row], area: Rect) {
     }
 }
 
-/// Puts an agent's own direction marks into the cells next to them, always inside the isolate: a screen
+/// Writes an agent's own direction marks into the cells next to them, always inside the isolate: a screen
 /// has no place for characters without width.
 fn put_signs(buffer: &mut Buffer, row: &Row, area: Rect, y: u16) {
     if !row.text.contains(is_direction_sign) || row.text.width() > usize::from(area.width) {

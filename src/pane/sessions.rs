@@ -89,7 +89,7 @@ fn shortened(text: &str, width: u16) -> String {
 
 fn percent_of(session: &Session) -> Option<u64> {
     let percent = session.progress.as_ref()?.percent?;
-    // A value beyond the producer's own scale is no progress.
+    // A value beyond the producer's own scale is not progress.
     (0.0..=100.0)
         .contains(&percent)
         .then(|| format!("{percent:.0}").parse().ok())

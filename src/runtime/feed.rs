@@ -46,9 +46,10 @@ pub enum Feed {
 pub(super) struct Feeds {
     open: Vec<Open>,
     turn: usize,
-    /// The channels of connections left for another way, which still report the outcome of replies sent over them.
+    /// The channels of connections that another way has replaced; they still report the outcome of replies sent over
+    /// them.
     parted: Vec<LinkNews>,
-    /// The tasks that close the sources left.
+    /// The tasks that close the sources that were left.
     leaving: Vec<JoinHandle<()>>,
     /// The doors where hooks knock, for sources that listen, and whether each wants the transcript read.
     doors: BTreeMap<LinkId, (Door, Listening, bool)>,
@@ -144,7 +145,7 @@ impl Feeds {
         }
     }
 
-    /// Polls the connections left: only the outcome of a reply still matters.
+    /// Polls the replaced connections: only the outcome of a reply still matters.
     fn poll_parted(&mut self, context: &mut Context<'_>) -> Option<(LinkId, LinkEvent)> {
         let mut found = None;
         self.parted.retain_mut(|news| {

@@ -179,7 +179,7 @@ impl Inputs {
         self.lent
     }
 
-    /// Takes the terminal back. What was typed meanwhile was meant for the other program.
+    /// Takes over the terminal again. What was typed meanwhile was meant for the other program.
     pub(super) fn take_back(&mut self) {
         self.flush();
         if let Some(keys) = &mut self.keys {
@@ -254,7 +254,7 @@ fn read_lines(started: Instant) -> mpsc::Receiver<Input> {
                         .trim_end_matches(['\n', '\r'])
                         .to_owned();
                     if !whole {
-                        // The beginning of a longer line, or an unfinished line, is no command: "y
+                        // The beginning of a longer line, or an unfinished line, is not a command: "y
                         // 1" may have been meant as "y 12".
                         text.push('…');
                         if bytes.len() == LONGEST_LINE && !skip_line(&mut input) {

@@ -35,7 +35,7 @@ pub(super) enum Shows {
     Frame(Showing, u64),
     /// An announcement.
     Told(Arc<Announcement>),
-    /// What stands before the query with this number, to which the terminal replies.
+    /// Whatever was written before the query with this number, to which the terminal replies.
     Asked(u64),
 }
 
@@ -292,7 +292,7 @@ impl Output {
         self.signal(sign);
     }
 
-    /// Asks the terminal for a notification.
+    /// Asks the terminal to show a notification.
     pub(super) fn notify(&mut self, notice: &Notice) {
         let sign = self.signs.notify(notice);
         self.signal(sign);
@@ -331,7 +331,7 @@ impl Output {
         }
     }
 
-    /// Returns the terminal until [`Output::take_again`].
+    /// Hands the terminal back until [`Output::take_again`].
     pub(super) fn give_back(&mut self) {
         // No frame may land on a screen that is no longer ours.
         let drained = self.writer.drain();
@@ -342,7 +342,7 @@ impl Output {
         }
     }
 
-    /// Takes the terminal back, after a stop.
+    /// Takes over the terminal again, after a stop.
     pub(super) fn take_again(&mut self) -> io::Result<()> {
         match &mut self.screen {
             Some(screen) => screen.take_again(),

@@ -41,7 +41,7 @@ mod tests {
 
     use super::*;
 
-    /// Tells a run of this very test that it is the program that panics.
+    /// The variable that tells a run of this very test to act as the program that panics.
     const FAULTY: &str = "HEARKEN_TEST_PANICS";
 
     #[test]

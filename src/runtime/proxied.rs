@@ -463,7 +463,7 @@ impl Speaker {
         self.begin(source);
     }
 
-    /// Lets it finish speaking.
+    /// Sends it no more events, and waits until it has finished speaking.
     async fn end(self) {
         if let Some((mut child, events)) = self.running {
             drop(events);

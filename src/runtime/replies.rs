@@ -115,7 +115,7 @@ impl<T> Replies<T> {
         }
     }
 
-    /// Handles a reply, and returns what it shows; `None` if no query waits, so that it is no reply.
+    /// Handles a reply, and returns what it shows; `None` if no query waits, which means that it is not a reply.
     pub(super) fn reply(&mut self, column: u16, at: Duration) -> Option<Vec<(T, Duration)>> {
         if self.waiting.is_empty() {
             return None;

@@ -114,7 +114,7 @@ impl Screen {
         }
     }
 
-    /// Takes the terminal back, whatever happened to it meanwhile; everything is redrawn.
+    /// Takes over the terminal again, whatever happened to it meanwhile; everything is redrawn.
     pub(super) fn take_again(&mut self) -> io::Result<()> {
         enter()?;
         self.taken = true;

@@ -34,7 +34,7 @@ enum Route {
 /// How far the terminal understands escape sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grade {
-    /// Not at all, or it is no terminal: not even the bell is written.
+    /// Not at all, or it is not a terminal: not even the bell is written.
     None,
     /// The bell only: the Linux console prints parts of longer sequences.
     Bell,

@@ -300,7 +300,7 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Makes room for a text; returns false if it no longer fits.
+    /// Reserves room for a text; returns false if there is not enough left.
     fn takes(&mut self, text: &str) -> bool {
         let left = self.0.checked_sub(text.len() + 1);
         // Whatever follows an omission is left out too: a gap could not be expressed.

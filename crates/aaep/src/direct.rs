@@ -9,7 +9,7 @@
 //! text is first read as one of these types. Anything not certain to be right makes the direct reader give up, and the
 //! text takes the full path: an unknown field, a null, another spelling, a repeated name, a number in another form.
 //!
-//! Two things that many a source puts into every event are handled here: text for a person without hints of its
+//! Two things that many sources put into every event are handled here: text for a person without hints of its
 //! language (11.1), which is reported, and the extension that names the protocol it was translated from. A property
 //! test compares both paths: this one returns exactly what the full path would have returned.
 

@@ -246,7 +246,7 @@ fn merge(event: &mut Value, more: &Map<String, Value>) {
     }
 }
 
-/// Puts a value at a dotted path.
+/// Sets the value at a dotted path.
 fn put(event: &mut Value, field: &str, value: Value) {
     match field.split_once('.') {
         None => event[field] = value,

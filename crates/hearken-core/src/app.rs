@@ -5,12 +5,13 @@
 //! engines, the clock (`runtime`).
 //!
 //! The folder: `input`, `effect` and `setup` (what comes in, what goes out, what the start needs); `activity` (what the
-//! person is in the middle of); `timers` and `timer_actions` (what the passing of time triggers); `commands`, `announcing` and
-//! `view` (what the person wants, what is announced, what the faces read). [`App`] is made of structs that own their
-//! fields, each in a folder or file: `questions` (which one is shown, when it may be answered, how the answer goes
-//! out), `review` (looking back), `tuning` (how everything sounds, and how much is said), `hands` (keys, switches,
-//! typing), `run` (how long the program runs), `holding` with `writing` (what waits for a line), `links` (the sources
-//! and their news). The structs do not know `App`; the files beside them that handle a key or announce something do.
+//! person is in the middle of); `timers` and `timer_actions` (what the passing of time triggers); `commands`,
+//! `announcing` and `view` (what the person wants, what is announced, what the faces read). [`App`] is made of structs
+//! that own their fields, each in a folder or file: `questions` (which one is shown, when it may be answered, how the
+//! answer goes out), `review` (looking back), `tuning` (how everything sounds, and how much is said), `hands` (keys,
+//! switches, typing), `run` (how long the program runs), `holding` with `writing` (what waits for a line), `links` (the
+//! sources and their news). The structs do not know `App`; the files beside them that handle a key or announce
+//! something do.
 
 mod activity;
 mod announcing;

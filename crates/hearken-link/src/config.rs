@@ -66,7 +66,7 @@ pub enum Load {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum FaceChoice {
-    /// Full on a terminal that can, else linear.
+    /// Full on a terminal that can show it, else linear.
     #[default]
     Auto,
     /// The pane in the alternate screen.
@@ -81,12 +81,12 @@ pub enum FaceChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum ReaderChoice {
-    /// It is looked for on this machine.
+    /// It is detected on this machine.
     #[default]
     Auto,
-    /// One is, whatever is found, for example on the machine that this one is reached from.
+    /// One is running, whatever is detected, for example on the machine that you connect from.
     Yes,
-    /// None is, or it is not to be thought of.
+    /// None is running, or it is to be ignored.
     No,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::lists::lists;
 
-/// Stands for a working directory that is not known.
+/// The stand-in for a working directory that is not known.
 const NOWHERE: &str = "/\u{1}";
 
 /// Where a path leads.
@@ -24,7 +24,7 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// Takes the working directory, if it is known.
+    /// Creates it from the working directory, if that is known.
     pub(crate) fn new(folder: Option<&str>) -> Self {
         let folder = folder.filter(|folder| folder.starts_with('/') || is_drive(folder));
         Self {

@@ -118,7 +118,7 @@ impl State {
         let Some(values) = self.variables.get(name) else {
             return vec![unknown()];
         };
-        // Which of several values it has is not known, and an empty one is no word at all.
+        // It is not known which of several values it has, and an empty one is no word at all.
         let is_list = name == "@";
         let is_gone = !quoted && values.iter().any(|value| value.text.is_empty());
         if is_gone || name == "*" || (values.len() > 1 && !is_list) {

@@ -1,7 +1,7 @@
 //! Compares what is found in commands with what a person says that each of them does.
 //!
-//! Each line of `cases/dangerous.tsv` and `cases/ordinary.tsv` holds the acts, a tab and the command. Of `a|b` one act
-//! is enough, of `a,b` both are needed, and `-` stands for none. `\n`, `\t` and `\\` stand for a new line, a tab and a
+//! Each line of `cases/dangerous.tsv` and `cases/ordinary.tsv` holds the acts, a tab and the command. For `a|b` one act
+//! is enough, for `a,b` both are needed, and `-` stands for none. `\n`, `\t` and `\\` stand for a new line, a tab and a
 //! backslash.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -365,8 +365,7 @@ impl Rules {
             }
             "awaiting.clarification" => {
                 self.question(event);
-                // A clarification's end allows the tool that follows (although it is no consent to
-                // an act).
+                // A clarification's end allows the tool that follows (although it is not consent to an action).
                 self.asked = None;
                 self.refused = false;
             }

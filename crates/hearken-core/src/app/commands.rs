@@ -154,7 +154,7 @@ impl App {
             {
                 let same = matches!(command, Some(Command::Accept(number)) if number.is_none_or(|number| number == id));
                 if is_line && same {
-                    // Repeating the first step is no change of mind.
+                    // Repeating the first step is not a change of mind.
                     self.doing = Doing::Watching;
                 } else {
                     self.stay_open(now);

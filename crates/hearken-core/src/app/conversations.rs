@@ -54,7 +54,7 @@ impl Conversations {
         self.known.get(self.chosen?)
     }
 
-    /// Goes to the conversation with a number, or to none.
+    /// Switches to the conversation with a number, or to none.
     pub(super) fn go_to(&mut self, number: Option<usize>) {
         self.chosen = number.and_then(|number| number.checked_sub(1));
     }

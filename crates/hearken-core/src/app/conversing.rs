@@ -28,7 +28,7 @@ impl App {
         self.respond("fault.other", &reason, now);
     }
 
-    /// Goes to the conversation with a number; without one, leaves the current one.
+    /// Switches to the conversation with a number; without one, leaves the current one.
     pub(super) fn go_to_conversation(&mut self, number: Option<usize>, now: Now) {
         let all = self.conversations_there();
         match number {
@@ -41,7 +41,7 @@ impl App {
         }
     }
 
-    /// Goes to the next conversation.
+    /// Switches to the next conversation.
     pub(super) fn next_conversation(&mut self, now: Now) {
         let all = self.conversations_there();
         match self.conversations.next(&all) {
@@ -50,7 +50,7 @@ impl App {
         }
     }
 
-    /// Goes to a conversation: announces its state, and shows its question.
+    /// Switches to a conversation: announces its state, and shows its question.
     fn be_with(&mut self, number: usize, now: Now) {
         self.conversations.go_to(Some(number));
         let words = self.conversation_words(number, now);

@@ -52,7 +52,7 @@ impl Exit {
 pub enum Kept {
     /// The text of one event, or of several, as the app reads it.
     Event(String),
-    /// A frame as it came, if its events are in other words or it holds none.
+    /// A frame as it came, if its events are worded differently or it contains none.
     Frame(String),
     /// A reply in AAEP's terms, sent under this number.
     Reply {

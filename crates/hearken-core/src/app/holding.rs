@@ -42,7 +42,7 @@ const FINISHED_WITHIN: Duration = Duration::from_secs(15);
 pub(super) struct Holding {
     /// Whether a line is being typed.
     typing: bool,
-    /// Whether the person holds the lines.
+    /// Whether the person holds back new lines.
     held: bool,
     waiting: VecDeque<Arc<Announcement>>,
     /// Urgent announcements that are not spoken before the line is done.
@@ -116,7 +116,7 @@ impl Holding {
         self.asked_at == now && self.asked.contains(&id)
     }
 
-    /// Keeps an announcement about a question unspoken until another question is decided.
+    /// Holds back the speech about a question until another question is decided.
     pub(super) fn postpone(&mut self, told: Arc<Announcement>) {
         self.unsaid.push_back(told);
         if self.unsaid.len() > MOST {
@@ -127,7 +127,7 @@ impl Holding {
         }
     }
 
-    /// Keeps an urgent announcement unspoken.
+    /// Holds back the speech of an urgent announcement until the line is done.
     pub(super) fn hush(&mut self, told: Arc<Announcement>, now: Duration) {
         if self.notice == Notice::None {
             self.notice = Notice::Due(now + UNTOLD);
@@ -143,7 +143,7 @@ impl Holding {
         }
     }
 
-    /// Keeps an announcement unwritten.
+    /// Holds back the writing of an announcement.
     pub(super) fn keep(&mut self, told: Arc<Announcement>) {
         if let Some(About::Asks(id)) = told.about {
             self.unwritten.insert(id);
@@ -191,12 +191,12 @@ impl Holding {
         !self.typing && !self.held
     }
 
-    /// Returns whether the person holds the lines.
+    /// Returns whether the person holds back new lines.
     pub(super) fn is_held(&self) -> bool {
         self.held
     }
 
-    /// Holds the lines.
+    /// Holds back new lines from now on.
     pub(super) fn hold(&mut self) {
         self.held = true;
     }

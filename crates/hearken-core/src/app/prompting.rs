@@ -140,7 +140,7 @@ impl App {
         self.want(whom.link, &wish, now);
     }
 
-    /// Sends a wish to a source; its reply is the answer to the person.
+    /// Passes a wish to a source's dialect; whatever the dialect announces answers the person's key or line.
     pub(super) fn want(&mut self, link: LinkId, wish: &Wish, now: Now) {
         for wish in self.links.want(link, wish, now) {
             match wish {
@@ -153,7 +153,7 @@ impl App {
         }
     }
 
-    /// Makes one step of stopping an agent's work.
+    /// Handles one of the two steps of stopping an agent's work.
     pub(super) fn stop_turn(&mut self, number: Option<usize>, by: By, now: Now) {
         let meant = match number {
             Some(number) => {
@@ -196,7 +196,7 @@ impl App {
             return;
         };
         let second = match by {
-            // A key that is held down is no decision.
+            // A key that is held down is not a decision.
             By::Key(press) => !press.again && self.stopping.key(&whom, press.read),
             By::Line { read } => self.stopping.line(&whom, read),
             By::Begun => false,

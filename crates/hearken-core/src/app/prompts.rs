@@ -19,7 +19,7 @@ pub(super) struct Prompts {
 }
 
 impl Prompts {
-    /// Keeps a prompt; the same one twice in a row counts once.
+    /// Stores a prompt; the same one twice in a row is stored once.
     pub(super) fn keep(&mut self, text: &str) {
         self.begin();
         if text.trim().is_empty() || self.earlier.back().is_some_and(|last| last == text) {

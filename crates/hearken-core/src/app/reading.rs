@@ -112,7 +112,7 @@ impl Reading {
         copied
     }
 
-    /// Goes one part forward or back; before the first step, back leads to the last part.
+    /// Moves one part forward or back; before the first step, back leads to the last part.
     pub(super) fn step(&mut self, on: bool) -> Option<Stepped> {
         let open = self.open.as_mut()?;
         let last = open.parts.len() - 1;
@@ -127,7 +127,7 @@ impl Reading {
         Some(open.go(to))
     }
 
-    /// Goes to the next or the previous landmark: a heading, a block of code, or what follows one.
+    /// Moves to the next or the previous landmark: a heading, a block of code, or what follows one.
     pub(super) fn leap(&mut self, on: bool) -> Option<Stepped> {
         let open = self.open.as_mut()?;
         let landmark = |(_, part): &(usize, &Part)| part.is_landmark();

@@ -92,7 +92,7 @@ pub struct SourceSetup {
     pub answerable: bool,
     /// What carries its messages.
     pub carrier: Carrier,
-    /// The path of the address that the person gave; empty if the source is no server on the network.
+    /// The path of the address that the person gave; empty if the source is not a server on the network.
     pub path: String,
     /// The scheme, the host and the port of that address, as one text; empty in the same case.
     pub origin: String,
@@ -114,7 +114,7 @@ pub struct SourceSetup {
     pub prompts_at: Option<String>,
     /// The earlier conversation that its agent is to continue.
     pub earlier: Earlier,
-    /// What a recording contains besides its events; `None` for a source that is no recording.
+    /// What a recording contains besides its events; `None` for a source that is not a recording.
     pub recording: Option<Recording>,
     /// Whether it is a program that is started for this.
     pub program: bool,
@@ -125,7 +125,7 @@ pub struct SourceSetup {
 }
 
 impl SourceSetup {
-    /// Gives it a name that the person chose, wherever its frames are.
+    /// Sets a name that the person chose, which applies wherever its frames are.
     #[must_use]
     pub fn called(self, name: String) -> Self {
         Self {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::conversations::Conversation;
 
-/// The second step counts only this long after the first: a key that bounces or is held down is no decision.
+/// The second step counts only this long after the first: a key that bounces or is held down is not a decision.
 const APART: Duration = Duration::from_millis(150);
 
 /// How long the second step counts; a later one is a first step again.
@@ -17,12 +17,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Stopping(Option<(Conversation, Duration)>);
 
 impl Stopping {
-    /// Makes a step by a key; returns whether it is the second one.
+    /// Registers a step made by a key; returns whether it is the second one.
     pub(super) fn key(&mut self, whose: &Conversation, at: Duration) -> bool {
         self.step(whose, at, APART)
     }
 
-    /// Makes a step by a line, which can't bounce.
+    /// Registers a step made by a line, which can't bounce; returns whether it is the second one.
     pub(super) fn line(&mut self, whose: &Conversation, at: Duration) -> bool {
         self.step(whose, at, Duration::ZERO)
     }

@@ -215,7 +215,8 @@ impl Stage {
         stage
     }
 
-    /// Feeds a fact, and what a face immediately makes of it: it writes the lines, or a frame with the question.
+    /// Feeds a fact, and then what a face reports in response: that the lines, or a frame with the question, were
+    /// written.
     fn input(&mut self, input: Input) {
         let at = self.now.monotonic;
         let mut facts = VecDeque::from([input]);
@@ -407,7 +408,7 @@ impl Stage {
             .and_then(|(_, body)| body["decision"].as_str())
     }
 
-    /// Lets the engine finish everything, as long as there is something to say.
+    /// Has the engine finish one utterance after another, until there is nothing left to say.
     fn speak_all(&mut self) {
         let mut at = 0;
         while at < self.spoken.len() {

@@ -118,7 +118,7 @@ impl Log {
         self.steps += 1;
     }
 
-    /// Keeps a step of another protocol's own machine.
+    /// Records a step of another protocol's own machine.
     fn stepped(&mut self, line: u64, stepped: &Stepped, now: Now) {
         self.line = line;
         let key = SessionKey {

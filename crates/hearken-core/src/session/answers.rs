@@ -183,7 +183,7 @@ impl Sessions {
         }
     }
 
-    /// Notes that an answer taken for delivered is in doubt.
+    /// Notes that it is in doubt whether an answer that counted as delivered arrived.
     pub(super) fn doubt(&mut self, id: PromptId, now: Now) -> bool {
         self.plain_step(id, QuestionEvent::Doubted, now)
     }

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 
 use crate::protocol::{AgentId, EventId, Now, ReplyToken};
 
-/// The number of event ids that a link remembers at least to drop duplicates, and half of what it remembers at most: a
-/// server that replays its last 1000 events at every connect is covered several times over.
+/// How many of the latest event ids a link remembers at least, in order to drop duplicates; at times it remembers up to
+/// twice as many. A server that replays its last 1000 events at every connect is covered several times over.
 const MOST_EVENT_IDS: usize = 8192;
 
 /// The most view-only questions that wait to be raised: each comes in an event that waits for its turn, and there are

@@ -262,7 +262,7 @@ state_machine! {
         FateUnknown = "fate unknown",
         /// The answer is not retried automatically, or it is withdrawn.
         GivenUp = "given up",
-        /// An answer taken for delivered is in doubt: the connection it was written to is lost, or the agent asks
+        /// An answer that counted as delivered is in doubt: the connection it was written to is lost, or the agent asks
         /// again.
         Doubted = "doubted",
         /// Our own count of its time ends.

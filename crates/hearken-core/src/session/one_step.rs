@@ -9,7 +9,7 @@ use super::question::Question;
 use super::sessions::Sessions;
 
 impl Sessions {
-    /// Lets a confirmation be accepted in one step if it would take two only because of what is not stated.
+    /// Allows a confirmation to be accepted in one step if it would take two only because of what is not stated.
     pub fn ease(&mut self, id: PromptId) {
         self.prompts.change(id, |prompt| prompt.eased = true);
     }

@@ -93,7 +93,7 @@ impl Sessions {
         }
     }
 
-    /// Makes questions answerable whose session was in a server's replay, if nothing in the replay decided them.
+    /// Makes those questions answerable that a server's replay showed again, if nothing in the replay decided them.
     pub(super) fn revive_shown_again(&mut self, now: Now, changes: &mut Vec<Change>) {
         if self.shown_again.is_empty() {
             return;
@@ -187,8 +187,8 @@ impl Sessions {
         }
     }
 
-    /// Handles that the agent left `awaiting_input`: the question that blocked it is decided. If several are open, only
-    /// an answered one can be identified; otherwise each is only perhaps decided.
+    /// Handles the agent leaving `awaiting_input`: the question that blocked it is decided. If several are open,
+    /// only an answered one can be identified; otherwise each is only perhaps decided.
     pub(super) fn left_awaiting(&mut self, context: &mut Context, event: &StateChanged) {
         let open: Vec<&Prompt> = self.prompts.open_of(context.key).collect();
         let how = Closing::StateLeft {

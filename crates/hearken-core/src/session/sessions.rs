@@ -61,7 +61,7 @@ pub struct Sessions {
     pub(super) settled: Option<u64>,
     pub(super) closed: VecDeque<PromptId>,
     pub(super) closed_bytes: usize,
-    /// Questions of a lost link whose session appeared in the replay on the new connection.
+    /// Questions of a lost link that the replay on the new connection has shown again.
     pub(super) shown_again: Vec<PromptId>,
     pub(super) next_prompt: u64,
     pub(super) told: BTreeSet<(SessionKey, AnomalyKind)>,

@@ -1,7 +1,7 @@
 //! Things that wait: questions that are not raised yet, events that came before their turn, calls without a question.
 //!
-//! Responsibilities: storing them, and for how long. Not here: why they wait and what releases them (`unraised`, `order`,
-//! `consent`).
+//! Responsibilities: storing them, and for how long. Not here: why they wait and what releases them (`unraised`,
+//! `order`, `consent`).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,8 +14,8 @@ use super::key::SessionKey;
 pub(super) const WINDOW: usize = 8;
 /// How long an event waits for the one before it: shorter than a person notices between sentences.
 pub(super) const PATIENCE: Duration = Duration::from_millis(250);
-/// The most events that are held over all sessions, so that no producer can fill the memory with events that have no
-/// turn.
+/// The most events that are held over all sessions, so that no producer can fill the memory with events whose turn
+/// never comes.
 const MOST_HELD: usize = 64;
 
 /// How long an irreversible call may run before the person hears that no question was asked: producers that invoke

@@ -26,7 +26,7 @@ const MOST_BYTES: u64 = 4096;
 /// How often, and with which pause, to try the lock: a hook that checks it holds it for a moment.
 const TRIES: (u32, Duration) = (20, Duration::from_millis(25));
 
-/// Why the address can't be taken.
+/// Why the address can't be claimed.
 #[derive(Debug, thiserror::Error)]
 pub enum NoDoor {
     /// Another hearken has it.
@@ -67,7 +67,7 @@ pub struct DoorAddress {
 }
 
 impl Door {
-    /// Takes the address in a folder, which is created if it is missing.
+    /// Claims the address in a folder, which is created if it is missing.
     ///
     /// # Errors
     /// If another hearken has it, or the folder can't be used.

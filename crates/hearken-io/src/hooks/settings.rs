@@ -138,7 +138,7 @@ impl Change {
         &self.path
     }
 
-    /// Makes the change: at every moment the file has either the old or the new content, never part of one.
+    /// Applies the change: at every moment the file has either the old or the new content, never part of one.
     ///
     /// # Errors
     /// If the file may not be written, has other hard links, or another program changes it at the same moment; then the

@@ -257,7 +257,7 @@ impl Notes {
     /// Returns the next complete note.
     ///
     /// # Errors
-    /// If the bytes are no note.
+    /// If the bytes are not a note.
     pub fn next_note(&mut self) -> Result<Option<Note>, Strange> {
         self.0.next(Note::read)
     }
@@ -276,7 +276,7 @@ impl Wishes {
     /// Returns the next complete wish.
     ///
     /// # Errors
-    /// If the bytes are no wish.
+    /// If the bytes are not a wish.
     pub fn next_wish(&mut self) -> Result<Option<Wish>, Strange> {
         self.0.next(Wish::read)
     }

@@ -121,7 +121,7 @@ impl Order {
     fn refuse(self) -> Refused {
         match self {
             Self::Send { done, .. } => {
-                // The sender may have stopped waiting, which is no error.
+                // The sender may have stopped waiting, which is not an error.
                 let _ = done.send(Err(Undelivered::Kept(Fault::Closed)));
                 Refused::Send
             }

@@ -314,7 +314,7 @@ impl Server {
             }
             let response = request.send().await.map_err(|error| fault_of(&error))?;
             let location = location_of(&response);
-            // 307 and 308 preserve the method and body; other redirects are no answer to a message.
+            // 307 and 308 preserve the method and body; other redirects are not an answer to a message.
             if let (307 | 308, Some(next)) = (response.status().as_u16(), &location) {
                 let next = url
                     .join(next)

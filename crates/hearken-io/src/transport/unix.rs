@@ -179,7 +179,7 @@ impl UnixDial {
     }
 }
 
-/// The current knowledge about the other side's framing.
+/// What is currently known about the other side's framing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Talk {
     /// Neither side has sent anything.

@@ -114,7 +114,7 @@ impl CommandVoice {
         self.program.engine()
     }
 
-    /// Makes the program say nothing, to learn whether it can produce sound.
+    /// Speaks a blank text, to learn whether the program can produce sound.
     pub(super) async fn works(&mut self) -> bool {
         let id = UtteranceId(u64::MAX);
         self.start(Utterance {

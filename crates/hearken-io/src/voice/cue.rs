@@ -3,7 +3,7 @@
 //! Responsibilities: playing a cue to its end before the words begin, speaking words instead if it can't be played,
 //! silence at a stop. Not here: which announcement has a cue (`announce`), the sounds themselves (`tone`).
 //!
-//! A mental model. A cue is a few tenths of a second of sound that is generated here and passed to a player, so no
+//! Mental model: a cue is a few tenths of a second of sound that is generated here and passed to a player, so no
 //! agent's text can produce one, whatever the engine. The words wait for its end: spoken over it, their first syllable
 //! would be lost. The tick of a working agent is the sound alone; its word is spoken only if it can't be played. A
 //! player that fails [`FAILURES`] times in a row is given up, with one report.

@@ -3,7 +3,7 @@
 //! Responsibilities: the greeting, one message at a time, stopping, matching events to messages, time limits, what an
 //! error code means. Not here: the wording on the wire (`ssip`), connecting and reconnecting (`speech_dispatcher`).
 //!
-//! A mental model. SSIP is synchronous: a command, then its reply, then the next command. Events arrive at any time
+//! Mental model: SSIP is synchronous: a command, then its reply, then the next command. Events arrive at any time
 //! between replies, and the event that a message has begun may arrive before the reply that numbers the message. So
 //! three things are kept apart:
 //!

@@ -1,7 +1,7 @@
 //! A program that speaks: its command line for an utterance.
 //!
-//! Responsibilities: putting the text into an argument or the standard input, and the knowledge
-//! about espeak-ng. Not here: running it (`command`).
+//! Responsibilities: putting the text into an argument or the standard input, and what is known about espeak-ng. Not
+//! here: running it (`command`).
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -26,7 +26,7 @@ pub(super) struct Program {
     own_pitch: i32,
 }
 
-/// The knowledge about a program beyond its command line.
+/// What is known about a program beyond its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// None; only its exit status counts. Environment variables tell it how the words should sound.
@@ -264,7 +264,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// Puts the text into an argument; a text at the start of an argument can't become an option.
+/// Inserts the text into an argument; a text at the start of an argument can't become an option.
 fn place(argument: &str, text: &str) -> String {
     let placed = argument.replace(PLACE, text);
     if argument.starts_with(PLACE) && placed.starts_with('-') {

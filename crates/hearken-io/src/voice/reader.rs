@@ -137,7 +137,7 @@ pub struct Signs {
 }
 
 impl Signs {
-    /// Asks the system, and determines this machine's places.
+    /// Queries the system, and determines this machine's places.
     pub fn from_env() -> Self {
         Self {
             marks: readers::marks(),

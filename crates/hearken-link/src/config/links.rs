@@ -12,7 +12,7 @@ use super::Takes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
-    /// Whichever its first messages are of
+    /// The one that its first messages belong to
     #[default]
     Auto,
     /// The Agent Accessibility Event Protocol
@@ -29,7 +29,7 @@ pub enum Dialect {
     Codex,
     /// Claude Code, heard by its hooks
     Claude,
-    /// AG-UI, which is asked for one run after the other
+    /// AG-UI, which is asked for one run after another
     Agui,
     /// A2A, attached to an agent on a server
     A2a,

@@ -66,7 +66,7 @@ pub enum NotificationChoice {
 pub enum TimesChoice {
     /// With every announcement, to the second.
     Always,
-    /// Where the minute is another than that of the one before.
+    /// When the minute differs from that of the one before.
     #[default]
     Minute,
     /// Never; the JSON face and recordings have it.

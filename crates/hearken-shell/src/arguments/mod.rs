@@ -492,7 +492,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Takes the words of a command that ends at `;`, or at `+` after `{}`.
+/// Removes and returns the words of a command that ends at `;`, or at `+` after `{}`.
 fn up_to_end(words: &mut VecDeque<Value>) -> Vec<Value> {
     let mut command: Vec<Value> = Vec::new();
     while let Some(word) = words.pop_front() {

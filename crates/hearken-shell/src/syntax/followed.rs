@@ -2,8 +2,9 @@
 //!
 //! Responsibilities: finding them by their syntax. Not here: what the rest of a command does (`walk`).
 //!
-//! The reader and bash agree on plain commands. Where bash evaluates text once more, keeps state from one command to another,
-//! or reads a word in an unusual way, a command that looks harmless can run anything, so none of that is ever cleared.
+//! The reader and bash agree on plain commands. Where bash evaluates text once more, keeps state from one command to
+//! another, or reads a word in an unusual way, a command that looks harmless can run anything, so none of that is ever
+//! cleared.
 
 use tree_sitter::Node;
 

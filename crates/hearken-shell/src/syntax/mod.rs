@@ -126,8 +126,8 @@ pub(crate) struct Redirect {
 
 /// Returns a text in which each byte outside ASCII is a full stop: a word character that begins nothing.
 ///
-/// The grammar's scanner looks up characters in C tables that end at 255, and reads beyond them. No sign of the shell is
-/// outside ASCII, so the tree is the same, and every place in it is one in the text itself.
+/// The grammar's scanner looks up characters in C tables that end at 255, and reads beyond them. No sign of the shell
+/// is outside ASCII, so the tree is the same, and every place in it is one in the text itself.
 fn masked(text: &str) -> String {
     let mask = |byte: u8| {
         if byte.is_ascii() {

@@ -1,7 +1,7 @@
 //! What hearken itself finds out about an action, in words of its own.
 //!
-//! Responsibilities: the folder in which an agent works, what is found of a question on that basis, and the sentences.
-//! Not here: the rules (`findings`), what follows from a finding (`app`).
+//! Responsibilities: the folder in which an agent works, what is found out about a question on that basis, and the
+//! sentences. Not here: the rules (`findings`), what follows from a finding (`app`).
 
 use std::collections::BTreeMap;
 
@@ -78,8 +78,8 @@ impl Announcer {
         }
     }
 
-    /// Returns what is found of a question. That it runs the project's own code, and what is unknown, is included
-    /// only in full or if one step is wanted.
+    /// Returns what is found out about a question. What is unknown, and the fact that it runs the project's own code,
+    /// are included only in full or if one step is wanted.
     pub(super) fn found(&self, prompt: &Prompt, in_full: bool) -> Vec<Segment> {
         let mut words = Vec::new();
         let Some(found) = self.found_of(prompt) else {

@@ -142,9 +142,9 @@ impl Namesakes {
         }
     }
 
-    /// Returns whether others exist from whom an agent whose name looks like this, or its run `source_settings`, must be told
-    /// apart: sessions of other agents whose names look the same and, if `source_settings` overlapped other runs, those runs of
-    /// the same agent that overlapped others.
+    /// Returns whether others exist from whom an agent whose name looks like this, or its run `own`, must be told
+    /// apart: sessions of other agents whose names look the same and, if `own` overlapped other runs, those runs of the
+    /// same agent that overlapped others.
     pub(super) fn are_others(
         &self,
         key: &SessionKey,

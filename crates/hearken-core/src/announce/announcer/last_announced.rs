@@ -1,7 +1,7 @@
 //! What is remembered of each session between its announcements: its display name, and what was announced last.
 //!
-//! Responsibilities: storing this, and when to forget a name. Not here: finding a name (`agent_names`), what is left out
-//! because of earlier announcements (`redundancy`).
+//! Responsibilities: storing this, and when to forget a name. Not here: finding a name (`agent_names`), what is left
+//! out because of earlier announcements (`redundancy`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,7 +70,7 @@ impl Last {
     }
 
     /// Returns the name of a session that is told apart by `apart`: the previous name if that was told apart in the
-    /// same way, or else what `command_findings` returns.
+    /// same way, or else the one that `found` returns.
     pub(super) fn name_apart(
         &mut self,
         naming: u64,

@@ -280,7 +280,7 @@ impl Outputs {
         self.due.first().map(|(due, _)| *due)
     }
 
-    /// Takes an output that must be checked; it is not checked again before more of its text arrives.
+    /// Returns an output that must be checked now; it is not returned again before more of its text arrives.
     pub(super) fn take_due(&mut self, now: Duration) -> Option<usize> {
         while self.is_due(now) {
             let (_, place) = self.due.pop_first()?;

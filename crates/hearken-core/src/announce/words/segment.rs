@@ -146,7 +146,7 @@ impl Segment {
         }
     }
 
-    /// Puts it on rows of its own: it is shown exactly as written.
+    /// Marks it to be shown on rows of its own, exactly as written.
     #[must_use]
     pub fn on_rows(self) -> Self {
         Self {

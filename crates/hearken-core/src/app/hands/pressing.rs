@@ -1,10 +1,10 @@
 //! Keyboard input: filtered, separated from scanning, and turned into commands.
 //!
 //! # Mental model
-//! All input is a sign of active hands. It restarts the wait before an answer, and input that is no valid key at this
-//! moment ends a second step that was begun: the person is busy with something else. A key that is only held, released,
-//! touched or meant for scanning ends none; otherwise people who need those settings could never confirm. Everything is
-//! judged by the time at which it was read.
+//! All input is a sign of active hands. It restarts the wait before an answer, and input that is not a valid key at
+//! this moment ends a second step that was begun: the person is busy with something else. A key that is only held,
+//! released, touched or meant for scanning ends none; otherwise people who need those settings could never confirm.
+//! Everything is judged by the time at which it was read.
 
 use std::time::Duration;
 

@@ -77,7 +77,7 @@ impl App {
         focus.next_step(auto, self.scan_items().len())
     }
 
-    /// Makes an automatic step.
+    /// Performs an automatic step.
     pub(in crate::app) fn scan_on(&mut self, now: Now) {
         if let Some(focus) = self.scan_focus() {
             self.scan_step(focus.by_itself() + 1, now);

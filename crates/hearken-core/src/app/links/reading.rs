@@ -186,7 +186,7 @@ impl App {
         }
     }
 
-    /// Announces how many messages are no events so far, each time that number has grown tenfold.
+    /// Announces how many messages so far were not events, each time that number has grown tenfold.
     pub(super) fn tell_more_unread(&mut self, id: LinkId, reason: String, now: Now) {
         let Some(view) = self.links.get(id) else {
             return;

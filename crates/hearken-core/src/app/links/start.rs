@@ -19,9 +19,9 @@ const SLOW_TO_SEND: Duration = Duration::from_secs(10);
 pub(super) enum Waiting {
     /// No attempt was made yet.
     Unbegun,
-    /// It is to connect; announced if it has not by then.
+    /// It should connect; announced if it has not by then.
     ToConnect { until: Duration },
-    /// It is to connect, and the person knows that it has not yet.
+    /// It should connect, and the person knows that it has not yet.
     Known,
     /// It is connected; announced if nothing has come by then.
     ToSend { until: Duration },

@@ -112,8 +112,8 @@ impl LinkPhase {
         }
     }
 
-    /// Makes a step in the table; `attempt` matters only while connecting. An event out of turn changes nothing here;
-    /// its content is handled all the same.
+    /// Takes a step according to the table; `attempt` matters only while connecting. An event out of turn changes
+    /// nothing here; its content is handled all the same.
     pub(super) fn step(&mut self, event: StreamEvent, attempt: u32) {
         if let Ok(to) = self.stream().transition(event) {
             *self = match to {
@@ -127,7 +127,7 @@ impl LinkPhase {
         }
     }
 
-    /// Makes the steps for data that arrived.
+    /// Takes the steps for data that arrived.
     pub(super) fn receive(&mut self) {
         self.step(StreamEvent::StartStreaming, 0);
         self.step(StreamEvent::DataReceived, 0);

@@ -1,4 +1,4 @@
-//! One source as the person sees it: whether it is up, what it was heard to send, what was announced of it.
+//! One source as the person sees it: whether it is up, what it was heard to send, what was announced about it.
 //!
 //! Responsibilities: each turn of its life, and which announcement it calls for. Not here: the words (`news`), how to
 //! speak with it (its dialect).
@@ -33,7 +33,7 @@ pub struct LinkView {
     pub phase: LinkPhase,
     /// Whether answers can be sent to it.
     pub answerable: bool,
-    /// What a recording contains besides its events; `None` for a source that is no recording.
+    /// What a recording contains besides its events; `None` for a source that is not a recording.
     pub recording: Option<Recording>,
     /// How many messages came.
     pub frames: u64,
@@ -210,7 +210,7 @@ impl LinkView {
         self.dialect.deadline().filter(|_| !self.is_over())
     }
 
-    /// Gives it another dialect.
+    /// Replaces its dialect.
     #[cfg(test)]
     pub(in crate::app) fn speak(&mut self, dialect: Box<dyn Dialect>) {
         self.dialect = dialect;

@@ -79,7 +79,7 @@ impl App {
         }));
     }
 
-    /// Takes back the notifications of questions that no longer want an answer.
+    /// Withdraws the notifications for questions that no longer need an answer.
     pub(in crate::app) fn withdraw_notices(&mut self) {
         let (sessions, rules) = (&self.sessions, &self.questions.rules);
         let seen = !self.questions.calls.is_elsewhere();
@@ -116,7 +116,7 @@ impl App {
         }));
     }
 
-    /// Keeps the terminal's title up to date.
+    /// Updates the terminal's title if the number of open questions has changed.
     pub(in crate::app) fn refresh_title(&mut self) {
         if !self.config.screen.title {
             return;

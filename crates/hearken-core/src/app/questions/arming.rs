@@ -1,4 +1,4 @@
-//! When the shown question may be answered: what of it the person could see or hear, and when.
+//! When the shown question may be answered: how much of it the person could see or hear, and when.
 //!
 //! # Mental model
 //! A person can't answer a question that they can't know of. A question is in sight once the write that brought it has

@@ -101,8 +101,8 @@ impl App {
         self.questions.right = Some((self.asked(), self.questions.shown_id()));
     }
 
-    /// Makes a question the shown one. After another one it is asked again, so that the person does not answer it in
-    /// the belief that it is still the previous one.
+    /// Sets the shown question. With `ask_again`, because it follows another one, it is asked again, so that the person
+    /// does not answer it in the belief that it is still the previous one.
     pub(in crate::app) fn show(&mut self, prompt: Option<PromptId>, ask_again: bool, now: Now) {
         self.doing.leave_question();
         self.questions.show(prompt, now.monotonic);

@@ -118,7 +118,7 @@ impl App {
         self.say_choice(&prompt, &labels, now);
     }
 
-    /// Announces the choice in focus; it is no news and does not enter the history.
+    /// Announces the choice in focus; it is not news and does not enter the history.
     fn say_choice(&mut self, prompt: &Prompt, labels: &[String], now: Now) {
         let Some(at) = self.choice_in_focus() else {
             self.respond("choice.open", &[], now);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::session::PromptId;
 
-/// What reached the person of the open questions.
+/// How much of the open questions has reached the person.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Received {
     /// The questions whose action was heard, or that the person chose not to hear.

@@ -1,5 +1,5 @@
-//! The questions of agents as the person meets them: which one is shown, what of it has reached them, when it may be
-//! answered, and what happens to the answer.
+//! The questions of agents as the person meets them: which one is shown, how much of it has reached them, when it may
+//! be answered, and what happens to the answer.
 //!
 //! The folder: `shown`, `known`, `arming` (what is before the person, and whether that is enough), `rules`, `under_way`
 //! and `calls` hold the state; `asking`, `sight`, `gate`, `answering`, `clarifying`, `choosing`, `confirming`,
@@ -79,12 +79,12 @@ impl Questions {
         self.shown.as_ref().map(|shown| shown.prompt)
     }
 
-    /// Makes a question the shown one, or none.
+    /// Sets the shown question, if any.
     fn show(&mut self, prompt: Option<PromptId>, now: Duration) {
         self.shown = prompt.map(|prompt| Shown::new(prompt, now));
     }
 
-    /// Goes to the next page of a question, if it is the shown one.
+    /// Turns to the next page of a question, if it is the shown one.
     pub(super) fn turn_page(&mut self, prompt: PromptId) {
         if let Some(shown) = self.shown.as_mut().filter(|it| it.prompt == prompt) {
             shown.page += 1;

@@ -99,7 +99,7 @@ pub(super) fn is_fit(
 }
 
 impl App {
-    /// Lets a question be accepted in one step if the person wants that, and all of it was read without finding a
+    /// Allows a question to be accepted in one step if the person wants that, and all of it was read without finding a
     /// problem.
     pub(in crate::app) fn ease(&mut self, id: PromptId) {
         let prompt = self.sessions.prompt(id);

@@ -374,10 +374,11 @@ impl App {
         }
     }
 
-    /// Takes back an answer that waits for its next attempt, if the person now says the opposite: `n` takes back
+    /// Withdraws an answer that waits for its next attempt, if the person now says the opposite: `n` withdraws
     /// everything but a rejection, `y` a rejection. This sends nothing; the question is asked again.
     ///
-    /// Without a number it is the only such answer, as long as no question is shown that a key could be for.
+    /// Without a number, the only waiting answer is meant; nothing is withdrawn while a question is shown, because the
+    /// key could be for that.
     pub(in crate::app) fn take_back(
         &mut self,
         number: Option<u64>,

@@ -19,7 +19,7 @@ pub enum Showing {
     Blank,
     /// Something other than its words: the help, an answer that covers it, or no question is shown.
     SideQuestion,
-    /// The choices of this question, below its words. They are no page of it.
+    /// The choices of this question, below its words. They are not a page of it.
     Choices(PromptId),
     /// A page of it.
     Page(Drawn),

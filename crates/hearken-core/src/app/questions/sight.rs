@@ -1,4 +1,4 @@
-//! Notes what of a question the person could see or hear, and whether that is all of it.
+//! Notes which parts of a question the person could see or hear, and whether these are all of it.
 //!
 //! How much is enough for an answer is in `arming`.
 

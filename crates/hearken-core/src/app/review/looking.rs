@@ -132,7 +132,7 @@ impl App {
         }
     }
 
-    /// Returns the last announcement; answers to keys do not count, because they are no news.
+    /// Returns the last announcement; answers to keys do not count, because they are not news.
     pub(in crate::app) fn last_told(&self) -> Option<&Arc<Announcement>> {
         self.announcer
             .history()
@@ -141,7 +141,7 @@ impl App {
             .find(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
     }
 
-    /// Goes one step in the history; in the help, one row.
+    /// Moves one step in the history; in the help, one row.
     pub(in crate::app) fn step(&mut self, step: Direction, now: Now) {
         if let Doing::Helping { scroll } = &mut self.doing {
             *scroll = match step {

@@ -32,7 +32,7 @@ impl App {
         some
     }
 
-    /// Goes one part forward or back in what is being read; returns `false` if nothing is.
+    /// Moves one part forward or back in what is being read; returns `false` if nothing is.
     pub(in crate::app) fn read_part(&mut self, on: bool, now: Now) -> bool {
         let shown = self.questions.shown_id();
         let open = match self.reading.of() {

@@ -109,7 +109,7 @@ impl App {
         .language(told.language().map(Arc::from))
     }
 
-    /// Answers a key with something that is no news and does not enter the history.
+    /// Answers a key with something that is not news and does not enter the history.
     fn answer_aside(&mut self, segments: Vec<Segment>, now: Now) {
         let told = self
             .announcer

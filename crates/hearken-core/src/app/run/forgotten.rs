@@ -15,7 +15,8 @@ struct Forgotten {
 }
 
 impl Run {
-    /// Takes the current counts, and returns those that have grown tenfold since they were last announced.
+    /// Returns those of the current counts that have grown tenfold since they were last announced, and records them as
+    /// announced.
     fn forget(&mut self, dropped: Dropped) -> Forgotten {
         let due = |count: u64, told: &mut u64| {
             let due = count > 0 && count >= told.saturating_mul(10).max(1);

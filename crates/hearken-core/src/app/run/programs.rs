@@ -14,7 +14,7 @@ use crate::app::App;
 const READ: usize = 10;
 
 impl App {
-    /// Keeps a line that a program wrote to its standard error; it is not announced by itself.
+    /// Stores a line that a program wrote to its standard error; it is not announced by itself.
     pub(in crate::app) fn remark(&mut self, id: LinkId, line: String) {
         if let Some(view) = self.links.get_mut(id) {
             view.remarks_mut().note(line);

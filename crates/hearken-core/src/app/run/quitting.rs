@@ -144,7 +144,7 @@ impl App {
         }
     }
 
-    /// Leaves words to be read after the full face; in line faces the lines stay anyway.
+    /// Stores words to be read after the full face is gone; in line faces the lines stay anyway.
     pub(in crate::app) fn leave_word(&mut self, words: String) {
         match self.face.manner() {
             Manner::Keys => self.effects.push(Effect::Farewell(words)),

@@ -1,5 +1,5 @@
-//! The fate of an answer, as far as it is known: nothing untrue is announced of one that may have arrived, and no
-//! single key sends another against it.
+//! The fate of an answer, as far as it is known: nothing untrue is announced about one that may have arrived, and no
+//! single key sends another that contradicts it.
 
 use super::*;
 
@@ -172,7 +172,7 @@ fn what_never_left_can_be_taken_back_and_nothing_is_sent_by_that() {
         told.contains("The answer to question 1 is not delivered: nobody answers at that address. It is tried again; n 1 takes it back."),
         "{told}"
     );
-    // Repeating the same answer is no wish to take it back.
+    // Repeating the same answer is not a wish to take it back.
     let told = stage.hears(|stage| stage.type_line("y 1"));
     assert!(told.contains("already answered: accept"), "{told}");
     let told = stage.hears(|stage| stage.type_line("n 1"));

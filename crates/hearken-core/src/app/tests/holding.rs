@@ -1,4 +1,4 @@
-//! Nothing is written while a line is open or the lines are held, and nothing is lost by that.
+//! Nothing is written while a line is open or new lines are held back, and nothing is lost because of that.
 
 use super::*;
 

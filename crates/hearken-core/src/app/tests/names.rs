@@ -1,4 +1,4 @@
-//! Which agent's words they are, if several agents speak.
+//! Whose words are announced, if several agents speak.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a person obviously means is done, and whatever waits for the person announces it.
+//! What a person obviously means is done, and whatever waits for the person says so.
 
 use super::holding::EDITOR;
 use super::*;

@@ -1,4 +1,4 @@
-//! The person's own rules decide what they are about, and nothing else.
+//! The person's own rules decide the questions that they are about, and nothing else.
 
 use super::*;
 use crate::session::Prompt;

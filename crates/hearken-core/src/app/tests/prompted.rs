@@ -89,7 +89,7 @@ impl Stage {
             .collect()
     }
 
-    /// Makes the agent ask for a permission: once, always, or not.
+    /// Has the agent ask for a permission, to be allowed once or rejected.
     pub(super) fn asks(&mut self, id: u64, call: Value) {
         self.asks_on(0, id, call);
     }

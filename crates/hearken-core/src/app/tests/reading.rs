@@ -1,4 +1,4 @@
-//! Messages with several events, or in not quite correct JSON, are read; the rest is counted and announced.
+//! Messages with several events, or in slightly incorrect JSON, are read; the rest is counted and announced.
 
 use super::*;
 
@@ -89,7 +89,7 @@ fn a_frame_of_thousands_of_events_is_read_in_steps_and_nothing_overtakes_it() {
     let read = stage.app.links()[0].frames;
     assert!(read > 0 && read < 200, "{read} in one step");
     assert!(stage.app.deadline() <= Some(stage.now.monotonic), "and on");
-    // A key comes between two steps, and is no step.
+    // A key comes between two steps, and is not a step.
     stage.input(Input::Interrupt);
     // The end of the source does not overtake what came before it.
     stage.link(0, LinkEvent::Ended);

@@ -162,7 +162,7 @@ fn every_single_key_at_every_moment_does_what_is_documented_and_nothing_else() {
             for modifiers in modifiers {
                 for kind in kinds {
                     if kind != KeyEventKind::Press && modifiers != KeyModifiers::NONE {
-                        // A repeat or a release is no press, whatever modifier is held with it.
+                        // A repeat or a release is not a press, whatever modifier is held with it.
                         continue;
                     }
                     // Before the question, on its arrival, and once it is armed.

@@ -1,4 +1,4 @@
-//! What is announced while nothing happens, and what is not while quiet is wanted.
+//! What is announced while nothing happens, and what is left out while the person wants quiet.
 
 use super::*;
 

@@ -249,7 +249,7 @@ fn questions_errors_ends_and_sources_have_their_cues_and_agents_text_has_none() 
     let cues: Vec<Cue> = stage.sounds.iter().filter_map(|sound| sound.cue).collect();
     assert_eq!(cues, [Cue::Question, Cue::Done, Cue::Lost]);
     assert_eq!(cue_of(&stage, "Question 1"), Some(Cue::Question));
-    // A repeated announcement is no news.
+    // A repeated announcement is not news.
     let before = stage.sounds.len();
     stage.press('r');
     stage.speak_all();

@@ -83,7 +83,7 @@ impl App {
         }
     }
 
-    /// Lets the person hear that a silent agent is working.
+    /// Signals to the person that a silent agent is working.
     pub(in crate::app) fn beat(&mut self, now: Now) {
         let settings = self.announcer.settings();
         let wanted = settings.heartbeat && !settings.quiet;

@@ -34,12 +34,12 @@ enum Turned {
     To(Delivery),
     /// The value is already at its limit.
     End,
-    /// The text is no value of this setting.
+    /// The text is not a value of this setting.
     Unknown,
 }
 
 impl App {
-    /// Goes to the next setting, after the last one to the first, and announces it.
+    /// Selects the next setting, or after the last one the first, and announces it.
     pub(in crate::app) fn next_knob(&mut self, now: Now) {
         self.tuning.next_knob();
         self.tune(None, Turn::Say, now);

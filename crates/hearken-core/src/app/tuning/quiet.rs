@@ -123,7 +123,7 @@ impl App {
         }
     }
 
-    /// Lets all speech finish from now on, or be interrupted again.
+    /// Makes all speech finish from now on, or allows interruptions again.
     pub(in crate::app) fn do_not_interrupt(&mut self, now: Now) {
         let polite = !self.queue.is_polite();
         self.queue.set_polite(polite);

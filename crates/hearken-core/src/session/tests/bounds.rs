@@ -1,4 +1,4 @@
-//! What a stranger can make grow, and what survives that.
+//! How much a stranger can make hearken store, and what is kept all the same.
 
 use super::*;
 

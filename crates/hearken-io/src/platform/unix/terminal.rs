@@ -70,7 +70,7 @@ pub fn flush_input() {
 }
 
 /// Watches for the loss of the terminal. Without a hang-up signal nothing else reports it: reads from a lost terminal
-/// look like one without keys.
+/// look as if no key were pressed.
 pub fn watch_for_loss() -> Option<tokio::sync::mpsc::Receiver<()>> {
     let (lost, told) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {

@@ -124,7 +124,7 @@ fn input() -> io::Result<ConsoleMode> {
     Ok(ConsoleMode::from(Handle::current_in_handle()?))
 }
 
-/// Asks the terminal for its cursor position; it can't be asked here.
+/// Always returns `None`: the terminal can't be asked for its cursor position here.
 pub fn replies(_patience: Duration) -> Option<bool> {
     None
 }

@@ -1,7 +1,7 @@
 //! A document instead of a stream: it is read again and again, and the connection exists as long as it can be read.
 //!
-//! Responsibilities: reading it, which of it is news, when the connection is over. Not here: the request (`server`),
-//! trying again (`super`).
+//! Responsibilities: reading it, whether it contains news, when the connection is over. Not here: the request
+//! (`server`), trying again (`super`).
 
 use std::time::Duration;
 

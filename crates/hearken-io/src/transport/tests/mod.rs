@@ -129,7 +129,7 @@ impl Exchange {
         self.head.lines().next().unwrap()
     }
 
-    /// Writes bytes; a client that is gone is no error of the test.
+    /// Writes bytes; a client that is gone is not an error of the test.
     pub(super) async fn write(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
         let _ = soon(self.stream.write_all(bytes.as_ref())).await;
         self

@@ -300,7 +300,7 @@ async fn a_request_may_be_answered_by_a_stream_or_not_and_each_piece_has_its_num
         .write("HTTP/1.1 400 Bad\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
         .await;
     listener.expect(&[answered(8, 400, "{}")]).await;
-    // A broken stream is no complete answer.
+    // A broken stream is not a complete answer.
     listener.handle.call(9, call());
     let mut asked = producer.request().await;
     asked

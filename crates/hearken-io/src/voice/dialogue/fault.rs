@@ -1,12 +1,12 @@
 //! The news of a conversation with speech-dispatcher, including its failures.
 //!
-//! Responsibilities: every way in which the daemon is no voice, with the key of its words. Not here: the words
-//! (`announce`), when they are spoken.
+//! Responsibilities: every reason why the daemon can't be used as a voice, with the key of its words. Not here: the
+//! words (`announce`), when they are spoken.
 
 use crate::announce::{Reason, UtteranceId};
 use crate::voice::ssip::Garbage;
 
-/// The reason why the daemon is no voice (any more).
+/// The reason why the daemon can't be used as a voice (any more).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::voice) enum Fault {
     /// The socket could not be reached.

@@ -61,7 +61,7 @@ pub(in crate::voice) struct ChildProgram {
     pub daemon: Option<PathBuf>,
 }
 
-/// The reason why the child is no voice (any more).
+/// The reason why the child can't be used as a voice (any more).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::voice) enum Fault {
     /// It could not be started.

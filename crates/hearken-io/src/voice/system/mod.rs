@@ -4,7 +4,7 @@
 //! hangs and restarting it with backoff. Not here: the lines between the two (`message`), the child's side (`child`,
 //! `platform`).
 //!
-//! A mental model. The child is this very program with a hidden command. It reads orders from its standard input and
+//! Mental model: the child is this very program with a hidden command. It reads orders from its standard input and
 //! reports on its standard output, one JSON object per line. Every failure of the child, a crash, a hang, an invalid
 //! line, is handled in one way: it is killed with its process group, the current utterance is cut, and a new child is
 //! started after a wait that doubles each time. It ends by itself when its orders end, so that nothing goes on speaking

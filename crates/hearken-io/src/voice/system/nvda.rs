@@ -3,7 +3,7 @@
 //! Responsibilities: words as SSML, speaking one after another, falling silent reliably. Not here: the library
 //! (`platform::nvda`).
 //!
-//! Mental model. The call that speaks words returns when they have been spoken, so a separate thread, the mouth, makes
+//! Mental model: the call that speaks words returns when they have been spoken, so a separate thread, the mouth, makes
 //! it. A stop keeps cancelling until the mouth is free: a single cancel could come just before the words reached NVDA,
 //! and would silence nothing. Rate, volume and voice are NVDA's and are left alone; only hearken's own words are raised
 //! in pitch, as with every voice.

@@ -3,7 +3,7 @@
 //! Responsibilities: finding the number that speech-dispatcher gave the child's connection, and cancelling the words
 //! under that number. Not here: the child (`link`), when it is given up (the module above).
 //!
-//! A mental model. The daemon lets a client's words continue to their end when the client is killed, and accepts a
+//! Mental model: the daemon lets a client's words continue to their end when the client is killed, and accepts a
 //! cancel for any client by its number. It numbers clients consecutively, and tells each its own number: so one
 //! connection is made before the child's engine opens and one after it. If exactly one number lies between theirs, it
 //! is the child's. If there are more, another client connected, and nothing is cancelled: another program's words are
@@ -156,7 +156,7 @@ mod tests {
         (folder, socket, told)
     }
 
-    /// Lets a child connect and die; returns the cancels.
+    /// Has a child connect and die, and returns the cancels that the daemon received.
     async fn died(numbers: [u32; 3]) -> Vec<String> {
         let (_folder, socket, told) = daemon(numbers.to_vec());
         let orphan = Orphan::expected(&socket).await.unwrap();

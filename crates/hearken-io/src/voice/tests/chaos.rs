@@ -166,7 +166,7 @@ impl Chaos {
         chaos
     }
 
-    /// Lets the daemon read and the test listen.
+    /// Passes the conversation's bytes to the daemon, and checks and records its news.
     fn exchange(&mut self) {
         let bytes = self.dialogue.outgoing().to_vec();
         self.dialogue.wrote(bytes.len());

@@ -22,7 +22,7 @@ fn greeting() -> Greeting {
 }
 
 impl Talk {
-    /// Lets a daemon with a voice answer everything up to the text of the first message.
+    /// Feeds the replies of a daemon with a voice, up to the text of the first message.
     fn is_greeted(&mut self) {
         for reply in [
             "208 OK",

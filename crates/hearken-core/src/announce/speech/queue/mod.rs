@@ -271,7 +271,7 @@ impl SpeechQueue {
             || self.lanes.iter().flat_map(Waits::iter).any(waits)
     }
 
-    /// Takes what was heard to its end since the last call.
+    /// Removes and returns what was heard to its end about questions since the last call.
     pub fn take_said(&mut self) -> Vec<About> {
         self.said.drain(..).collect()
     }

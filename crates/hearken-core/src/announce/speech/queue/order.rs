@@ -52,9 +52,9 @@ pub(super) fn alert_rank(kind: Kind) -> u8 {
 }
 
 impl SpeechQueue {
-    /// Takes the next entry of a lane: alerts by rank, failures before successes, all else in order of arrival.
-    /// A session's end waits for the rest of its agent's text: "finished" before the last words would sound
-    /// as if these were already over.
+    /// Removes and returns the next entry of a lane: alerts by rank, failures before successes, all else in order of
+    /// arrival. A session's end waits for the rest of its agent's text: "finished" before the last words would sound as
+    /// if these were already over.
     pub(super) fn take_next(&mut self, lane: Lane) -> Option<Waiting> {
         let waiting = &self.lanes[lane as usize];
         let may_leave = |waiting: &&Waiting| match lane {

@@ -129,7 +129,7 @@ impl Rig {
         self.tick();
     }
 
-    /// Lets everything be spoken to its end.
+    /// Speaks everything to its end.
     fn drain(&mut self) {
         for _ in 0..10_000 {
             if self.playing.is_some() {

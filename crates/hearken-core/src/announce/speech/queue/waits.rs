@@ -1,8 +1,8 @@
 //! The entries that wait in one lane, in order.
 //!
 //! Responsibilities: knowing without a search whether any entry belongs to a session and topic: with many agents,
-//! hundreds wait behind a slow voice, each arrival asks, and nearly always none does. Not here: which entries come
-//! and go (`order`).
+//! hundreds of entries wait behind a slow voice, every arrival looks for related ones, and nearly always there are
+//! none. Not here: which entries come and go (`order`).
 
 use std::collections::VecDeque;
 

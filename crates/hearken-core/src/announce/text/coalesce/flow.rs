@@ -338,7 +338,7 @@ impl Coalescer {
         }
     }
 
-    /// Takes the pieces that nothing holds any more.
+    /// Removes and returns the pieces that nothing holds any more.
     pub(super) fn release(&mut self) -> Vec<Piece> {
         if self.waiting > HELD {
             self.overfull = true;

@@ -369,7 +369,7 @@ impl Inline<'_> {
             token::say(part, angled, self.words, spoken);
             return;
         }
-        // A star before a dot stands for any name; it is no emphasis unless it is closed.
+        // A star before a dot stands for any name; it is not emphasis unless it is closed.
         let glob = part.starts_with("*.") && !part[1..].contains('*');
         let marks = move |c| c == '_' || c == '*' && !glob;
         let opens = move |c| matches!(c, '[' | '{') || c == '<' && angled || marks(c);

@@ -69,7 +69,7 @@ pub(super) fn time(
     Some(fill(&words.moment, &[("date", &date), ("time", &time)]))
 }
 
-/// Returns a moment by its distance; `None` if it has no zone, is far off, or is no moment at all.
+/// Returns a moment by its distance; `None` if it has no zone, is far off, or is not a moment at all.
 fn relative(text: &str, words: &Words, now: Timestamp) -> Option<String> {
     let moment: Timestamp = text.parse().ok()?;
     let seconds = moment.as_second().saturating_sub(now.as_second());

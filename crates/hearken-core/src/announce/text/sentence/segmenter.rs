@@ -230,7 +230,7 @@ impl Segmenter {
         Context::Prose
     }
 
-    /// Takes the first `length` bytes of the pending text as a sentence.
+    /// Removes the first `length` bytes of the pending text, and returns them as a sentence.
     pub(super) fn take(&mut self, length: usize, end: End) -> Sentence {
         let context = std::mem::take(&mut self.context);
         let begins = match (&context, self.whole_line) {

@@ -1,4 +1,4 @@
-//! Falling back to another way: which one, when, and what is announced of it.
+//! Falling back to another way: which one, when, and what is announced about it.
 
 use super::*;
 use crate::link::{Cause, NoTls, NoWebSocket, Reason, Way};
