@@ -24,7 +24,7 @@ use crate::announce::{Arg, Phrases, Reason};
 use crate::app::{EveryLanguage, Exit};
 use crate::cli::Speaking;
 use crate::demo::{self, DemoEvent, Entrance, Host, Running};
-use crate::dialect::{AgentListener, Decided, Out, Words};
+use crate::dialect::{AgentListener, Cx, Decided, Out, Words};
 use crate::platform::processes::leave_terminal;
 use crate::platform::sockets;
 use crate::protocol::{Now, Reply};
@@ -278,27 +278,28 @@ impl Listener {
     /// Handles a message from the copier.
     fn note(&mut self, note: &Note) -> Vec<Wish> {
         let (now, mut out) = (self.now(), Vec::new());
+        let cx = &mut Cx::new(now, &mut out);
         let text = String::from_utf8_lossy;
         let along = &mut self.along;
         match note {
-            Note::Line(Side::Editor, line) => along.editor(&text(line), now, &mut out),
-            Note::Line(Side::Agent, line) => along.agent(&text(line), now, &mut out),
-            Note::Asked { ticket, line } => along.asked(*ticket, &text(line), now, &mut out),
-            Note::Answered { ticket, line } => along.answered(*ticket, &text(line), now, &mut out),
+            Note::Line(Side::Editor, line) => along.editor(&text(line), cx),
+            Note::Line(Side::Agent, line) => along.agent(&text(line), cx),
+            Note::Asked { ticket, line } => along.asked(*ticket, &text(line), cx),
+            Note::Answered { ticket, line } => along.answered(*ticket, &text(line), cx),
             Note::Left(ticket) | Note::TakenBack(ticket) => {
-                along.left(*ticket, None, now, &mut out);
+                along.left(*ticket, None, cx);
             }
-            Note::Withheld(_, chose) => along.withheld(*chose, now, &mut out),
+            Note::Withheld(_, chose) => along.withheld(*chose, cx),
             Note::Became(request, verdict) => {
                 let how = match verdict {
                     Verdict::Decides => Decided::Here,
                     Verdict::TooLate => Decided::There,
                     Verdict::Full | Verdict::Unwritable => Decided::NotNow,
                 };
-                along.became(*request, how, now, &mut out);
+                along.became(*request, how, cx);
             }
-            Note::Missed { editor, agent } => along.missed(*editor, *agent, now, &mut out),
-            Note::Standing { last, open } => along.standing(*last, open, now, &mut out),
+            Note::Missed { editor, agent } => along.missed(*editor, *agent, cx),
+            Note::Standing { last, open } => along.standing(*last, open, cx),
         }
         self.carry_out(out)
     }
@@ -306,13 +307,14 @@ impl Listener {
     fn reply(&mut self, reply: &Reply) -> Vec<Wish> {
         self.requests += 1;
         let (now, mut out) = (self.now(), Vec::new());
-        self.along.reply(self.requests, reply, now, &mut out);
+        self.along
+            .reply(self.requests, reply, &mut Cx::new(now, &mut out));
         self.carry_out(out)
     }
 
     fn tick(&mut self) -> Vec<Wish> {
         let (now, mut out) = (self.now(), Vec::new());
-        self.along.tick(now, &mut out);
+        self.along.tick(&mut Cx::new(now, &mut out));
         self.carry_out(out)
     }
 
@@ -364,7 +366,7 @@ impl Listener {
     /// Announces the end, and lets pending speech finish.
     async fn end(mut self) {
         let (now, mut out) = (self.now(), Vec::new());
-        self.along.gone(now, &mut out);
+        self.along.gone(&mut Cx::new(now, &mut out));
         self.carry_out(out);
         self.running.stop().await;
         self.speaker.end().await;

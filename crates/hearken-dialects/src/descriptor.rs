@@ -277,7 +277,7 @@ pub fn table() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Out, Wish};
+    use crate::{Cx, Out, Wish};
 
     #[test]
     fn a_source_names_at_most_one_dialect() {
@@ -304,14 +304,17 @@ mod tests {
                 carrier: crate::Carrier::WebSocket,
                 ..Start::unattended()
             });
-            machine.news(&crate::link::LinkEvent::Connected, now, &mut Vec::new());
+            machine.news(
+                &crate::link::LinkEvent::Connected,
+                &mut Cx::new(now, &mut Vec::new()),
+            );
             let wishes = [
                 (row.abilities.prompted, Wish::Prompt("hello".to_owned())),
                 (row.abilities.stopped, Wish::Stop),
             ];
             for (ability, wish) in wishes {
                 let mut out = Vec::new();
-                machine.wish(&wish, now, &mut out);
+                machine.wish(&wish, &mut Cx::new(now, &mut out));
                 let sends = |out: &Out| matches!(out, Out::Send { .. } | Out::Call { .. });
                 if ability == Ability::No {
                     assert!(!out.iter().any(sends), "{:?} {wish:?}", row.dialect);

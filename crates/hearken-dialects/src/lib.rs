@@ -55,7 +55,8 @@ use hearken_link::{config, link};
 
 use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::link::{
-    Address, Call, Fault, Frame, LastWords, LinkEvent, Phrase, Receipt, Stream, Undelivered, Way,
+    Address, Call, Fault, Frame, HttpAnswer, LastWords, LinkEvent, Phrase, Receipt, Request,
+    Stream, Undelivered, Way,
 };
 use crate::protocol::{
     AgentId, DecodeError, Decoded, KeyRing, Machine, Named, Now, Recent, Reply, TransitionError,
@@ -63,17 +64,97 @@ use crate::protocol::{
 };
 pub use crate::protocol::{Texts, bare, recordable};
 
+/// What a dialect is called with: the time, and where its outputs go.
+#[derive(Debug)]
+pub struct Cx<'a> {
+    /// The time.
+    pub now: Now,
+    /// The outputs so far, in order.
+    pub out: &'a mut Vec<Out>,
+}
+
+impl<'a> Cx<'a> {
+    /// Creates the context of a call.
+    pub fn new(now: Now, out: &'a mut Vec<Out>) -> Self {
+        Self { now, out }
+    }
+}
+
 /// The translator between the frames of one link and AAEP.
 ///
 /// It reads no clock and draws no random number: the time is an argument, and ids grow from the seed in its [`Start`].
 /// The same inputs give the same outputs.
 pub trait Dialect: Debug + Send {
-    /// Handles a link event. Nothing in a frame is lost, and nothing is reported twice.
+    /// Handles a link event: one of the methods below is called for it.
     ///
-    /// Every [`LinkEvent`] comes here before it reaches the app. A dialect that answers [`LinkEvent::Failed`] with
+    /// Every [`LinkEvent`] comes here before it reaches the app. A dialect that answers [`Down::Failed`] with
     /// [`Out::ChangeWay`] keeps the link alive, so it has not failed; with [`Out::Close`], it has failed for that
     /// reason.
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>);
+    fn news(&mut self, event: &LinkEvent, cx: &mut Cx<'_>) {
+        match event {
+            LinkEvent::Connecting { .. } => self.on_connecting(cx),
+            LinkEvent::Connected => self.on_up(cx),
+            LinkEvent::Resumed => self.on_resumed(cx),
+            LinkEvent::Frame(frame) => self.on_frame(frame, cx),
+            LinkEvent::Dropped { .. } => self.on_dropped(cx),
+            LinkEvent::StreamEnded => self.on_stream_end(cx),
+            LinkEvent::Replied { request, outcome } => self.on_sent(*request, outcome, cx),
+            LinkEvent::Answered { request, outcome } => self.on_answer(*request, outcome, cx),
+            LinkEvent::Piece { request, text } => self.on_piece(*request, text, cx),
+            LinkEvent::Request { id, request } => self.on_request(*id, request, cx),
+            LinkEvent::Lapsed { id } => self.on_lapsed(*id, cx),
+            LinkEvent::Lost { fault, .. } => self.on_down(Down::Lost(fault), cx),
+            LinkEvent::Failed { fault } => self.on_down(Down::Failed(fault), cx),
+            LinkEvent::Ended => self.on_down(Down::Ended, cx),
+            LinkEvent::Silent { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Strangers { .. }
+            | LinkEvent::Remark { .. } => {}
+        }
+    }
+
+    /// Handles the beginning of an attempt to connect.
+    fn on_connecting(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// Handles a connection that is up.
+    fn on_up(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// Handles a stream that continues where it broke off.
+    fn on_resumed(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// Handles a frame. Nothing in it is lost, and nothing is reported twice.
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>);
+
+    /// Handles frames that could not be read from the link.
+    fn on_dropped(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// Handles the end of the stream that answers a request.
+    fn on_stream_end(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// Handles what became of a frame or message that was sent under this number.
+    fn on_sent(
+        &mut self,
+        _request: u64,
+        _outcome: &Result<Receipt, Undelivered>,
+        _cx: &mut Cx<'_>,
+    ) {
+    }
+
+    /// Handles the answer to a [`Call`].
+    fn on_answer(&mut self, _request: u64, _outcome: &Result<HttpAnswer, Fault>, _cx: &mut Cx<'_>) {
+    }
+
+    /// Handles a piece of an answer that is a stream.
+    fn on_piece(&mut self, _request: u64, _text: &str, _cx: &mut Cx<'_>) {}
+
+    /// Handles an incoming request.
+    fn on_request(&mut self, _id: u64, _request: &Request, _cx: &mut Cx<'_>) {}
+
+    /// Handles an incoming request whose sender no longer waits for an answer.
+    fn on_lapsed(&mut self, _id: u64, _cx: &mut Cx<'_>) {}
+
+    /// Handles the end of a connection.
+    fn on_down(&mut self, _down: Down<'_>, _cx: &mut Cx<'_>) {}
 
     /// Returns whether a frame already is an AAEP event, with nothing else in it for the dialect. That frame then skips
     /// [`Dialect::news`] and need not be copied into an output.
@@ -87,16 +168,18 @@ pub trait Dialect: Debug + Send {
     }
 
     /// Sends an answer from the person. [`Out::Settled`] with this number must follow, now or later, exactly once.
-    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>);
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>);
 
     /// Carries out any other wish of the person to the agent.
-    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>);
+    fn wish(&mut self, _wish: &Wish, _cx: &mut Cx<'_>) {}
 
     /// Handles the passing of time, at [`Dialect::deadline`] or later.
-    fn tick(&mut self, now: Now, out: &mut Vec<Out>);
+    fn tick(&mut self, _cx: &mut Cx<'_>) {}
 
     /// Returns the monotonic time of the next [`Dialect::tick`].
-    fn deadline(&self) -> Option<Duration>;
+    fn deadline(&self) -> Option<Duration> {
+        None
+    }
 
     /// Returns the present state of the connection.
     fn connection(&self) -> Connection;
@@ -107,9 +190,20 @@ pub trait Dialect: Debug + Send {
     }
 }
 
+/// How a connection ended.
+#[derive(Debug, Clone, Copy)]
+pub enum Down<'a> {
+    /// It was lost, and is attempted again.
+    Lost(&'a Fault),
+    /// It failed, and is not attempted again.
+    Failed(&'a Fault),
+    /// The source is at its end.
+    Ended,
+}
+
 /// Feeds one bare text to a dialect, as if it had come in a frame of its own.
-pub fn hear(machine: &mut dyn Dialect, text: &str, now: Now, out: &mut Vec<Out>) {
-    machine.news(&LinkEvent::Frame(Frame::of(text)), now, out);
+pub fn hear(machine: &mut dyn Dialect, text: &str, cx: &mut Cx<'_>) {
+    machine.news(&LinkEvent::Frame(Frame::of(text)), cx);
 }
 
 /// An output of a dialect: what it wants done, or reports.

@@ -22,10 +22,11 @@
 //! - An AAEP producer that waits for the handshake is heard late: [`COURTESY`] is too long.
 //! - A source with a long greeting is never recognised: [`MOST_FRAMES`] or [`MOST_BYTES`] is too low.
 
+use crate::Cx;
 use std::time::Duration;
 
 use crate::link::{Frame, LinkEvent, Way};
-use crate::protocol::{Now, Reply};
+use crate::protocol::Reply;
 
 use super::aaep::Aaep;
 use super::descriptor::{DIALECTS, Descriptor};
@@ -130,29 +131,23 @@ impl Undecided {
         }
     }
 
-    fn frame(&mut self, frame: &Frame, now: Now, out: &mut Vec<Out>) {
+    fn first_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
         let Some(open) = &mut self.open else {
-            return self
-                .machine
-                .news(&LinkEvent::Frame(frame.clone()), now, out);
+            return self.machine.news(&LinkEvent::Frame(frame.clone()), cx);
         };
         if let Some(row) = recognise(&frame.text) {
-            self.decide(row, now, out);
-            return self
-                .machine
-                .news(&LinkEvent::Frame(frame.clone()), now, out);
+            self.decide(row, cx);
+            return self.machine.news(&LinkEvent::Frame(frame.clone()), cx);
         }
         if open.meeting.reads_a_document() {
             // Some servers answer every path with some JSON.
-            return self.stay(now, out);
+            return self.stay(cx);
         }
         open.bytes += frame.text.len();
         if open.kept.len() >= MOST_FRAMES || open.bytes > MOST_BYTES {
             // No dialect is recognised: AAEP's machine reports what it looks like.
-            self.stay(now, out);
-            return self
-                .machine
-                .news(&LinkEvent::Frame(frame.clone()), now, out);
+            self.stay(cx);
+            return self.machine.news(&LinkEvent::Frame(frame.clone()), cx);
         }
         open.kept.push(frame.clone());
         let text = first_text(&frame.text);
@@ -160,20 +155,20 @@ impl Undecided {
             .iter()
             .any(|row| (row.recognise)(text) == Sign::Perhaps);
         if perhaps {
-            open.until.get_or_insert(now.monotonic + PATIENCE);
+            open.until.get_or_insert(cx.now.monotonic + PATIENCE);
         } else {
-            self.judge_kept(now, out);
+            self.judge_kept(cx);
         }
     }
 
     /// Passes an event on to the machine and checks its outputs: if AAEP has no way to the source left, the exact
     /// address that the person gave is tried.
-    fn pass_on(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+    fn pass_on(&mut self, event: &LinkEvent, cx: &mut Cx<'_>) {
         let Some(open) = &mut self.open else {
-            return self.machine.news(event, now, out);
+            return self.machine.news(event, cx);
         };
         let mut wishes = Vec::new();
-        self.machine.news(event, now, &mut wishes);
+        self.machine.news(event, &mut Cx::new(cx.now, &mut wishes));
         open.meeting.take_note(&wishes);
         if let Some(because) = open.meeting.over(&open.start, event, &wishes) {
             wishes.retain(|wish| !matches!(wish, Out::Close(_)));
@@ -186,45 +181,44 @@ impl Undecided {
                 ..open.start.clone()
             }));
         }
-        out.extend(wishes);
+        cx.out.extend(wishes);
     }
 
     /// Reports the connection to AAEP's machine, so that it may now speak.
-    fn speak(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn speak(&mut self, cx: &mut Cx<'_>) {
         let waited = self.open.as_mut().and_then(|open| open.courtesy.take());
         if waited.is_some() {
-            self.machine.news(&LinkEvent::Connected, now, out);
+            self.machine.news(&LinkEvent::Connected, cx);
         }
     }
 
     /// Has AAEP's machine judge the frames that waited.
-    fn judge_kept(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn judge_kept(&mut self, cx: &mut Cx<'_>) {
         let Some(open) = &mut self.open else {
             return;
         };
         open.until = None;
         for frame in open.kept.iter().skip(open.judged) {
-            self.machine
-                .news(&LinkEvent::Frame(frame.clone()), now, out);
+            self.machine.news(&LinkEvent::Frame(frame.clone()), cx);
         }
         open.judged = open.kept.len();
     }
 
     /// Settles on AAEP's machine, and has it judge the kept frames.
-    fn stay(&mut self, now: Now, out: &mut Vec<Out>) {
-        self.speak(now, out);
-        self.judge_kept(now, out);
+    fn stay(&mut self, cx: &mut Cx<'_>) {
+        self.speak(cx);
+        self.judge_kept(cx);
         let open = self.open.take();
         // AAEP's own ways have failed, and the address as given is not one of them.
         if let Some(because) = open.and_then(|open| open.meeting.failed()) {
-            out.push(Out::Close(because));
+            cx.out.push(Out::Close(because));
         }
     }
 
     /// Hands the kept frames, and everything after them, to the machine of a dialect.
-    fn decide(&mut self, row: &Descriptor, now: Now, out: &mut Vec<Out>) {
+    fn decide(&mut self, row: &Descriptor, cx: &mut Cx<'_>) {
         if row.is_native() {
-            return self.stay(now, out);
+            return self.stay(cx);
         }
         let Some(mut open) = self.open.take() else {
             return;
@@ -234,22 +228,22 @@ impl Undecided {
         }
         if open.courtesy.is_none() {
             // What AAEP's machine began is void: the other side never understood it.
-            out.push(Out::LastWords(None));
+            cx.out.push(Out::LastWords(None));
         }
         self.machine = row.machine(Start {
             numbers: Numbers::of_another(),
             ..open.start
         });
         if open.up {
-            self.machine.news(&LinkEvent::Connected, now, out);
+            self.machine.news(&LinkEvent::Connected, cx);
         }
         for (at, frame) in open.kept.into_iter().enumerate() {
             let mut wishes = Vec::new();
-            self.machine
-                .news(&LinkEvent::Frame(frame), now, &mut wishes);
+            let event = LinkEvent::Frame(frame);
+            self.machine.news(&event, &mut Cx::new(cx.now, &mut wishes));
             // Unreadable frames were reported when they were first judged, and count only once.
             let told = |wish: &Out| at < open.judged && matches!(wish, Out::Unread(..));
-            out.extend(wishes.into_iter().filter(|wish| !told(wish)));
+            cx.out.extend(wishes.into_iter().filter(|wish| !told(wish)));
         }
     }
 }
@@ -263,22 +257,21 @@ impl Dialect for Undecided {
         self.open.is_none() && self.machine.passes(frame)
     }
 
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+    fn news(&mut self, event: &LinkEvent, cx: &mut Cx<'_>) {
         match event {
-            LinkEvent::Frame(frame) if self.open.is_some() => return self.frame(frame, now, out),
-            LinkEvent::Frame(_) => return self.machine.news(event, now, out),
+            LinkEvent::Frame(frame) => return self.on_frame(frame, cx),
             LinkEvent::Connected => {
                 if let Some(open) = &mut self.open {
                     open.up = true;
                     if open.start.carrier == Carrier::Lines && !open.start.plain {
-                        open.courtesy = Some(now.monotonic + COURTESY);
+                        open.courtesy = Some(cx.now.monotonic + COURTESY);
                         return;
                     }
                 }
             }
             // Nothing more is coming that could identify the dialect.
             LinkEvent::Ended | LinkEvent::Lost { .. } | LinkEvent::Failed { .. } => {
-                self.judge_kept(now, out);
+                self.judge_kept(cx);
                 if let Some(open) = &mut self.open {
                     open.up = false;
                     open.courtesy = None;
@@ -302,34 +295,41 @@ impl Dialect for Undecided {
             | LinkEvent::StreamEnded => {}
         }
         if let Some(open) = &mut self.open {
-            open.meeting.met(event, &open.start, out);
+            open.meeting.met(event, &open.start, cx.out);
         }
-        self.pass_on(event, now, out);
+        self.pass_on(event, cx);
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
-        self.machine.reply(request, reply, now, out);
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        match self.open.is_some() {
+            true => self.first_frame(frame, cx),
+            false => self.machine.on_frame(frame, cx),
+        }
     }
 
-    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
+        self.machine.reply(request, reply, cx);
+    }
+
+    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
         match (wish, &mut self.open) {
             (Wish::Terms(terms), Some(open)) => open.start.terms.clone_from(terms),
             (Wish::Terms(_), None)
             | (Wish::Prompt(_) | Wish::Stop | Wish::Set(_) | Wish::Of(..), _) => {}
         }
-        self.machine.wish(wish, now, out);
+        self.machine.wish(wish, cx);
     }
 
-    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
-        let due = |open: &Open| open.until.is_some_and(|until| now.monotonic >= until);
+    fn tick(&mut self, cx: &mut Cx<'_>) {
+        let due = |open: &Open| open.until.is_some_and(|until| cx.now.monotonic >= until);
         if self.open.as_ref().is_some_and(due) {
-            self.judge_kept(now, out);
+            self.judge_kept(cx);
         }
-        let polite = |open: &Open| open.courtesy.is_some_and(|until| now.monotonic >= until);
+        let polite = |open: &Open| open.courtesy.is_some_and(|until| cx.now.monotonic >= until);
         if self.open.as_ref().is_some_and(polite) {
-            self.speak(now, out);
+            self.speak(cx);
         }
-        self.machine.tick(now, out);
+        self.machine.tick(cx);
     }
 
     fn deadline(&self) -> Option<Duration> {

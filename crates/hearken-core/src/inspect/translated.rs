@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use crate::dialect::{self, Dialect, Out, Start};
+use crate::dialect::{self, Cx, Dialect, Out, Start};
 use crate::protocol::{Now, object};
 
 /// How often a translator's clock is advanced between two texts; a waiting session needs a handful of ticks.
@@ -36,7 +36,7 @@ impl Translator {
     pub(super) fn text(&mut self, text: &str, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(machine) = &mut self.0 {
-            dialect::hear(machine.as_mut(), text, now, &mut out);
+            dialect::hear(machine.as_mut(), text, &mut Cx::new(now, &mut out));
         }
         out
     }
@@ -53,7 +53,7 @@ impl Translator {
                 let Some(due) = machine.deadline().filter(|due| *due <= now.monotonic) else {
                     break;
                 };
-                machine.tick(moment(due), &mut out);
+                machine.tick(&mut Cx::new(moment(due), &mut out));
             }
         }
         out

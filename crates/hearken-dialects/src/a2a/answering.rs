@@ -7,11 +7,11 @@
 //! already has one or is polled, so nothing that follows is announced twice. If another client has answered meanwhile,
 //! the task has left its state and refuses the message.
 
-use crate::Out;
 use crate::kit::delivery::delivered;
 use crate::kit::permission::Sending;
 use crate::link::{Fault, HttpAnswer, Phrase, Receipt, Undelivered};
-use crate::protocol::{Answer as Given, Now, Reply, Response};
+use crate::protocol::{Answer as Given, Reply, Response};
+use crate::{Cx, Out};
 
 use super::client::{A2a, RequestPurpose, refusal};
 use super::following::NO_TASK;
@@ -74,8 +74,7 @@ impl A2a {
         request: u64,
         id: &str,
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let mut whole = None;
         let mut is_gone = false;
@@ -94,24 +93,24 @@ impl A2a {
             Err(undelivered) => Err(undelivered),
         };
         let taken: Option<Receipt> = outcome.as_ref().ok().copied();
-        out.push(Out::Settled { request, outcome });
+        cx.out.push(Out::Settled { request, outcome });
         let Some(task) = self.tasks.get_mut(id) else {
             return;
         };
         if task.look.stream.is_none() {
-            task.look.next = Some(now.monotonic);
+            task.look.next = Some(cx.now.monotonic);
         }
         match taken {
-            Some(_) => task.answered(request, now, out),
-            None => task.unanswered(request, now, out),
+            Some(_) => task.answered(request, cx),
+            None => task.unanswered(request, cx),
         }
         // Without a stream, this result is what reports the task's new state.
         if let Some(news) = whole.filter(|_| task.look.stream.is_none()) {
-            self.tells(news, now, out);
+            self.tells(news, cx);
         }
         if is_gone {
-            self.is_not_there(id, now, out);
+            self.is_not_there(id, cx);
         }
-        self.look_at_what_is_due(now, out);
+        self.look_at_what_is_due(cx);
     }
 }

@@ -4,16 +4,18 @@
 //! here: a single task (`task`), finding and following tasks (`following`), the person's answers (`answering`), prompts
 //! and stops (`prompting`).
 
+use crate::Cx;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::kit::ending::End;
 use crate::kit::turn::{EventContext, Turn};
-use crate::link::{Call, Cause, Fault, HttpAnswer, LinkEvent, Phrase, Word};
-use crate::protocol::{Now, Reply};
+use crate::link::{Call, Cause, Fault, Frame, HttpAnswer, Phrase, Word};
+use crate::protocol::Reply;
 use crate::written::{self, Agent, Writer, cut};
 use crate::{
-    Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish, Words,
+    Carrier, Connection, Dialect, Down, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish,
+    Words,
 };
 
 use super::card::{self, Card};
@@ -206,9 +208,9 @@ impl A2a {
         self.tasks.get_mut(id)
     }
 
-    fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+    fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         if self.listens && !card::is_card(frame) {
-            return self.overheard(frame, now, out);
+            return self.overheard(frame, cx);
         }
         let origin = match self.listens {
             // Nothing is sent on this link, so the origin does not matter.
@@ -223,17 +225,18 @@ impl A2a {
                     .is_none_or(|known| known.name != card.name);
                 if is_new && !self.listens {
                     let name = Word::Name(card.name.clone());
-                    out.push(Out::Tell(Phrase::new("a2a.attached").with("name", name)));
+                    cx.out
+                        .push(Out::Tell(Phrase::new("a2a.attached").with("name", name)));
                 }
                 self.card = Some(card);
                 if !self.is_up && !self.listens {
                     self.is_up = true;
-                    self.begin(now, out);
+                    self.begin(cx);
                 }
             }
             Err(reason) => {
-                self.gone(now, out);
-                self.close(reason, out);
+                self.gone(cx);
+                self.close(reason, cx.out);
             }
         }
     }
@@ -247,43 +250,40 @@ impl A2a {
     }
 
     /// Handles a text that was recorded elsewhere.
-    fn overheard(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
+    fn overheard(&mut self, text: &str, cx: &mut Cx<'_>) {
         let news = match read::answer(text) {
             Answer::Result(result) => read::news(&result),
             Answer::Refused(..) | Answer::Unread => None,
         };
         match news {
             Some(news) => {
-                self.tells(news, now, out);
+                self.tells(news, cx);
             }
-            None => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+            None => cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
         }
     }
 
     /// Applies a report to its task and returns the task's name; `None` for an answer without a task.
-    pub(super) fn tells(
-        &mut self,
-        news: ServerReport,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> Option<String> {
+    pub(super) fn tells(&mut self, news: ServerReport, cx: &mut Cx<'_>) -> Option<String> {
         let (id, context) = match &news {
             ServerReport::Task(task) => (task.id.clone(), task.context.clone()),
             ServerReport::Status { task, context, .. }
             | ServerReport::Artifact { task, context, .. } => (task.clone(), context.clone()),
             ServerReport::Message { .. } => return None,
         };
-        let task = self.task(&id, &context, false, out)?;
+        let task = self.task(&id, &context, false, cx.out)?;
         match news {
-            ServerReport::Task(whole) => task.takes(whole, now, out),
-            ServerReport::Status { status, .. } => task.status(status, now, out),
+            ServerReport::Task(whole) => task.takes(whole, cx),
+            ServerReport::Status { status, .. } => task.status(status, cx),
             ServerReport::Artifact {
                 artifact, append, ..
-            } => task.artifact(artifact, append, now, out),
+            } => task.artifact(artifact, append, cx),
             ServerReport::Message { .. } => {}
         }
         task.look.stirs += 1;
-        self.rests(&id, out);
+        self.rests(&id, cx.out);
         Some(id)
     }
 
@@ -300,14 +300,16 @@ impl A2a {
     }
 
     /// Handles an event of a stream that answers one of our requests.
-    fn piece(&mut self, request: u64, text: &str, now: Now, out: &mut Vec<Out>) {
+    fn piece(&mut self, request: u64, text: &str, cx: &mut Cx<'_>) {
         let Some(asked) = self.asked.get(&request).cloned() else {
             return;
         };
         match read::answer(text) {
             Answer::Result(result) => match read::news(&result) {
-                Some(news) => self.streamed(request, asked, news, now, out),
-                None => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+                Some(news) => self.streamed(request, asked, news, cx),
+                None => cx
+                    .out
+                    .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
             },
             // A server may open a stream before it refuses the request.
             Answer::Refused(..) => {
@@ -318,9 +320,11 @@ impl A2a {
                     retry_after: None,
                     body: text.to_owned(),
                 };
-                self.carried_out(request, asked, &Ok(answer), now, out);
+                self.carried_out(request, asked, &Ok(answer), cx);
             }
-            Answer::Unread => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+            Answer::Unread => cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
         }
     }
 
@@ -329,8 +333,7 @@ impl A2a {
         request: u64,
         asked: RequestPurpose,
         news: ServerReport,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         match asked {
             RequestPurpose::Stream(id, _) => {
@@ -340,13 +343,11 @@ impl A2a {
                     .get(&id)
                     .is_some_and(|it| it.look.stream == Some(request));
                 if follows {
-                    self.tells(news, now, out);
-                    self.settle_back(&id, out);
+                    self.tells(news, cx);
+                    self.settle_back(&id, cx.out);
                 }
             }
-            RequestPurpose::Prompt(prompted) => {
-                self.prompt_begins(request, prompted, news, now, out)
-            }
+            RequestPurpose::Prompt(prompted) => self.prompt_begins(request, prompted, news, cx),
             // These have no streams.
             RequestPurpose::List
             | RequestPurpose::Get(..)
@@ -361,8 +362,7 @@ impl A2a {
         request: u64,
         asked: RequestPurpose,
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         if let Ok(HttpAnswer {
             status: status @ (401 | 403),
@@ -370,39 +370,40 @@ impl A2a {
         }) = outcome
         {
             if let RequestPurpose::Answer(id) = asked {
-                self.answer_went(request, &id, outcome, now, out);
+                self.answer_went(request, &id, outcome, cx);
             }
-            self.gone(now, out);
-            return out.push(Out::Close(Fault::Status {
+            self.gone(cx);
+            return cx.out.push(Out::Close(Fault::Status {
                 status: *status,
                 retry_after: None,
             }));
         }
         match asked {
-            RequestPurpose::List => self.listed(outcome, now, out),
-            RequestPurpose::Get(id, stirs) => self.looked(&id, stirs, outcome, now, out),
+            RequestPurpose::List => self.listed(outcome, cx),
+            RequestPurpose::Get(id, stirs) => self.looked(&id, stirs, outcome, cx),
             RequestPurpose::Stream(id, stirs) => {
-                self.stream_ended(request, &id, stirs, outcome, now, out)
+                self.stream_ended(request, &id, stirs, outcome, cx)
             }
-            RequestPurpose::Answer(id) => self.answer_went(request, &id, outcome, now, out),
-            RequestPurpose::Prompt(prompted) => self.prompt_went(prompted, outcome, now, out),
-            RequestPurpose::Cancel(id) => self.cancel_went(&id, outcome, now, out),
+            RequestPurpose::Answer(id) => self.answer_went(request, &id, outcome, cx),
+            RequestPurpose::Prompt(prompted) => self.prompt_went(prompted, outcome, cx),
+            RequestPurpose::Cancel(id) => self.cancel_went(&id, outcome, cx),
         }
     }
 
     /// Ends everything that can no longer be followed.
-    fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn gone(&mut self, cx: &mut Cx<'_>) {
         self.is_over = true;
         self.is_up = false;
         for task in self.tasks.values_mut() {
-            task.end(End::Gone, now, out);
+            task.end(End::Gone, cx);
         }
         self.tasks.clear();
         let held = self.talks.values_mut();
         let unsent: usize = held.map(|talk| std::mem::take(&mut talk.held).len()).sum();
         if unsent > 0 {
             let n = Word::Own(unsent.to_string());
-            out.push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+            cx.out
+                .push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
         }
     }
 }
@@ -417,74 +418,76 @@ pub(super) fn refusal(words: &str) -> Fault {
 }
 
 impl Dialect for A2a {
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
-        match event {
-            LinkEvent::Connecting { .. } => {
-                self.is_up = false;
-                out.push(Out::Follow(card::document(&self.path)));
-            }
-            LinkEvent::Frame(frame) if !self.is_over => self.frame(&frame.text, now, out),
-            LinkEvent::Piece { request, text } => self.piece(*request, text, now, out),
-            LinkEvent::Answered { request, outcome } => {
-                if let Some(asked) = self.asked.remove(request) {
-                    self.carried_out(*request, asked, outcome, now, out);
-                }
-            }
-            LinkEvent::Lost { .. } => {
+    fn on_connecting(&mut self, cx: &mut Cx<'_>) {
+        self.is_up = false;
+        cx.out.push(Out::Follow(card::document(&self.path)));
+    }
+
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        if !self.is_over {
+            self.frame(&frame.text, cx);
+        }
+    }
+
+    fn on_piece(&mut self, request: u64, text: &str, cx: &mut Cx<'_>) {
+        self.piece(request, text, cx);
+    }
+
+    fn on_answer(&mut self, request: u64, outcome: &Result<HttpAnswer, Fault>, cx: &mut Cx<'_>) {
+        if let Some(asked) = self.asked.remove(&request) {
+            self.carried_out(request, asked, outcome, cx);
+        }
+    }
+
+    fn on_dropped(&mut self, cx: &mut Cx<'_>) {
+        self.look_again(cx.now);
+    }
+
+    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+        match down {
+            Down::Lost(_) => {
                 self.is_up = false;
                 self.was_lost = true;
                 for task in self.tasks.values_mut() {
                     task.interrupt();
                 }
             }
-            LinkEvent::Dropped { .. } => self.look_again(now),
-            LinkEvent::Failed { fault } => {
-                self.gone(now, out);
+            Down::Failed(fault) => {
+                self.gone(cx);
                 let is_none = matches!(
                     fault,
                     Fault::Status { status: 404, .. } | Fault::Unusable(Cause::NoDocument)
                 );
                 if is_none {
-                    self.close(Phrase::new("a2a.no_card"), out);
+                    self.close(Phrase::new("a2a.no_card"), cx.out);
                 }
             }
-            LinkEvent::Ended => self.gone(now, out),
-            LinkEvent::Frame(_)
-            | LinkEvent::Connected
-            | LinkEvent::Resumed
-            | LinkEvent::Replied { .. }
-            | LinkEvent::Silent { .. }
-            | LinkEvent::Remark { .. }
-            | LinkEvent::Listening { .. }
-            | LinkEvent::Request { .. }
-            | LinkEvent::Lapsed { .. }
-            | LinkEvent::Strangers { .. }
-            | LinkEvent::StreamEnded => {}
+            Down::Ended => self.gone(cx),
         }
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, _now: Now, out: &mut Vec<Out>) {
-        self.answer(request, reply, out);
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
+        self.answer(request, reply, cx.out);
     }
 
-    fn wish(&mut self, wish: &Wish, _now: Now, out: &mut Vec<Out>) {
+    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
         match wish {
-            Wish::Prompt(prompt) => self.prompt(prompt, out),
-            Wish::Stop => self.stop(out),
-            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
-            Wish::Of(agent, wish) => self.wish_of(agent, wish, out),
+            Wish::Prompt(prompt) => self.prompt(prompt, cx.out),
+            Wish::Stop => self.stop(cx.out),
+            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Of(agent, wish) => self.wish_of(agent, wish, cx.out),
             // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}
         }
     }
 
-    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn tick(&mut self, cx: &mut Cx<'_>) {
         for task in self.tasks.values_mut() {
             if let Some(turn) = &mut task.turn {
-                turn.tick(&mut task.teller, now, out);
+                turn.tick(&mut task.teller, cx);
             }
         }
-        self.look_at_what_is_due(now, out);
+        self.look_at_what_is_due(cx);
     }
 
     fn deadline(&self) -> Option<Duration> {

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use crate::kit::ending::End;
 use crate::link::{Fault, HttpAnswer, Phrase};
 use crate::protocol::Now;
-use crate::{Out, Standing};
+use crate::{Cx, Out, Standing};
 
 use super::client::{A2a, RequestPurpose};
 use super::read::{self, Answer, ServerReport};
@@ -99,39 +99,39 @@ impl Listing {
 
 impl A2a {
     /// Starts following after each connection.
-    pub(super) fn begin(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn begin(&mut self, cx: &mut Cx<'_>) {
         for task in self.tasks.values_mut() {
             task.look.is_stale = true;
-            task.look.next = Some(now.monotonic);
+            task.look.next = Some(cx.now.monotonic);
             task.look.fails = 0;
         }
         if let Some(id) = self.only.clone() {
-            if !self.listing.is_seen(&id) && self.task(&id, "", true, out).is_some() {
-                self.look_now(&id, now, out);
+            if !self.listing.is_seen(&id) && self.task(&id, "", true, cx.out).is_some() {
+                self.look_now(&id, cx);
             }
         } else {
             self.listing.pages = 0;
-            self.list("", now, out);
+            self.list("", cx);
         }
-        self.look_at_what_is_due(now, out);
-        self.send_all_held(out);
-        self.settle_back("", out);
+        self.look_at_what_is_due(cx);
+        self.send_all_held(cx.out);
+        self.settle_back("", cx.out);
     }
 
-    fn list(&mut self, page: &str, now: Now, out: &mut Vec<Out>) {
+    fn list(&mut self, page: &str, cx: &mut Cx<'_>) {
         self.listing.next = None;
         if self.listing.is_missing || self.only.is_some() {
             return;
         }
         if !self.has_room(false) {
-            self.listing.next = Some(now.monotonic + ROOM);
+            self.listing.next = Some(cx.now.monotonic + ROOM);
             return;
         }
         let number = self.numbers.fresh();
         let call = self.card.as_ref().map(|card| card.list(number, page));
         match call {
-            Some(Some(call)) => self.request(number, RequestPurpose::List, call, out),
-            Some(None) => self.has_no_list(out),
+            Some(Some(call)) => self.request(number, RequestPurpose::List, call, cx.out),
+            Some(None) => self.has_no_list(cx.out),
             None => {}
         }
     }
@@ -143,28 +143,25 @@ impl A2a {
     }
 
     /// Handles a page of the list.
-    pub(super) fn listed(
-        &mut self,
-        outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
-        self.listing.next = Some(now.monotonic + LIST);
+    pub(super) fn listed(&mut self, outcome: &Result<HttpAnswer, Fault>, cx: &mut Cx<'_>) {
+        self.listing.next = Some(cx.now.monotonic + LIST);
         let answer = match outcome {
             Ok(answer) => answer,
-            Err(fault) => return self.doubt(fault, out),
+            Err(fault) => return self.doubt(fault, cx.out),
         };
         let (tasks, next) = match read::answer(&answer.body) {
             Answer::Result(result) => match read::page(&result) {
                 Some(page) => page,
-                None => return self.has_no_list(out),
+                None => return self.has_no_list(cx.out),
             },
             // Servers without a list refuse in different ways; one refusal is enough.
             Answer::Refused(..) => {
                 self.listing.next = None;
-                return self.has_no_list(out);
+                return self.has_no_list(cx.out);
             }
-            Answer::Unread if (400..500).contains(&answer.status) => return self.has_no_list(out),
+            Answer::Unread if (400..500).contains(&answer.status) => {
+                return self.has_no_list(cx.out);
+            }
             Answer::Unread => return,
         };
         let mut begun = Vec::new();
@@ -189,24 +186,24 @@ impl A2a {
         }
         // The oldest task is announced first.
         for (task, joins) in begun.into_iter().rev() {
-            if self.task(&task.id, &task.context, joins, out).is_some() {
-                self.look_now(&task.id, now, out);
+            if self.task(&task.id, &task.context, joins, cx.out).is_some() {
+                self.look_now(&task.id, cx);
             }
         }
         self.listing.pages += 1;
         let more = !next.is_empty() && !self.listing.is_known;
         if more && self.listing.pages < MOST_PAGES {
-            return self.list(&next, now, out);
+            return self.list(&next, cx);
         }
         self.listing.is_known = true;
-        self.settle_back("", out);
+        self.settle_back("", cx.out);
     }
 
-    fn look_now(&mut self, id: &str, now: Now, out: &mut Vec<Out>) {
+    fn look_now(&mut self, id: &str, cx: &mut Cx<'_>) {
         if let Some(task) = self.tasks.get_mut(id) {
-            task.look.next = Some(now.monotonic);
+            task.look.next = Some(cx.now.monotonic);
         }
-        self.look(id, now, out);
+        self.look(id, cx);
     }
 
     /// Polls every task again, because reports may have been missed.
@@ -219,7 +216,7 @@ impl A2a {
     }
 
     /// Follows a task by a stream if one is available, otherwise polls it.
-    fn look(&mut self, id: &str, now: Now, out: &mut Vec<Out>) {
+    fn look(&mut self, id: &str, cx: &mut Cx<'_>) {
         let streams = self.asked.values();
         let following = streams
             .filter(|it| matches!(it, RequestPurpose::Stream(..)))
@@ -244,15 +241,20 @@ impl A2a {
                 number,
                 RequestPurpose::Stream(id.to_owned(), stirs),
                 call,
-                out,
+                cx.out,
             );
         } else if may_get {
             let number = self.numbers.fresh();
             let call = card.get(number, id);
             task.look.next = None;
-            self.request(number, RequestPurpose::Get(id.to_owned(), stirs), call, out);
+            self.request(
+                number,
+                RequestPurpose::Get(id.to_owned(), stirs),
+                call,
+                cx.out,
+            );
         } else {
-            task.look.next = Some(now.monotonic + ROOM);
+            task.look.next = Some(cx.now.monotonic + ROOM);
         }
     }
 
@@ -263,18 +265,18 @@ impl A2a {
     }
 
     /// Sends the polls that are due.
-    pub(super) fn look_at_what_is_due(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn look_at_what_is_due(&mut self, cx: &mut Cx<'_>) {
         if !self.is_up {
             return;
         }
-        if self.listing.next.is_some_and(|at| at <= now.monotonic) {
-            self.list("", now, out);
+        if self.listing.next.is_some_and(|at| at <= cx.now.monotonic) {
+            self.list("", cx);
         }
-        let due = |at: Option<Duration>| at.is_some_and(|at| at <= now.monotonic);
+        let due = |at: Option<Duration>| at.is_some_and(|at| at <= cx.now.monotonic);
         let tasks = self.tasks.values().filter(|task| due(task.look.next));
         let tasks: Vec<String> = tasks.map(|task| task.id.clone()).collect();
         for id in tasks {
-            self.look(&id, now, out);
+            self.look(&id, cx);
         }
     }
 
@@ -284,18 +286,17 @@ impl A2a {
         id: &str,
         stirs: u64,
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let Some(task) = self.tasks.get_mut(id) else {
             return;
         };
         if task.look.stream.is_none() {
-            task.look.next = Some(now.monotonic + task.look.wait());
+            task.look.next = Some(cx.now.monotonic + task.look.wait());
         }
         let answer = match outcome {
             Ok(answer) => answer,
-            Err(fault) => return self.doubt(fault, out),
+            Err(fault) => return self.doubt(fault, cx.out),
         };
         match read::answer(&answer.body) {
             Answer::Result(result) => {
@@ -303,27 +304,27 @@ impl A2a {
                 if let Some(news @ ServerReport::Task(_)) = read::news(&result).filter(|_| is_news)
                 {
                     task.look.fails = task.look.fails.saturating_add(1);
-                    self.tells(news, now, out);
+                    self.tells(news, cx);
                 }
             }
-            Answer::Refused(NO_TASK, _) => self.is_not_there(id, now, out),
+            Answer::Refused(NO_TASK, _) => self.is_not_there(id, cx),
             Answer::Refused(..) | Answer::Unread => {
                 task.look.fails = task.look.fails.saturating_add(1);
             }
         }
-        self.settle_back(id, out);
+        self.settle_back(id, cx.out);
     }
 
     /// Ends a task that the server no longer knows.
-    pub(super) fn is_not_there(&mut self, id: &str, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn is_not_there(&mut self, id: &str, cx: &mut Cx<'_>) {
         let Some(task) = self.tasks.get_mut(id) else {
             return;
         };
         if task.turn.is_none() && self.only.as_deref() == Some(id) {
-            out.push(Out::Tell(Phrase::new("a2a.no_task")));
+            cx.out.push(Out::Tell(Phrase::new("a2a.no_task")));
         }
-        task.end(End::Gone, now, out);
-        self.rests(id, out);
+        task.end(End::Gone, cx);
+        self.rests(id, cx.out);
     }
 
     /// Handles the end of a task's stream.
@@ -333,8 +334,7 @@ impl A2a {
         id: &str,
         stirs: u64,
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let Some(task) = self.tasks.get_mut(id) else {
             return;
@@ -360,8 +360,8 @@ impl A2a {
         } else {
             task.look.wait()
         };
-        task.look.next = Some(now.monotonic + wait);
-        self.look_at_what_is_due(now, out);
+        task.look.next = Some(cx.now.monotonic + wait);
+        self.look_at_what_is_due(cx);
     }
 
     /// Handles a request that got no answer: if the server is unreachable, the connection is down too.

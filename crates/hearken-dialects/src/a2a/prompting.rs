@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use crate::kit::delivery::delivered;
 use crate::kit::ending::{self, End};
 use crate::link::{Fault, HttpAnswer, Phrase, Undelivered, Word};
-use crate::protocol::{AgentId, Now};
-use crate::{Out, Wish};
+use crate::protocol::AgentId;
+use crate::{Cx, Out, Wish};
 
 use super::client::{A2a, RequestPurpose, agent, refusal};
 use super::read::{self, Answer, ServerReport};
@@ -168,13 +168,12 @@ impl A2a {
         request: u64,
         prompted: Prompted,
         news: ServerReport,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         if prompted.is_told {
             return;
         }
-        let begun = self.began(&prompted, news, now, out);
+        let begun = self.began(&prompted, news, cx);
         let asked = match begun {
             Some(id) => {
                 if let Some(task) = self
@@ -200,8 +199,7 @@ impl A2a {
         &mut self,
         prompted: &Prompted,
         news: ServerReport,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> Option<String> {
         let (id, context) = match &news {
             ServerReport::Task(task) => (task.id.clone(), task.context.clone()),
@@ -218,21 +216,21 @@ impl A2a {
                 context
             };
             let name = self.message_id();
-            if let Some(task) = self.task(&name, &context, false, out) {
+            if let Some(task) = self.task(&name, &context, false, cx.out) {
                 task.began_with(&prompted.words);
-                task.replies(&message, now, out);
-                task.end(End::Done, now, out);
+                task.replies(&message, cx);
+                task.end(End::Done, cx);
             }
-            self.rests(&name, out);
+            self.rests(&name, cx.out);
             return None;
         }
         if let Some(task) = self
-            .task(&id, &context, false, out)
+            .task(&id, &context, false, cx.out)
             .filter(|it| it.turn.is_none())
         {
             task.began_with(&prompted.words);
         }
-        self.tells(news, now, out);
+        self.tells(news, cx);
         Some(id)
     }
 
@@ -261,8 +259,7 @@ impl A2a {
         &mut self,
         prompted: Prompted,
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         if prompted.is_told {
             return;
@@ -271,12 +268,12 @@ impl A2a {
             Ok(_) => match outcome.as_ref().map(|answer| read::answer(&answer.body)) {
                 Ok(Answer::Result(result)) => match read::news(&result) {
                     Some(news) => {
-                        if let Some(id) = self.began(&prompted, news, now, out)
+                        if let Some(id) = self.began(&prompted, news, cx)
                             && let Some(task) = self.tasks.get_mut(&id)
                         {
-                            task.look.next = Some(now.monotonic);
+                            task.look.next = Some(cx.now.monotonic);
                         }
-                        return self.look_at_what_is_due(now, out);
+                        return self.look_at_what_is_due(cx);
                     }
                     None => Undelivered::Unknown(Fault::Closed),
                 },
@@ -290,10 +287,11 @@ impl A2a {
             Undelivered::Unknown(_) => "prompt.perhaps_taken",
         };
         let reason = Word::Fault(undelivered.fault().clone());
-        out.push(Out::Tell(Phrase::new(key).with("reason", reason)));
+        cx.out
+            .push(Out::Tell(Phrase::new(key).with("reason", reason)));
         self.sent(&prompted, "");
-        self.doubt(undelivered.fault(), out);
-        self.send_held(&prompted.context, out);
+        self.doubt(undelivered.fault(), cx.out);
+        self.send_held(&prompted.context, cx.out);
     }
 
     /// Stops the work in the conversation that was heard of last.
@@ -346,8 +344,7 @@ impl A2a {
         &mut self,
         id: &str,
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let Some(task) = self.tasks.get_mut(id) else {
             return;
@@ -358,7 +355,7 @@ impl A2a {
                     // A task with a stream reports it there, in order.
                     let alone = task.look.stream.is_none();
                     if let Some(news) = read::news(&result).filter(|_| alone) {
-                        self.tells(news, now, out);
+                        self.tells(news, cx);
                     }
                     return;
                 }
@@ -371,13 +368,13 @@ impl A2a {
             turn.stopping = false;
         }
         let reason = Word::Fault(fault.clone());
-        out.push(Out::Tell(
+        cx.out.push(Out::Tell(
             Phrase::new("a2a.stop_failed").with("reason", reason),
         ));
         if task.look.stream.is_none() {
-            task.look.next = Some(now.monotonic);
+            task.look.next = Some(cx.now.monotonic);
         }
-        self.doubt(&fault, out);
-        self.look_at_what_is_due(now, out);
+        self.doubt(&fault, cx.out);
+        self.look_at_what_is_due(cx);
     }
 }

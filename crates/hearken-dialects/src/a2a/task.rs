@@ -15,9 +15,8 @@ use crate::kit::parts::Parts;
 use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::Update;
 use crate::link::{Phrase, Word};
-use crate::protocol::Now;
 use crate::written;
-use crate::{Out, Over};
+use crate::{Cx, Out, Over};
 
 use super::asking;
 use super::following::Look;
@@ -90,11 +89,11 @@ impl Task {
     }
 
     /// Returns the turn, and begins it if it has not begun.
-    fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut EventContext) {
+    fn turn(&mut self, cx: &mut Cx<'_>) -> (&mut Turn, &mut EventContext) {
         let teller = &mut self.teller;
         let (context, prompt) = (&self.context, &self.prompt);
         let turn = self.turn.get_or_insert_with(|| {
-            let mut turn = Turn::begin(context, prompt.as_deref(), teller, now, out);
+            let mut turn = Turn::begin(context, prompt.as_deref(), teller, cx);
             turn.will_end();
             turn
         });
@@ -102,7 +101,7 @@ impl Task {
     }
 
     /// Applies the current state of the whole task.
-    pub fn takes(&mut self, task: read::Task, now: Now, out: &mut Vec<Out>) {
+    pub fn takes(&mut self, task: read::Task, cx: &mut Cx<'_>) {
         if self.is_over {
             return;
         }
@@ -112,7 +111,7 @@ impl Task {
             let text = by_person.map(|message| message.content.text.clone());
             self.prompt = text.filter(|text| !text.trim().is_empty());
         }
-        self.turn(now, out);
+        self.turn(cx);
         let passes = std::mem::replace(&mut self.joins, false);
         for artifact in &task.artifacts {
             if passes {
@@ -131,7 +130,7 @@ impl Task {
                 .pass_over(&said_id(message), &message.content.text);
         }
         if !is_first {
-            self.missed(&task.history, &task.status, now, out);
+            self.missed(&task.history, &task.status, cx);
         }
         for message in &task.history {
             remember(&mut self.known, &message.id);
@@ -139,16 +138,16 @@ impl Task {
         // The current activity comes before the results so far; the final message comes after them.
         let works = matches!(task.status.state, State::Submitted | State::Working);
         if let Some(message) = task.status.message.as_ref().filter(|_| works) {
-            self.says(message, now, out);
+            self.says(message, cx);
         }
         for artifact in task.artifacts {
-            self.artifact(artifact, false, now, out);
+            self.artifact(artifact, false, cx);
         }
-        self.status(task.status, now, out);
+        self.status(task.status, cx);
     }
 
     /// Announces the agent's messages after the last known one, except the final message.
-    fn missed(&mut self, history: &[Message], status: &Status, now: Now, out: &mut Vec<Out>) {
+    fn missed(&mut self, history: &[Message], status: &Status, cx: &mut Cx<'_>) {
         let is_known =
             |message: &Message| !message.id.is_empty() && self.known.contains(&message.id);
         let Some(at) = history.iter().rposition(is_known) else {
@@ -157,18 +156,18 @@ impl Task {
         let last = status.message.as_ref().map(|message| message.id.clone());
         for message in history.iter().skip(at + 1) {
             if !message.is_persons && Some(&message.id) != last.as_ref() {
-                self.says(message, now, out);
+                self.says(message, cx);
             }
         }
     }
 
     /// Applies an artifact as a whole, or more of one.
-    pub fn artifact(&mut self, artifact: Artifact, append: bool, now: Now, out: &mut Vec<Out>) {
+    pub fn artifact(&mut self, artifact: Artifact, append: bool, cx: &mut Cx<'_>) {
         if self.is_over {
             return;
         }
         let Artifact { id, content } = artifact;
-        self.turn(now, out);
+        self.turn(cx);
         let text = match append {
             true => match self.parts.more(&id, &content.text) {
                 true => content.text.clone(),
@@ -177,14 +176,14 @@ impl Task {
             },
             false => self.parts.whole(&id, &content.text).to_owned(),
         };
-        self.outputs(&id, text, now, out);
-        self.shows(&id, &content, append, out);
+        self.outputs(&id, text, cx);
+        self.shows(&id, &content, append, cx.out);
     }
 
-    fn outputs(&mut self, id: &str, text: String, now: Now, out: &mut Vec<Out>) {
-        let (turn, teller) = self.turn(now, out);
+    fn outputs(&mut self, id: &str, text: String, cx: &mut Cx<'_>) {
+        let (turn, teller) = self.turn(cx);
         let message = Some(id.to_owned());
-        turn.update(Update::Says { message, text }, teller, now, out);
+        turn.update(Update::Says { message, text }, teller, cx);
     }
 
     /// Announces the names of the non-text parts, once.
@@ -201,20 +200,20 @@ impl Task {
     }
 
     /// Announces a message of the agent, once.
-    fn says(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
+    fn says(&mut self, message: &Message, cx: &mut Cx<'_>) {
         let id = said_id(message);
         let text = self.parts.whole(&id, &message.content.text).to_owned();
         remember(&mut self.known, &message.id);
-        self.outputs(&id, text, now, out);
-        self.shows(&id, &message.content, false, out);
+        self.outputs(&id, text, cx);
+        self.shows(&id, &message.content, false, cx.out);
     }
 
     /// Applies the new status.
-    pub fn status(&mut self, status: Status, now: Now, out: &mut Vec<Out>) {
+    pub fn status(&mut self, status: Status, cx: &mut Cx<'_>) {
         if self.is_over {
             return;
         }
-        self.turn(now, out);
+        self.turn(cx);
         let Status { state, message, at } = status;
         if let Some(message) = &message {
             remember(&mut self.known, &message.id);
@@ -222,19 +221,19 @@ impl Task {
         if matches!(state, State::InputRequired | State::AuthRequired) {
             let asking = (state, message.as_ref().map(said_id).unwrap_or_default(), at);
             if self.asks.as_ref() != Some(&asking) {
-                self.leave_question(now, out);
-                self.ask(state, message.as_ref(), now, out);
+                self.leave_question(cx);
+                self.ask(state, message.as_ref(), cx);
                 self.asks = Some(asking);
             }
             return;
         }
         if state == State::Unknown {
-            return out.push(Out::Detail(Phrase::new("a2a.state")));
+            return cx.out.push(Out::Detail(Phrase::new("a2a.state")));
         }
         self.asks = None;
         // A task that failed, was rejected or was cancelled got no answer from another client.
         if !matches!(state, State::Failed | State::Rejected | State::Canceled) {
-            self.leave_question(now, out);
+            self.leave_question(cx);
         }
         let words = message.as_ref().map(|it| it.content.text.trim().to_owned());
         let words = words.unwrap_or_default();
@@ -243,7 +242,7 @@ impl Task {
             State::Rejected => End::Refused(words),
             State::Completed | State::Canceled | State::Submitted | State::Working => {
                 if let Some(message) = &message {
-                    self.says(message, now, out);
+                    self.says(message, cx);
                 }
                 let wanted = self.turn.as_ref().is_some_and(|turn| turn.stopping);
                 match state {
@@ -260,10 +259,10 @@ impl Task {
             }
             State::InputRequired | State::AuthRequired | State::Unknown => return,
         };
-        self.end(end, now, out);
+        self.end(end, cx);
     }
 
-    fn ask(&mut self, state: State, message: Option<&Message>, now: Now, out: &mut Vec<Out>) {
+    fn ask(&mut self, state: State, message: Option<&Message>, cx: &mut Cx<'_>) {
         self.questions += 1;
         let name = format!("{} {}", self.id, self.questions);
         let words = self.teller.words.clone();
@@ -273,11 +272,11 @@ impl Task {
                 .pass_over(&said_id(message), &message.content.text);
         }
         self.open = Some(name.clone());
-        let (turn, teller) = self.turn(now, out);
+        let (turn, teller) = self.turn(cx);
         let question = match state {
             State::AuthRequired => {
                 let (fields, question) = asking::sign_in(&name, message, &words);
-                turn.worded("handoff.requested", fields, teller, now, out);
+                turn.worded("handoff.requested", fields, teller, cx);
                 question
             }
             State::InputRequired
@@ -289,20 +288,20 @@ impl Task {
             | State::Rejected
             | State::Unknown => asking::question(&name, message, &words),
         };
-        turn.clarify(question, false, teller, now, out);
+        turn.clarify(question, false, teller, cx);
     }
 
     /// Announces an answer that is complete in itself.
-    pub fn replies(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
-        self.turn(now, out);
-        self.says(message, now, out);
+    pub fn replies(&mut self, message: &Message, cx: &mut Cx<'_>) {
+        self.turn(cx);
+        self.says(message, cx);
     }
 
     /// Closes the open question when the task stops waiting: it was decided, and by another client unless the person's
     /// own answer is being sent.
-    fn leave_question(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn leave_question(&mut self, cx: &mut Cx<'_>) {
         if let (Some(name), Some(turn)) = (self.open.take(), &mut self.turn) {
-            turn.decided_elsewhere(&name, None, &mut self.teller, now, out);
+            turn.decided_elsewhere(&name, None, &mut self.teller, cx);
         }
     }
 
@@ -312,14 +311,14 @@ impl Task {
     }
 
     /// Records that the person's answer was accepted.
-    pub fn answered(&mut self, request: u64, now: Now, out: &mut Vec<Out>) {
+    pub fn answered(&mut self, request: u64, cx: &mut Cx<'_>) {
         if let Some(turn) = &mut self.turn {
-            turn.answered(request, &mut self.teller, now, out);
+            turn.answered(request, &mut self.teller, cx);
         }
     }
 
     /// Records that the person's answer was not accepted: the person can answer again while the task waits.
-    pub fn unanswered(&mut self, request: u64, now: Now, out: &mut Vec<Out>) {
+    pub fn unanswered(&mut self, request: u64, cx: &mut Cx<'_>) {
         let waits = self.waits();
         let Some(turn) = &mut self.turn else {
             return;
@@ -328,15 +327,15 @@ impl Task {
             true => {
                 // A stop may be refused: the question stays until the server reports that the task has stopped.
                 let stopping = std::mem::replace(&mut turn.stopping, false);
-                turn.unanswered(request, &mut self.teller, now, out);
+                turn.unanswered(request, &mut self.teller, cx);
                 turn.stopping = stopping;
             }
-            false => turn.too_late(request, &mut self.teller, now, out),
+            false => turn.too_late(request, &mut self.teller, cx),
         }
     }
 
     /// Ends the task and closes its open questions.
-    pub fn end(&mut self, end: End, now: Now, out: &mut Vec<Out>) {
+    pub fn end(&mut self, end: End, cx: &mut Cx<'_>) {
         self.is_over = true;
         self.open = None;
         let Some(mut turn) = self.turn.take() else {
@@ -346,9 +345,9 @@ impl Task {
             true => Over::Stopped,
             false => Over::TakenBack,
         };
-        turn.close(how, &mut self.teller, now, out);
+        turn.close(how, &mut self.teller, cx);
         turn.end(end);
-        turn.finish(&mut self.teller, now, out);
+        turn.finish(&mut self.teller, cx);
     }
 
     /// Records that reports may be missed from now on.

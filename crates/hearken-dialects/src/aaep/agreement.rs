@@ -4,11 +4,12 @@
 //! that exceeds its rate (5.6.2); the producer's end of the subscription. Not here: reaching the agreement
 //! (`handshake`), the single terms (`terms`).
 
+use crate::Cx;
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::link::{Fault, Phrase, Word};
-use crate::protocol::{Capabilities, EventFilters, Now, object, renegotiate};
+use crate::protocol::{Capabilities, EventFilters, object, renegotiate};
 
 use super::terms::{self, Difference};
 use super::{Aaep, Handshake, Handshakes, Out, Standing, tell};
@@ -99,19 +100,20 @@ fn is_critical(text: &str) -> bool {
 
 impl Aaep {
     /// Checks whether a producer keeps to the agreed rate, and asks for a lower one if not.
-    pub(super) fn watch_rate(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn watch_rate(&mut self, text: &str, cx: &mut Cx<'_>) {
         let Handshake::Agreed(agreed) = &mut self.handshake else {
             return;
         };
         if is_critical(text) {
             return;
         }
-        let Some(rate) = agreed.outrun(now.monotonic) else {
+        let Some(rate) = agreed.outrun(cx.now.monotonic) else {
             return;
         };
         let rate = Word::Own(rate.to_string());
-        out.push(Out::Tell(tell("link.outrun").with("rate", rate)));
-        self.renew_terms(out);
+        cx.out
+            .push(Out::Tell(tell("link.outrun").with("rate", rate)));
+        self.renew_terms(cx.out);
     }
 
     /// Returns the terms that are wanted now.
@@ -207,30 +209,25 @@ impl Aaep {
 
     /// Handles the producer's end of the subscription (5.8): its open questions are decided by their defaults (5.8.2),
     /// and on a bidirectional connection a new subscription is requested.
-    pub(super) fn closed(
-        &mut self,
-        reason: String,
-        agreed: Duration,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
-        out.push(Out::Release);
-        self.step(Handshake::Idle, out);
-        self.last_words(None, out);
+    pub(super) fn closed(&mut self, reason: String, agreed: Duration, cx: &mut Cx<'_>) {
+        cx.out.push(Out::Release);
+        self.step(Handshake::Idle, cx.out);
+        self.last_words(None, cx.out);
         let inside = self.at == Handshakes::Inside;
-        let lasted = now.monotonic >= agreed + LASTING;
+        let lasted = cx.now.monotonic >= agreed + LASTING;
         let key = if inside && lasted {
             "link.closed.again"
         } else {
             "link.closed"
         };
-        out.push(Out::Tell(tell(key).with("text", Word::Agent(reason))));
-        out.push(Out::Standing(Standing::Decided));
+        cx.out
+            .push(Out::Tell(tell(key).with("text", Word::Agent(reason))));
+        cx.out.push(Out::Standing(Standing::Decided));
         if inside && lasted {
-            self.shake_hands_inside(out);
+            self.shake_hands_inside(cx.out);
         } else if inside {
             // A producer that ends it immediately is asked again after a pause, on a new connection.
-            self.turn_away(Phrase::new("rejected.closed"), None, true, out);
+            self.turn_away(Phrase::new("rejected.closed"), None, true, cx.out);
         }
     }
 

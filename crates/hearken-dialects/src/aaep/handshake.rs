@@ -3,9 +3,10 @@
 //! Responsibilities: the manifest, the subscription, the consent, and every other answer. Not here: the agreement
 //! (`agreement`), refusals (`refusal`), proof (`proof`), choosing the next way (`ways`).
 
+use crate::Cx;
 use crate::link::{Fault, HttpAnswer, Word};
 use crate::protocol::{
-    AAEP_VERSION, Accepted, HandshakeMessage, Manifest, Now, RejectionCode, SignatureFault,
+    AAEP_VERSION, Accepted, HandshakeMessage, Manifest, RejectionCode, SignatureFault,
     SubscriptionRequest, is_understood, read_handshake, subscription_close,
 };
 
@@ -92,15 +93,14 @@ impl Aaep {
         &mut self,
         request: u64,
         outcome: Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         match self.handshake.clone() {
             Handshake::Manifest { request: mine } if mine == request => {
-                self.manifest_came(outcome, out);
+                self.manifest_came(outcome, cx.out);
             }
             Handshake::Asked(asked) if asked.request == request => {
-                self.consent_came(outcome, *asked, now, out);
+                self.consent_came(outcome, *asked, cx);
             }
             Handshake::Agreed(agreed)
                 if agreed
@@ -111,7 +111,7 @@ impl Aaep {
                 match outcome {
                     Ok(answer) => match read_handshake(&answer.body) {
                         Some(message) => {
-                            self.handshake_message(message, now, out);
+                            self.handshake_message(message, cx);
                         }
                         // Accepted; the consent comes over the stream.
                         None if answer.status < 300 => {}
@@ -120,10 +120,10 @@ impl Aaep {
                                 status: answer.status,
                                 retry_after: answer.retry_after,
                             };
-                            self.change_failed(fault, out);
+                            self.change_failed(fault, cx.out);
                         }
                     },
-                    Err(fault) => self.change_failed(fault, out),
+                    Err(fault) => self.change_failed(fault, cx.out),
                 }
             }
             // The answer to an outdated request.
@@ -180,22 +180,21 @@ impl Aaep {
         &mut self,
         outcome: Result<HttpAnswer, Fault>,
         asked: PendingSubscription,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let answer = match outcome {
             Ok(answer) => answer,
             Err(fault) => {
-                self.refuse(fault, out);
+                self.refuse(fault, cx.out);
                 return;
             }
         };
         match read_handshake(&answer.body) {
             Some(HandshakeMessage::Accepted(accepted)) if answer.status < 300 => {
-                self.accepted(*accepted, answer.location, asked, now, out);
+                self.accepted(*accepted, answer.location, asked, cx);
             }
-            Some(HandshakeMessage::Rejected(rejected)) if self.leave_out(&rejected, out) => {
-                self.ask_subscription(asked.version, asked.manifest, asked.proof, out);
+            Some(HandshakeMessage::Rejected(rejected)) if self.leave_out(&rejected, cx.out) => {
+                self.ask_subscription(asked.version, asked.manifest, asked.proof, cx.out);
             }
             Some(HandshakeMessage::Rejected(rejected)) => {
                 // Another version that both sides know is requested once.
@@ -211,9 +210,9 @@ impl Aaep {
                         if rejected.code == RejectionCode::VersionUnsupported
                             && asked.version == AAEP_VERSION =>
                     {
-                        self.ask_subscription(other, asked.manifest, asked.proof, out);
+                        self.ask_subscription(other, asked.manifest, asked.proof, cx.out);
                     }
-                    Some(_) | None => self.rejected(&rejected, answer.retry_after, out),
+                    Some(_) | None => self.rejected(&rejected, answer.retry_after, cx.out),
                 }
             }
             Some(HandshakeMessage::Accepted(_) | HandshakeMessage::Closed { .. }) | None => {
@@ -224,9 +223,9 @@ impl Aaep {
                             status: answer.status,
                             retry_after: answer.retry_after,
                         };
-                        self.refuse(fault, out);
+                        self.refuse(fault, cx.out);
                     }
-                    status => self.no_handshake(status, out),
+                    status => self.no_handshake(status, cx.out),
                 }
             }
         }
@@ -250,13 +249,13 @@ impl Aaep {
         accepted: Accepted,
         location: Option<String>,
         asked: PendingSubscription,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let inside = self.at == Handshakes::Inside;
         let transport = self.ways.name().or((!inside).then_some("sse"));
         let believed = self.believe(&accepted, asked.manifest, asked.proof, transport);
-        out.push(Out::Proven(believed.as_ref().ok().cloned().flatten()));
+        cx.out
+            .push(Out::Proven(believed.as_ref().ok().cloned().flatten()));
         // A producer that names no version uses the requested one.
         let other = accepted.version.filter(|version| !is_understood(version));
         let unusable = match (believed, other) {
@@ -267,7 +266,7 @@ impl Aaep {
             (Ok(_), None) => None,
         };
         if let Some(reason) = unusable {
-            self.give_up(&accepted.subscription_id, reason, out);
+            self.give_up(&accepted.subscription_id, reason, cx.out);
             return;
         }
         self.subscription.clone_from(&accepted.subscription_id);
@@ -276,29 +275,29 @@ impl Aaep {
             location.clone(),
             asked.terms,
             accepted.honored,
-            now.monotonic,
+            cx.now.monotonic,
         );
-        self.step(Handshake::Agreed(Box::new(agreement)), out);
-        self.last_words(Some(subscription_close(&accepted.subscription_id)), out);
+        self.step(Handshake::Agreed(Box::new(agreement)), cx.out);
+        self.last_words(Some(subscription_close(&accepted.subscription_id)), cx.out);
         if inside {
-            self.tell_way("link.way_handshake", out);
+            self.tell_way("link.way_handshake", cx.out);
         } else {
             let (id, location) = (&accepted.subscription_id, location.as_deref());
             let stream = self.addresses.subscription(id, location, false);
-            out.push(Out::Follow(stream));
+            cx.out.push(Out::Follow(stream));
         }
-        self.tell_terms(accepted.notes, out);
+        self.tell_terms(accepted.notes, cx.out);
         // Includes what the person changed while the answer was pending.
-        self.renew_terms(out);
+        self.renew_terms(cx.out);
     }
 
     /// Handles a handshake message that came over a stream; returns `false` for any other frame.
-    pub(super) fn handshake_frame(&mut self, text: &str, now: Now, out: &mut Vec<Out>) -> bool {
+    pub(super) fn handshake_frame(&mut self, text: &str, cx: &mut Cx<'_>) -> bool {
         if self.at == Handshakes::Nowhere {
             return false;
         }
         match read_handshake(text) {
-            Some(message) => self.handshake_message(message, now, out),
+            Some(message) => self.handshake_message(message, cx),
             None => false,
         }
     }
@@ -340,16 +339,11 @@ impl Aaep {
         }
     }
 
-    fn handshake_message(
-        &mut self,
-        message: HandshakeMessage,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> bool {
+    fn handshake_message(&mut self, message: HandshakeMessage, cx: &mut Cx<'_>) -> bool {
         match (message, &mut self.handshake) {
             (HandshakeMessage::Accepted(accepted), Handshake::Asked(asked)) => {
                 let asked = asked.clone();
-                self.accepted(*accepted, None, *asked, now, out);
+                self.accepted(*accepted, None, *asked, cx);
             }
             (HandshakeMessage::Accepted(accepted), Handshake::Agreed(agreed)) => {
                 if accepted.subscription_id != agreed.id {
@@ -359,21 +353,21 @@ impl Aaep {
                     agreed.asked = agreed.asked.amended(&change);
                 }
                 agreed.honored = accepted.honored.clone();
-                self.tell_terms(accepted.notes, out);
+                self.tell_terms(accepted.notes, cx.out);
             }
             (HandshakeMessage::Rejected(rejected), Handshake::Asked(_)) => {
-                if self.leave_out(&rejected, out) {
+                if self.leave_out(&rejected, cx.out) {
                     let reason = Phrase::new(rejection(rejected.code));
-                    self.turn_away(reason, rejected.retry_after, true, out);
+                    self.turn_away(reason, rejected.retry_after, true, cx.out);
                 } else {
-                    self.rejected(&rejected, None, out);
+                    self.rejected(&rejected, None, cx.out);
                 }
             }
             (HandshakeMessage::Rejected(rejected), Handshake::Agreed(agreed)) => {
                 // Without a pending change, this is not about a request of ours.
                 if agreed.changing.is_some() {
                     let reason = Word::Phrase(Phrase::new(rejection(rejected.code)));
-                    self.change_refused(reason, out);
+                    self.change_refused(reason, cx.out);
                 }
             }
             (
@@ -386,7 +380,7 @@ impl Aaep {
                 // The end of another subscription on the same connection does not concern ours.
                 if subscription.is_none_or(|of| of == agreed.id) {
                     let agreed_at = agreed.at;
-                    self.closed(reason, agreed_at, now, out);
+                    self.closed(reason, agreed_at, cx);
                 }
             }
             (

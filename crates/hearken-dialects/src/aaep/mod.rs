@@ -27,12 +27,13 @@ mod refusal;
 mod terms;
 mod ways;
 
+use crate::{Cx, Down};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::config::HandshakeConfig;
-use crate::link::{LastWords, LinkEvent, Phrase};
-use crate::protocol::{Capabilities, KeyRing, Manifest, Now, Reply, SignatureFault, object};
+use crate::link::{Fault, Frame, HttpAnswer, LastWords, Phrase, Receipt, Undelivered};
+use crate::protocol::{Capabilities, KeyRing, Manifest, Reply, SignatureFault, object};
 
 use super::rpc::{self, Message, Text};
 use super::{
@@ -210,38 +211,40 @@ impl Aaep {
         out.push(Out::LastWords(words));
     }
 
-    fn frame(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
+    fn frame(&mut self, text: &str, cx: &mut Cx<'_>) {
         let text = bare(text);
         let Some(lines) = &mut self.lines else {
-            return self.message(text, now, out);
+            return self.message(text, cx);
         };
         match lines.read(text) {
-            Line::Message(text) => self.message(&text, now, out),
-            Line::NoSubscriptions => self.no_subscriptions(out),
+            Line::Message(text) => self.message(&text, cx),
+            Line::NoSubscriptions => self.no_subscriptions(cx.out),
             Line::Answer(frame) => {
                 if self.answers.len() < MOST_ANSWERS {
                     let request = self.numbers.fresh();
                     self.answers.insert(request);
-                    out.push(Out::Send { request, frame });
+                    cx.out.push(Out::Send { request, frame });
                 }
             }
-            Line::NotMine(what) => out.push(Out::Unread(super::NoEvent::Foreign(what), 1)),
+            Line::NotMine(what) => cx.out.push(Out::Unread(super::NoEvent::Foreign(what), 1)),
             Line::Nothing => {}
         }
     }
 
-    fn message(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
-        if self.handshake_frame(text, now, out) {
+    fn message(&mut self, text: &str, cx: &mut Cx<'_>) {
+        if self.handshake_frame(text, cx) {
             return;
         }
         self.ways.works();
         // Unreadable text says nothing about the way: it may be a greeting for people.
-        if self.awaits_consent_inside() && super::read(text).is_ok() && !self.without_handshake(out)
+        if self.awaits_consent_inside()
+            && super::read(text).is_ok()
+            && !self.without_handshake(cx.out)
         {
             return;
         }
-        self.watch_rate(text, now, out);
-        out.push(Out::Event(text.to_owned()));
+        self.watch_rate(text, cx);
+        cx.out.push(Out::Event(text.to_owned()));
     }
 }
 
@@ -261,87 +264,81 @@ impl Dialect for Aaep {
         true
     }
 
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
-        match event {
-            LinkEvent::Connecting { .. } => self.begin(out),
-            LinkEvent::Connected => {
-                self.up = true;
-                self.shake_hands_inside(out);
-                if let Handshake::Agreed(agreed) = &self.handshake
-                    && agreed.followed_again
-                {
-                    out.push(Out::Standing(Standing::Back));
-                }
-                // Includes what the person changed while the connection was down.
-                self.renew_terms(out);
+    fn on_connecting(&mut self, cx: &mut Cx<'_>) {
+        self.begin(cx.out);
+    }
+
+    fn on_up(&mut self, cx: &mut Cx<'_>) {
+        self.up = true;
+        self.shake_hands_inside(cx.out);
+        if let Handshake::Agreed(agreed) = &self.handshake
+            && agreed.followed_again
+        {
+            cx.out.push(Out::Standing(Standing::Back));
+        }
+        // Includes what the person changed while the connection was down.
+        self.renew_terms(cx.out);
+    }
+
+    fn on_resumed(&mut self, cx: &mut Cx<'_>) {
+        match self.handshake {
+            // Without a subscription, nothing else shows that this producer asked the question.
+            Handshake::Idle | Handshake::Plain => {
+                cx.out.push(Out::Standing(Standing::PerhapsBack));
             }
-            LinkEvent::Resumed => match self.handshake {
-                // Without a subscription, nothing else shows that this producer asked the question.
-                Handshake::Idle | Handshake::Plain => {
-                    out.push(Out::Standing(Standing::PerhapsBack));
-                }
-                // Following a subscription again proves more; a new one proves that the old one was forgotten.
-                Handshake::Manifest { .. } | Handshake::Asked(_) | Handshake::Agreed(_) => {}
-            },
-            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
-            LinkEvent::Lost { fault, .. } => {
-                self.up = false;
-                self.loosen(fault, out);
-            }
-            LinkEvent::Failed { fault } => {
-                self.up = false;
-                self.other_way_after(fault, out);
-            }
-            LinkEvent::Ended => self.up = false,
-            LinkEvent::Replied { request, outcome } => {
-                if Numbers::is_own(*request) {
-                    self.answers.remove(request);
-                } else {
-                    out.push(Out::Settled {
-                        request: *request,
-                        outcome: outcome.clone(),
-                    });
-                }
-            }
-            LinkEvent::Answered { request, outcome } => {
-                if !self.prompts.answered(*request, outcome, out) {
-                    self.answered(*request, outcome.clone(), now, out);
-                }
-            }
-            LinkEvent::Remark { .. }
-            | LinkEvent::Silent { .. }
-            | LinkEvent::Dropped { .. }
-            | LinkEvent::Listening { .. }
-            | LinkEvent::Request { .. }
-            | LinkEvent::Lapsed { .. }
-            | LinkEvent::Strangers { .. }
-            | LinkEvent::Piece { .. }
-            | LinkEvent::StreamEnded => {}
+            // Following a subscription again proves more; a new one proves that the old one was forgotten.
+            Handshake::Manifest { .. } | Handshake::Asked(_) | Handshake::Agreed(_) => {}
         }
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, _now: Now, out: &mut Vec<Out>) {
-        let message = reply.to_json(&self.subscription);
-        let frame = self.wrap(&message);
-        out.push(Out::Send { request, frame });
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        self.frame(&frame.text, cx);
     }
 
-    fn wish(&mut self, wish: &Wish, _now: Now, out: &mut Vec<Out>) {
+    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+        if Numbers::is_own(request) {
+            self.answers.remove(&request);
+        } else {
+            let outcome = outcome.clone();
+            cx.out.push(Out::Settled { request, outcome });
+        }
+    }
+
+    fn on_answer(&mut self, request: u64, outcome: &Result<HttpAnswer, Fault>, cx: &mut Cx<'_>) {
+        if !self.prompts.answered(request, outcome, cx.out) {
+            self.answered(request, outcome.clone(), cx);
+        }
+    }
+
+    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+        self.up = false;
+        match down {
+            Down::Lost(fault) => self.loosen(fault, cx.out),
+            Down::Failed(fault) => self.other_way_after(fault, cx.out),
+            Down::Ended => {}
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
+        let message = reply.to_json(&self.subscription);
+        let frame = self.wrap(&message);
+        cx.out.push(Out::Send { request, frame });
+    }
+
+    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
         match wish {
             Wish::Terms(terms) => {
                 self.wanted = terms.clone();
-                self.renew_terms(out);
+                self.renew_terms(cx.out);
             }
-            Wish::Prompt(text) => self.prompts.send(text, &mut self.numbers, out),
+            Wish::Prompt(text) => self.prompts.send(text, &mut self.numbers, cx.out),
             // The protocol has no word for it, and stopping is not offered.
             Wish::Stop => {}
-            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
             // Where prompts are accepted, each starts a run of its own.
-            Wish::Of(_, wish) => self.wish(wish, _now, out),
+            Wish::Of(_, wish) => self.wish(wish, cx),
         }
     }
-
-    fn tick(&mut self, _now: Now, _out: &mut Vec<Out>) {}
 
     fn deadline(&self) -> Option<Duration> {
         // The handshake has no timers: the transport gives up unanswered requests.

@@ -1,11 +1,13 @@
 //! The machine on its own: its wishes, before anything puts them into words.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use crate::Cx;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::config::{Load, Verbosity};
-use crate::link::{Call, Fault, Frame, HttpAnswer, Receipt, Stream};
+use crate::link::{Call, Fault, Frame, HttpAnswer, LinkEvent, Receipt, Stream};
+use crate::protocol::Now;
 use crate::protocol::{Answer, Decision, ReplyToken};
 
 /// Drives a machine, and keeps its wishes.
@@ -32,7 +34,7 @@ impl Bench {
 
     fn news(&mut self, event: LinkEvent) -> Vec<Out> {
         let mut out = Vec::new();
-        self.machine.news(&event, self.now, &mut out);
+        self.machine.news(&event, &mut Cx::new(self.now, &mut out));
         out
     }
 
@@ -180,7 +182,9 @@ fn an_answer_keeps_its_number_and_goes_to_the_subscription_that_is() {
     assert!(Numbers::is_own(*asked));
     bench.frame(consent().to_string());
     let mut out = Vec::new();
-    bench.machine.reply(7, &reply(), bench.now, &mut out);
+    bench
+        .machine
+        .reply(7, &reply(), &mut Cx::new(bench.now, &mut out));
     let [Out::Send { request: 7, frame }] = out.as_slice() else {
         panic!("{out:?}");
     };

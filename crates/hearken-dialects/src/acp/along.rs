@@ -19,10 +19,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::protocol::Now;
 use crate::rpc::{self, Id, Message, Text};
 use crate::written::{self, Writer};
-use crate::{Out, Words};
+use crate::{Cx, Out, Words};
 
 use super::agent::Greeting;
 use super::client::NAME;
@@ -158,10 +157,10 @@ impl AgentListener {
     }
 
     /// Handles a message from the editor.
-    pub fn editor(&mut self, line: &str, now: Now, out: &mut Vec<Out>) {
+    pub fn editor(&mut self, line: &str, cx: &mut Cx<'_>) {
         match rpc::read(line) {
             Text::Rpc(Message::Request { id, method, params }) => {
-                self.wanted(id, &method, &rpc::members(params.as_deref()), now, out);
+                self.wanted(id, &method, &rpc::members(params.as_deref()), cx);
             }
             Text::Rpc(Message::Notification { method, params }) if method == "session/cancel" => {
                 let params = rpc::members(params.as_deref());
@@ -175,14 +174,7 @@ impl AgentListener {
         }
     }
 
-    fn wanted(
-        &mut self,
-        id: Id,
-        method: &str,
-        params: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn wanted(&mut self, id: Id, method: &str, params: &Map<String, Value>, cx: &mut Cx<'_>) {
         let of = |name: &str| text(params, name).unwrap_or_default().to_owned();
         let theirs = match method {
             "initialize" => Theirs::Greeting,
@@ -191,7 +183,7 @@ impl AgentListener {
                 conversation: of("sessionId"),
             },
             "session/resume" => {
-                self.folder_of(&of("sessionId"), of("cwd"), out);
+                self.folder_of(&of("sessionId"), of("cwd"), cx.out);
                 return;
             }
             "session/prompt" => Theirs::Prompt {
@@ -201,14 +193,14 @@ impl AgentListener {
         };
         match &theirs {
             Theirs::Loading { conversation } => {
-                self.folder_of(conversation, of("cwd"), out);
+                self.folder_of(conversation, of("cwd"), cx.out);
                 if self.loading.len() < MOST_CONVERSATIONS {
                     self.loading.insert(conversation.clone());
                 }
             }
             Theirs::Prompt { conversation } => {
                 let prompt = prompt(params);
-                self.prompted(conversation, &prompt, now, out);
+                self.prompted(conversation, &prompt, cx);
             }
             Theirs::Greeting | Theirs::Opening { .. } => {}
         }
@@ -245,7 +237,7 @@ impl AgentListener {
         }
     }
 
-    fn prompted(&mut self, name: &str, prompt: &str, now: Now, out: &mut Vec<Out>) {
+    fn prompted(&mut self, name: &str, prompt: &str, cx: &mut Cx<'_>) {
         let Some(conversation) = self.conversation(name) else {
             return;
         };
@@ -265,41 +257,41 @@ impl AgentListener {
             before => {
                 if let Some(mut before) = before {
                     before.end(End::Short("acp.along.end.unheard"));
-                    close(before, &mut self.teller, now, out);
+                    close(before, &mut self.teller, cx);
                 }
-                Turn::begin(name, Some(prompt), &mut self.teller, now, out)
+                Turn::begin(name, Some(prompt), &mut self.teller, cx)
             }
         };
         if let Some(conversation) = self.conversations.get_mut(name) {
             conversation.turn = Some(turn);
         }
-        self.tell_notices(now, out);
+        self.tell_notices(cx);
     }
 
     /// Handles a message from the agent that asks the person nothing.
-    pub fn agent(&mut self, line: &str, now: Now, out: &mut Vec<Out>) {
+    pub fn agent(&mut self, line: &str, cx: &mut Cx<'_>) {
         match rpc::read(line) {
             Text::Rpc(Message::Notification { method, params }) if method == "session/update" => {
-                self.updated(&rpc::members(params.as_deref()), now, out);
+                self.updated(&rpc::members(params.as_deref()), cx);
             }
             Text::Rpc(Message::Request { method, .. }) if method == "elicitation/create" => {
                 self.notice("acp.along.form".into());
-                self.tell_notices(now, out);
+                self.tell_notices(cx);
             }
             Text::Rpc(Message::Request { method, .. })
                 if method == "session/request_permission" =>
             {
                 self.notice("acp.along.editors".into());
-                self.tell_notices(now, out);
+                self.tell_notices(cx);
             }
             Text::Rpc(Message::Result { id, result }) => {
                 let theirs = id.and_then(|id| self.asked.remove(&id));
-                self.granted(theirs, &rpc::members(Some(&result)), now, out);
+                self.granted(theirs, &rpc::members(Some(&result)), cx);
             }
             Text::Rpc(Message::Error { id, message, .. }) => {
                 match id.and_then(|id| self.asked.remove(&id)) {
                     Some(Theirs::Prompt { conversation }) => {
-                        self.ends(&conversation, |_| End::Failed(message), now, out);
+                        self.ends(&conversation, |_| End::Failed(message), cx);
                     }
                     Some(Theirs::Loading { conversation }) => {
                         self.loading.remove(&conversation);
@@ -316,13 +308,7 @@ impl AgentListener {
         }
     }
 
-    fn granted(
-        &mut self,
-        theirs: Option<Theirs>,
-        result: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn granted(&mut self, theirs: Option<Theirs>, result: &Map<String, Value>, cx: &mut Cx<'_>) {
         match theirs {
             Some(Theirs::Greeting) => {
                 let greeting = Greeting::read(result);
@@ -330,7 +316,7 @@ impl AgentListener {
             }
             Some(Theirs::Opening { folder }) => {
                 if let Some(name) = text(result, "sessionId") {
-                    self.folder_of(name, folder, out);
+                    self.folder_of(name, folder, cx.out);
                 }
             }
             Some(Theirs::Loading { conversation }) => {
@@ -342,32 +328,32 @@ impl AgentListener {
                     true => End::Left("acp.along.end.stopped"),
                     false => End::by_reason(reason, false),
                 };
-                self.ends(&conversation, end, now, out);
+                self.ends(&conversation, end, cx);
             }
             None => {}
         }
     }
 
-    fn ends(&mut self, name: &str, end: impl FnOnce(bool) -> End, now: Now, out: &mut Vec<Out>) {
+    fn ends(&mut self, name: &str, end: impl FnOnce(bool) -> End, cx: &mut Cx<'_>) {
         if let Some(conversation) = self.conversations.get_mut(name)
             && let Some(turn) = &mut conversation.turn
         {
             turn.end(end(conversation.is_stopped));
         }
-        self.finish(now, out);
+        self.finish(cx);
     }
 
     /// Ends the turns that are over.
-    fn finish(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn finish(&mut self, cx: &mut Cx<'_>) {
         for conversation in self.conversations.values_mut() {
             if let Some(turn) = conversation.turn.take_if(|turn| turn.is_over()) {
                 self.teller.folder.clone_from(&conversation.folder);
-                close(turn, &mut self.teller, now, out);
+                close(turn, &mut self.teller, cx);
             }
         }
     }
 
-    fn updated(&mut self, params: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+    fn updated(&mut self, params: &Map<String, Value>, cx: &mut Cx<'_>) {
         let name = text(params, "sessionId").unwrap_or_default();
         if self.loading.contains(name) {
             return;
@@ -384,69 +370,64 @@ impl AgentListener {
             | Update::Quiet
             | Update::Unknown(_) => return,
         };
-        if let Some((turn, teller)) = self.turn(name, now, out) {
-            turn.update(update, teller, now, out);
+        if let Some((turn, teller)) = self.turn(name, cx) {
+            turn.update(update, teller, cx);
         }
         if let Some(phrase) = phrase {
             self.notice(phrase);
         }
-        self.tell_notices(now, out);
-        self.finish(now, out);
+        self.tell_notices(cx);
+        self.finish(cx);
     }
 
     /// Returns the turn of a conversation, beginning one for what an agent does unprompted.
-    fn turn(
-        &mut self,
-        name: &str,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> Option<(&mut Turn, &mut EventContext)> {
+    fn turn(&mut self, name: &str, cx: &mut Cx<'_>) -> Option<(&mut Turn, &mut EventContext)> {
         self.conversation(name)?;
         let conversation = self.conversations.get_mut(name)?;
         let teller = &mut self.teller;
         teller.folder.clone_from(&conversation.folder);
         let turn = conversation
             .turn
-            .get_or_insert_with(|| Turn::begin(name, None, teller, now, out));
+            .get_or_insert_with(|| Turn::begin(name, None, teller, cx));
         Some((turn, teller))
     }
 
     /// Notes that the editor's answer was withheld, because the person had decided.
-    pub fn withheld(&mut self, chose: bool, now: Now, out: &mut Vec<Out>) {
+    pub fn withheld(&mut self, chose: bool, cx: &mut Cx<'_>) {
         if chose {
             self.notice("acp.along.withheld".into());
-            self.tell_notices(now, out);
+            self.tell_notices(cx);
         }
     }
 
     /// Notes how many messages of each side were not heard.
-    pub fn missed(&mut self, editor: u32, agent: u32, now: Now, out: &mut Vec<Out>) {
+    pub fn missed(&mut self, editor: u32, agent: u32, cx: &mut Cx<'_>) {
         let number = |n: u32| if n == 0 { String::new() } else { n.to_string() };
         let missed = Notice::from("acp.along.missed").with("editor", number(editor));
         self.notice(missed.with("agent", number(agent)));
-        self.tell_notices(now, out);
+        self.tell_notices(cx);
     }
 
     /// Handles the end of the agent, or of the editor.
-    pub fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub fn gone(&mut self, cx: &mut Cx<'_>) {
         for conversation in self.conversations.values_mut() {
             if let Some(turn) = conversation.turn.take() {
                 self.teller.folder.clone_from(&conversation.folder);
-                close(turn, &mut self.teller, now, out);
+                close(turn, &mut self.teller, cx);
             }
         }
         self.questions.clear();
     }
 
     /// Handles the passing of time.
-    pub fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub fn tick(&mut self, cx: &mut Cx<'_>) {
         for conversation in self.conversations.values_mut() {
             if let Some(turn) = &mut conversation.turn {
                 self.teller.folder.clone_from(&conversation.folder);
-                turn.tick(&mut self.teller, now, out);
+                turn.tick(&mut self.teller, cx);
             }
         }
-        self.finish(now, out);
+        self.finish(cx);
     }
 
     /// Returns when time next matters.
@@ -462,40 +443,34 @@ impl AgentListener {
         }
     }
 
-    fn tell_notices(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn tell_notices(&mut self, cx: &mut Cx<'_>) {
         let mut turns = self.conversations.values_mut();
         let Some(turn) = turns.find_map(|it| it.turn.as_mut()) else {
             return;
         };
         for phrase in std::mem::take(&mut self.notices) {
-            notice(turn, &phrase, &mut self.teller, now, out);
+            notice(turn, &phrase, &mut self.teller, cx);
         }
     }
 }
 
 /// Announces a notice within a turn: AAEP has no event for it, so its event has a type of its own, whose words are
 /// heard.
-fn notice(
-    turn: &mut Turn,
-    notice: &Notice,
-    teller: &mut EventContext,
-    now: Now,
-    out: &mut Vec<Out>,
-) {
+fn notice(turn: &mut Turn, notice: &Notice, teller: &mut EventContext, cx: &mut Cx<'_>) {
     let args = notice.args.iter();
     let args: Vec<(&str, &str)> = args.map(|(name, text)| (*name, text.as_str())).collect();
     let fields = sentence(&teller.words, notice.key, &args);
-    turn.worded(NOTICE, fields, teller, now, out);
+    turn.worded(NOTICE, fields, teller, cx);
 }
 
 /// Ends a turn, first announcing what of it could not be followed: after its end there is no turn to announce it in.
-fn close(mut turn: Turn, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
+fn close(mut turn: Turn, teller: &mut EventContext, cx: &mut Cx<'_>) {
     if turn.calls_left_out() > 0 {
         let n = turn.calls_left_out().to_string();
         let left_out = Notice::from("acp.calls_left_out").with("n", n);
-        notice(&mut turn, &left_out, teller, now, out);
+        notice(&mut turn, &left_out, teller, cx);
     }
-    turn.finish(teller, now, out);
+    turn.finish(teller, cx);
 }
 
 /// Returns the text of the editor's prompt.

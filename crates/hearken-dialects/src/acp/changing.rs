@@ -10,10 +10,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::Out;
 use crate::link::{Phrase, Receipt, Word};
-use crate::protocol::{Answer, Now, Response};
+use crate::protocol::{Answer, Response};
 use crate::rpc;
+use crate::{Cx, Out};
 
 use super::client::{Acp, Ours, Phase};
 use super::settings::{Kind, ON, Setting, SettingChange};
@@ -103,23 +103,23 @@ impl Acp {
     }
 
     /// Starts to change a setting: the one that the person named or numbered, if they did.
-    pub(super) fn change(&mut self, what: Option<&str>, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn change(&mut self, what: Option<&str>, cx: &mut Cx<'_>) {
         let tell = |key| Out::Tell(Phrase::new(key));
         match self.phase {
             Phase::Open(_) => {}
-            Phase::Unmet | Phase::Meeting => return out.push(tell("acp.set.early")),
-            Phase::Over => return out.push(tell("prompt.nobody")),
+            Phase::Unmet | Phase::Meeting => return cx.out.push(tell("acp.set.early")),
+            Phase::Over => return cx.out.push(tell("prompt.nobody")),
         }
         if self
             .changing
             .as_ref()
             .is_some_and(|it| it.aside.is_sending())
         {
-            return out.push(tell("acp.set.waits"));
+            return cx.out.push(tell("acp.set.waits"));
         }
         let all: Vec<Setting> = self.settings.choosable().cloned().collect();
         if all.is_empty() {
-            return out.push(tell("settings.none"));
+            return cx.out.push(tell("settings.none"));
         }
         let meant = match what {
             None if all.len() == 1 => all.first(),
@@ -128,21 +128,21 @@ impl Acp {
                 [] => {
                     let names = all.iter().map(|it| self.setting_words(it)).collect();
                     let phrase = Phrase::new("acp.set.no_such").with("names", Word::Names(names));
-                    return out.push(Out::Tell(phrase));
+                    return cx.out.push(Out::Tell(phrase));
                 }
                 [found] => Some(*found),
                 [..] => None,
             },
         };
-        self.leave_changing(None, now, out);
+        self.leave_changing(None, cx);
         let asks = match meant {
             Some(setting) => self.ask_what(setting, 0),
             None => self.ask_setting(&all),
         };
         let teller = &mut self.teller;
-        let mut aside = SideQuestion::begin("settings", "", "acp.set.asks", teller, now, out);
+        let mut aside = SideQuestion::begin("settings", "", "acp.set.asks", teller, cx);
         let (step, asks) = asks;
-        aside.ask(asks, teller, now, out);
+        aside.ask(asks, teller, cx);
         self.changing = Some(Changing { aside, step });
     }
 
@@ -254,8 +254,7 @@ impl Acp {
         request: u64,
         token: &str,
         answer: &Answer,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> bool {
         let Some(changing) = self.changing.as_ref().filter(|it| it.aside.takes(token)) else {
             return false;
@@ -301,19 +300,19 @@ impl Acp {
                     if let Some(changing) = &mut self.changing {
                         changing.aside.sends(request);
                     }
-                    out.push(Out::Send { request, frame });
+                    cx.out.push(Out::Send { request, frame });
                     return true;
                 }
                 None
             }
         };
-        out.push(settled);
+        cx.out.push(settled);
         match (next, &mut self.changing) {
             (Some((step, asks)), Some(changing)) => {
                 changing.step = step;
-                changing.aside.ask(asks, &mut self.teller, now, out);
+                changing.aside.ask(asks, &mut self.teller, cx);
             }
-            (None, _) => self.leave_changing(Some("acp.set.stays"), now, out),
+            (None, _) => self.leave_changing(Some("acp.set.stays"), cx),
             (Some(_), None) => {}
         }
         true
@@ -348,12 +347,12 @@ impl Acp {
     }
 
     /// Handles the delivery of the answer that changes a setting.
-    pub(super) fn change_went(&mut self, request: u64, went: bool, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn change_went(&mut self, request: u64, went: bool, cx: &mut Cx<'_>) {
         let Some(changing) = &mut self.changing else {
             return;
         };
         if changing.aside.went(request) && went {
-            self.leave_changing(Some("acp.set.asked"), now, out);
+            self.leave_changing(Some("acp.set.asked"), cx);
         }
     }
 
@@ -392,20 +391,20 @@ impl Acp {
         out.push(Out::Tell(phrase));
     }
 
-    fn leave_changing(&mut self, told: Option<&str>, now: Now, out: &mut Vec<Out>) {
+    fn leave_changing(&mut self, told: Option<&str>, cx: &mut Cx<'_>) {
         if let Some(changing) = self.changing.take() {
             let words = &self.teller.words;
             let told = told
                 .map(|key| sentence(words, key, &[]))
                 .unwrap_or_default();
-            changing.aside.end_with(told, &mut self.teller, now, out);
+            changing.aside.end_with(told, &mut self.teller, cx);
         }
     }
 
     /// Handles the end of the agent.
-    pub(super) fn lose_changing(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn lose_changing(&mut self, cx: &mut Cx<'_>) {
         if let Some(changing) = self.changing.take() {
-            changing.aside.lose(&mut self.teller, now, out);
+            changing.aside.lose(&mut self.teller, cx);
         }
     }
 }

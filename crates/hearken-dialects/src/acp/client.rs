@@ -11,17 +11,18 @@
 //! In a capture, only the agent's messages are known: nothing is sent, and an answer with a stop reason ends the
 //! current turn.
 
+use crate::Cx;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
-use crate::protocol::{Answer, Now, Reply};
+use crate::link::{Fault, Frame, Phrase, Receipt, Undelivered, Word};
+use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id, Message, PendingRequests, Text};
 use crate::written::{self, Writer};
 use crate::{
-    Carrier, Connection, Dialect, Earlier, Foreign, NoEvent, Numbers, Offered, Out, Start,
+    Carrier, Connection, Dialect, Down, Earlier, Foreign, NoEvent, Numbers, Offered, Out, Start,
     WhenLeft, Wish,
 };
 
@@ -181,50 +182,46 @@ impl Acp {
         self.send(rpc::request(id, method, params), out)
     }
 
-    fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+    fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         match rpc::read(frame) {
             Text::Rpc(Message::Notification { method, params }) => {
-                self.notified(&method, &rpc::members(params.as_deref()), now, out);
+                self.notified(&method, &rpc::members(params.as_deref()), cx);
             }
             Text::Rpc(Message::Request { id, method, params }) => {
-                self.requested(&id, &method, &rpc::members(params.as_deref()), now, out);
+                self.requested(&id, &method, &rpc::members(params.as_deref()), cx);
             }
             Text::Rpc(Message::Result { id, result }) => {
                 let what = self.asked.answered(id.as_ref());
-                self.granted(what, &rpc::members(Some(&result)), now, out);
+                self.granted(what, &rpc::members(Some(&result)), cx);
             }
             Text::Rpc(Message::Error { id, code, message }) => {
                 match self.asked.answered(id.as_ref()) {
-                    Some(what) => self.refused(what, code, &message, now, out),
-                    None => self.complained(code, &message, out),
+                    Some(what) => self.refused(what, code, &message, cx),
+                    None => self.complained(code, &message, cx.out),
                 }
             }
-            Text::Rpc(Message::Nothing) => {
-                out.push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc), 1))
-            }
-            Text::Object => out.push(Out::Unread(NoEvent::Foreign(Foreign::Untyped), 1)),
-            Text::Other => out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
+            Text::Rpc(Message::Nothing) => cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc), 1)),
+            Text::Object => cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(Foreign::Untyped), 1)),
+            Text::Other => cx.out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
         }
     }
 
-    fn notified(
-        &mut self,
-        method: &str,
-        params: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn notified(&mut self, method: &str, params: &Map<String, Value>, cx: &mut Cx<'_>) {
         match method {
-            "session/update" => self.updated(params, now, out),
-            "$/cancel_request" => self.took_back(params, now, out),
-            "elicitation/complete" => self.opened_and_done(params, out),
+            "session/update" => self.updated(params, cx),
+            "$/cancel_request" => self.took_back(params, cx),
+            "elicitation/complete" => self.opened_and_done(params, cx.out),
             // A private protocol beside this one, which a client need not know.
             other if other.starts_with('_') || other.starts_with("$/") => {}
-            other => self.not_known(other, out),
+            other => self.not_known(other, cx.out),
         }
     }
 
-    fn updated(&mut self, params: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+    fn updated(&mut self, params: &Map<String, Value>, cx: &mut Cx<'_>) {
         let update = read::update(params);
         if self.said_before(&update) {
             return;
@@ -234,12 +231,13 @@ impl Acp {
                 self.commands = offers;
                 if left_out > 0 {
                     let n = Word::Own(left_out.to_string());
-                    out.push(Out::Tell(Phrase::new("acp.commands_left_out").with("n", n)));
+                    cx.out
+                        .push(Out::Tell(Phrase::new("acp.commands_left_out").with("n", n)));
                 }
             }
-            Update::Mode(mode) => self.in_mode(&mode, out),
-            Update::Options(options) => self.has_options(&options, out),
-            Update::Unknown(kind) => self.not_known(&kind, out),
+            Update::Mode(mode) => self.in_mode(&mode, cx.out),
+            Update::Options(options) => self.has_options(&options, cx.out),
+            Update::Unknown(kind) => self.not_known(&kind, cx.out),
             Update::Echoes(_) | Update::Quiet => {}
             update @ (Update::Says { .. }
             | Update::Shows(_)
@@ -247,46 +245,37 @@ impl Acp {
             | Update::Calls(_)
             | Update::Plans { .. }) => {
                 let conversation = text(params, "sessionId").unwrap_or_default().to_owned();
-                let (turn, teller) = self.turn(&conversation, now, out);
-                turn.update(update, teller, now, out);
-                self.go_on(now, out);
+                let (turn, teller) = self.turn(&conversation, cx);
+                turn.update(update, teller, cx);
+                self.go_on(cx);
             }
         }
     }
 
     /// Returns the current turn, beginning one for what an agent does unprompted.
-    fn turn(
-        &mut self,
-        conversation: &str,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> (&mut Turn, &mut EventContext) {
+    fn turn(&mut self, conversation: &str, cx: &mut Cx<'_>) -> (&mut Turn, &mut EventContext) {
         let teller = &mut self.teller;
         let turn = self
             .turn
-            .get_or_insert_with(|| Turn::begin(conversation, None, teller, now, out));
+            .get_or_insert_with(|| Turn::begin(conversation, None, teller, cx));
         (turn, &mut self.teller)
     }
 
-    fn requested(
-        &mut self,
-        id: &Id,
-        method: &str,
-        params: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn requested(&mut self, id: &Id, method: &str, params: &Map<String, Value>, cx: &mut Cx<'_>) {
         if method == "elicitation/create" {
-            return self.elicited(id, params, now, out);
+            return self.elicited(id, params, cx);
         }
         if method != "session/request_permission" {
-            self.send(rpc::error(id, rpc::NO_SUCH_METHOD, "Method not found"), out);
+            self.send(
+                rpc::error(id, rpc::NO_SUCH_METHOD, "Method not found"),
+                cx.out,
+            );
             if self.notes(method) {
                 let phrase = Phrase::new("acp.request_refused");
                 let phrase = phrase.with("method", Word::Name(method.to_owned()));
                 // An agent may try what only its own editor supports, and manages without: opencode then writes its
                 // files itself.
-                out.push(Out::Detail(phrase));
+                cx.out.push(Out::Detail(phrase));
             }
             return;
         }
@@ -295,15 +284,16 @@ impl Acp {
             // Without a call, it is unclear what would be allowed.
             self.send(
                 rpc::error(id, rpc::INTERNAL, "there is no tool call in it"),
-                out,
+                cx.out,
             );
-            out.push(Out::Tell(Phrase::new("acp.permission_unread")));
+            cx.out.push(Out::Tell(Phrase::new("acp.permission_unread")));
             return;
         };
         let offer = options::read(params, &self.teller.words);
         if offer.left_out > 0 {
             let n = Word::Own(offer.left_out.to_string());
-            out.push(Out::Tell(Phrase::new("acp.options_left_out").with("n", n)));
+            cx.out
+                .push(Out::Tell(Phrase::new("acp.options_left_out").with("n", n)));
         }
         let key = call::key(&news.id);
         let mut permission = Permission::consent(id.clone(), &key, offer.choices, Vec::new());
@@ -312,62 +302,59 @@ impl Acp {
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.stopping) {
             // The protocol wants this answer to every request in a turn that is being stopped.
             turn.was_cancelled(&permission.call);
-            self.send(permission.cancelled(), out);
-            out.push(Out::Detail(Phrase::new("acp.cancelled_too")));
+            self.send(permission.cancelled(), cx.out);
+            cx.out.push(Out::Detail(Phrase::new("acp.cancelled_too")));
             return;
         }
         let conversation = text(params, "sessionId").unwrap_or_default().to_owned();
-        let (turn, teller) = self.turn(&conversation, now, out);
-        if !turn.request(permission, news, teller, now, out) {
-            self.send(rpc::error(id, rpc::INTERNAL, "too many requests wait"), out);
-            out.push(Out::Tell(Phrase::new("acp.too_many")));
+        let (turn, teller) = self.turn(&conversation, cx);
+        if !turn.request(permission, news, teller, cx) {
+            self.send(
+                rpc::error(id, rpc::INTERNAL, "too many requests wait"),
+                cx.out,
+            );
+            cx.out.push(Out::Tell(Phrase::new("acp.too_many")));
         }
     }
 
     /// Handles the agent's withdrawal of a request.
-    fn took_back(&mut self, params: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+    fn took_back(&mut self, params: &Map<String, Value>, cx: &mut Cx<'_>) {
         let Some(id) = params.get("requestId") else {
             return;
         };
-        if self.took_back_elicited(id, now, out) {
+        if self.took_back_elicited(id, cx) {
             return;
         }
         let Some(turn) = &mut self.turn else {
             return;
         };
-        let Some(permission) = turn.withdrawn(id, &mut self.teller, now, out) else {
+        let Some(permission) = turn.withdrawn(id, &mut self.teller, cx) else {
             return;
         };
         self.send(
             rpc::error(&permission.id, rpc::CANCELLED, "Request cancelled"),
-            out,
+            cx.out,
         );
-        self.go_on(now, out);
+        self.go_on(cx);
     }
 
     /// Handles the answer to a request of ours.
-    fn granted(
-        &mut self,
-        what: Option<Ours>,
-        result: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn granted(&mut self, what: Option<Ours>, result: &Map<String, Value>, cx: &mut Cx<'_>) {
         match what {
-            Some(Ours::Greeting) => self.greeted(result, out),
-            Some(Ours::Opening) => self.opened(result, now, out),
-            Some(Ours::Listing) => self.listed(result, now, out),
-            Some(Ours::Going) => self.went_on(result, now, out),
-            Some(Ours::Prompt) => self.turn_ends(result, now, out),
-            Some(Ours::SigningIn) => self.signed_in(now, out),
-            Some(Ours::Setting { id, value }) => self.is_set(&id, &value, result, out),
+            Some(Ours::Greeting) => self.greeted(result, cx.out),
+            Some(Ours::Opening) => self.opened(result, cx),
+            Some(Ours::Listing) => self.listed(result, cx),
+            Some(Ours::Going) => self.went_on(result, cx),
+            Some(Ours::Prompt) => self.turn_ends(result, cx),
+            Some(Ours::SigningIn) => self.signed_in(cx),
+            Some(Ours::Setting { id, value }) => self.is_set(&id, &value, result, cx.out),
             None if self.listens => match text(result, "sessionId") {
                 Some(_) => {}
-                None if result.contains_key("stopReason") => self.turn_ends(result, now, out),
-                None if result.contains_key("protocolVersion") => self.greeted(result, out),
+                None if result.contains_key("stopReason") => self.turn_ends(result, cx),
+                None if result.contains_key("protocolVersion") => self.greeted(result, cx.out),
                 None => {}
             },
-            None => self.not_known("result", out),
+            None => self.not_known("result", cx.out),
         }
     }
 
@@ -388,34 +375,26 @@ impl Acp {
 }
 
 impl Dialect for Acp {
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
-        match event {
-            LinkEvent::Connected if self.phase == Phase::Unmet && !self.listens => {
-                self.phase = Phase::Meeting;
-                self.ask(Ours::Greeting, "initialize", &agent::greeting(), out);
-            }
-            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
-            LinkEvent::Replied { request, outcome } => self.replied(*request, outcome, now, out),
-            LinkEvent::Lost { .. } | LinkEvent::Failed { .. } | LinkEvent::Ended => {
-                self.gone(now, out);
-            }
-            LinkEvent::Connected
-            | LinkEvent::Connecting { .. }
-            | LinkEvent::Resumed
-            | LinkEvent::Answered { .. }
-            | LinkEvent::Silent { .. }
-            | LinkEvent::Listening { .. }
-            | LinkEvent::Request { .. }
-            | LinkEvent::Lapsed { .. }
-            | LinkEvent::Strangers { .. }
-            | LinkEvent::Piece { .. }
-            | LinkEvent::StreamEnded
-            | LinkEvent::Remark { .. }
-            | LinkEvent::Dropped { .. } => {}
+    fn on_up(&mut self, cx: &mut Cx<'_>) {
+        if self.phase == Phase::Unmet && !self.listens {
+            self.phase = Phase::Meeting;
+            self.ask(Ours::Greeting, "initialize", &agent::greeting(), cx.out);
         }
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        self.frame(&frame.text, cx);
+    }
+
+    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+        self.replied(request, outcome, cx);
+    }
+
+    fn on_down(&mut self, _: Down<'_>, cx: &mut Cx<'_>) {
+        self.gone(cx);
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let (decision, reason) = match &reply.answer {
             Answer::Decision {
                 decision,
@@ -424,14 +403,14 @@ impl Dialect for Acp {
             Answer::Response(_) => ("", None),
         };
         if let Some(frame) = self.chosen(request, reply.token.reveal(), &reply.answer) {
-            out.push(Out::Send { request, frame });
+            cx.out.push(Out::Send { request, frame });
             return;
         }
         let (token, answer) = (reply.token.reveal(), &reply.answer);
         if !self.listens
-            && (self.signs_in(request, token, answer, now, out)
-                || self.changes(request, token, answer, now, out)
-                || self.fills_in(request, token, answer, now, out))
+            && (self.signs_in(request, token, answer, cx)
+                || self.changes(request, token, answer, cx)
+                || self.fills_in(request, token, answer, cx))
         {
             return;
         }
@@ -448,7 +427,7 @@ impl Dialect for Acp {
             });
             Some(frame)
         });
-        out.push(match found {
+        cx.out.push(match found {
             Some(frame) if !self.listens => Out::Send { request, frame },
             Some(_) | None => Out::Settled {
                 request,
@@ -457,23 +436,23 @@ impl Dialect for Acp {
         });
     }
 
-    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
+    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
         match wish {
-            Wish::Prompt(prompt) => self.prompt(prompt, now, out),
-            Wish::Stop => self.stop(now, out),
-            Wish::Set(what) => self.change(what.as_deref(), now, out),
+            Wish::Prompt(prompt) => self.prompt(prompt, cx),
+            Wish::Stop => self.stop(cx),
+            Wish::Set(what) => self.change(what.as_deref(), cx),
             // There is only one agent.
-            Wish::Of(_, wish) => self.wish(wish, now, out),
+            Wish::Of(_, wish) => self.wish(wish, cx),
             // The protocol has no message for how a person wants to hear an agent.
             Wish::Terms(_) => {}
         }
     }
 
-    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn tick(&mut self, cx: &mut Cx<'_>) {
         if let Some(turn) = &mut self.turn {
-            turn.tick(&mut self.teller, now, out);
+            turn.tick(&mut self.teller, cx);
         }
-        self.go_on(now, out);
+        self.go_on(cx);
     }
 
     fn deadline(&self) -> Option<Duration> {

@@ -12,9 +12,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::link::{Phrase, Word};
-use crate::protocol::{Answer, Now};
+use crate::protocol::Answer;
 use crate::written::{self, cut};
-use crate::{Earlier, Out};
+use crate::{Cx, Earlier, Out};
 
 use super::client::{Acp, Ours};
 use crate::kit::aside::{self, Asks, SideQuestion};
@@ -134,20 +134,20 @@ impl Acp {
     }
 
     /// Handles the list of conversations that the agent keeps.
-    pub(super) fn listed(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn listed(&mut self, result: &Map<String, Value>, cx: &mut Cx<'_>) {
         let mut kept = read(result, &self.teller.folder);
         if self.wanted == Earlier::Last {
             kept.truncate(1);
         }
         match kept.len() {
-            0 => self.give_up(Phrase::new("acp.earlier.none"), out),
+            0 => self.give_up(Phrase::new("acp.earlier.none"), cx.out),
             1 => {
                 let kept = kept.remove(0);
                 let frame = self.opening(&kept);
-                self.send(frame, out);
+                self.send(frame, cx.out);
                 self.earlier = ResumeStage::Reopening(Reopening::new(kept));
             }
-            _ => self.ask_which(kept, now, out),
+            _ => self.ask_which(kept, cx),
         }
     }
 
@@ -163,7 +163,7 @@ impl Acp {
         crate::rpc::request(id, method, &params.to_string())
     }
 
-    fn ask_which(&mut self, mut kept: Vec<Kept>, now: Now, out: &mut Vec<Out>) {
+    fn ask_which(&mut self, mut kept: Vec<Kept>, cx: &mut Cx<'_>) {
         let left_out = kept.len().saturating_sub(MOST);
         kept.truncate(MOST);
         let words = &self.teller.words;
@@ -179,12 +179,12 @@ impl Acp {
         });
         let asks = Asks::one_of(first(words, "acp.earlier.which", &[]), labels.collect());
         let teller = &mut self.teller;
-        let mut aside =
-            SideQuestion::begin("conversations", "", "acp.earlier.asks", teller, now, out);
-        aside.ask(asks, teller, now, out);
+        let mut aside = SideQuestion::begin("conversations", "", "acp.earlier.asks", teller, cx);
+        aside.ask(asks, teller, cx);
         if left_out > 0 {
             let n = Word::Own(left_out.to_string());
-            out.push(Out::Tell(Phrase::new("acp.earlier.left_out").with("n", n)));
+            cx.out
+                .push(Out::Tell(Phrase::new("acp.earlier.left_out").with("n", n)));
         }
         self.earlier = ResumeStage::Asked(ResumeQuestion {
             aside,
@@ -210,7 +210,7 @@ impl Acp {
     }
 
     /// Handles the delivery of that answer.
-    pub(super) fn choice_went(&mut self, request: u64, went: bool, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn choice_went(&mut self, request: u64, went: bool, cx: &mut Cx<'_>) {
         let ResumeStage::Asked(asked) = &mut self.earlier else {
             return;
         };
@@ -224,14 +224,14 @@ impl Acp {
                 ResumeStage::Reopening(Reopening::new(kept)),
             )
         {
-            asked.aside.end(&mut self.teller, now, out);
+            asked.aside.end(&mut self.teller, cx);
         }
     }
 
     /// Handles the end of the agent.
-    pub(super) fn leave_earlier(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn leave_earlier(&mut self, cx: &mut Cx<'_>) {
         if let ResumeStage::Asked(asked) = std::mem::replace(&mut self.earlier, ResumeStage::Idle) {
-            asked.aside.lose(&mut self.teller, now, out);
+            asked.aside.lose(&mut self.teller, cx);
         }
     }
 
@@ -270,7 +270,7 @@ impl Acp {
     }
 
     /// Handles the news that an earlier conversation is open.
-    pub(super) fn went_on(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn went_on(&mut self, result: &Map<String, Value>, cx: &mut Cx<'_>) {
         let ResumeStage::Reopening(opens) = std::mem::replace(&mut self.earlier, ResumeStage::Idle)
         else {
             return;
@@ -283,8 +283,8 @@ impl Acp {
         let phrase = Phrase::new("acp.earlier.open")
             .with("title", Word::Agent(opens.kept.title))
             .with("n", Word::Own(n));
-        out.push(Out::Tell(phrase));
-        self.open(opens.kept.id, result, now, out);
+        cx.out.push(Out::Tell(phrase));
+        self.open(opens.kept.id, result, cx);
     }
 }
 

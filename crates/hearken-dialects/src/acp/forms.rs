@@ -11,10 +11,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::link::{Phrase, Receipt, Word};
-use crate::protocol::{Answer, Now, Response};
+use crate::protocol::{Answer, Response};
 use crate::rpc::{self, Id};
 use crate::written;
-use crate::{Out, Over, Words};
+use crate::{Cx, Out, Over, Words};
 
 use super::client::Acp;
 use crate::kit::address::Address;
@@ -63,32 +63,23 @@ impl Action {
 
 impl Acp {
     /// Handles a request for a form, or for opening an address.
-    pub(super) fn elicited(
-        &mut self,
-        id: &Id,
-        params: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn elicited(&mut self, id: &Id, params: &Map<String, Value>, cx: &mut Cx<'_>) {
         let refuse = |acp: &mut Self, code, why: &str, key, out: &mut Vec<Out>| {
             acp.send(rpc::error(id, code, why), out);
             out.push(Out::Tell(Phrase::new(key)));
         };
         if self.listens && self.elicited.len() >= MOST {
             // A capture does not show the answers, but the oldest request surely got one.
-            self.elicited
-                .remove(0)
-                .aside
-                .end(&mut self.teller, now, out);
+            self.elicited.remove(0).aside.end(&mut self.teller, cx);
         }
         if self.elicited.len() >= MOST {
             let why = "too many requests wait";
-            return refuse(self, rpc::INTERNAL, why, "acp.form.too_many", out);
+            return refuse(self, rpc::INTERNAL, why, "acp.form.too_many", cx.out);
         }
         let of_turn = params.contains_key("sessionId");
         if of_turn && self.turn.as_ref().is_some_and(|turn| turn.stopping) {
-            self.send(Action::Cancel.answer(id, None), out);
-            return out.push(Out::Detail(Phrase::new("acp.cancelled_too")));
+            self.send(Action::Cancel.answer(id, None), cx.out);
+            return cx.out.push(Out::Detail(Phrase::new("acp.cancelled_too")));
         }
         let message = text(params, "message").unwrap_or_default();
         let message: Vec<&str> = message.split_whitespace().collect();
@@ -98,7 +89,7 @@ impl Acp {
             Some("form") => {
                 let Some(parts) = schema.and_then(form::read) else {
                     let why = "this form can't be asked here";
-                    return refuse(self, rpc::INVALID, why, "acp.form.unread", out);
+                    return refuse(self, rpc::INVALID, why, "acp.form.unread", cx.out);
                 };
                 (What::Form(Filling::new(message, parts)), "acp.form.asks")
             }
@@ -107,21 +98,21 @@ impl Acp {
                 let opens = text(params, "elicitationId").zip(address);
                 let Some((id, address)) = opens else {
                     let why = "this address can't be shown here";
-                    return refuse(self, rpc::INVALID, why, "acp.url.unread", out);
+                    return refuse(self, rpc::INVALID, why, "acp.url.unread", cx.out);
                 };
                 let id = written::cut(id, LONGEST);
                 (What::Open { address, id }, "acp.url.asks")
             }
             Some(_) | None => {
                 let why = "this mode was not offered";
-                return refuse(self, rpc::INVALID, why, "acp.form.unread", out);
+                return refuse(self, rpc::INVALID, why, "acp.form.unread", cx.out);
             }
         };
         let conversation = text(params, "sessionId").unwrap_or_default().to_owned();
         let teller = &mut self.teller;
-        let mut aside = SideQuestion::begin("elicitation", &conversation, about, teller, now, out);
+        let mut aside = SideQuestion::begin("elicitation", &conversation, about, teller, cx);
         let asks = what.asks(&teller.words);
-        aside.ask(asks, teller, now, out);
+        aside.ask(asks, teller, cx);
         self.elicited.push(Elicited {
             id: id.clone(),
             of_turn,
@@ -137,8 +128,7 @@ impl Acp {
         request: u64,
         token: &str,
         answer: &Answer,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> bool {
         let Some(at) = self.elicited.iter().position(|it| it.aside.takes(token)) else {
             return false;
@@ -169,29 +159,24 @@ impl Acp {
                 elicited.aside.sends(request);
                 elicited.sends = Some(action);
                 let frame = action.answer(&elicited.id, content);
-                out.push(Out::Send { request, frame });
+                cx.out.push(Out::Send { request, frame });
                 return true;
             }
-            Next::Ask => out.push(settled),
+            Next::Ask => cx.out.push(settled),
             Next::Again(why) => {
-                out.push(settled);
+                cx.out.push(settled);
                 let why = Word::Phrase(why);
-                out.push(Out::Tell(Phrase::new("acp.form.wrong").with("why", why)));
+                cx.out
+                    .push(Out::Tell(Phrase::new("acp.form.wrong").with("why", why)));
             }
         }
         let asks = elicited.what.asks(&self.teller.words);
-        elicited.aside.ask(asks, &mut self.teller, now, out);
+        elicited.aside.ask(asks, &mut self.teller, cx);
         true
     }
 
     /// Handles the delivery of an answer to the agent.
-    pub(super) fn filled_in_went(
-        &mut self,
-        request: u64,
-        went: bool,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn filled_in_went(&mut self, request: u64, went: bool, cx: &mut Cx<'_>) {
         let sent = |it: &mut Elicited| it.aside.went(request);
         let Some(at) = self.elicited.iter_mut().position(sent) else {
             return;
@@ -222,7 +207,7 @@ impl Acp {
                 sentence(&self.teller.words, key, &[])
             }
         };
-        elicited.aside.end_with(told, &mut self.teller, now, out);
+        elicited.aside.end_with(told, &mut self.teller, cx);
     }
 
     /// Announces that the task at an address is done.
@@ -239,35 +224,35 @@ impl Acp {
     }
 
     /// Removes a request that the agent withdraws; returns false if there is none.
-    pub(super) fn took_back_elicited(&mut self, id: &Value, now: Now, out: &mut Vec<Out>) -> bool {
+    pub(super) fn took_back_elicited(&mut self, id: &Value, cx: &mut Cx<'_>) -> bool {
         let open = |it: &Elicited| it.id.is(id) && !it.aside.is_sending();
         let Some(at) = self.elicited.iter().position(open) else {
             return false;
         };
         let elicited = self.elicited.remove(at);
-        elicited.aside.is_over(Over::TakenBack, out);
-        elicited.aside.end(&mut self.teller, now, out);
+        elicited.aside.is_over(Over::TakenBack, cx.out);
+        elicited.aside.end(&mut self.teller, cx);
         let refused = rpc::error(&elicited.id, rpc::CANCELLED, "Request cancelled");
-        self.send(refused, out);
+        self.send(refused, cx.out);
         true
     }
 
     /// Closes the requests of a turn that is being stopped.
-    pub(super) fn cancel_elicited(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn cancel_elicited(&mut self, cx: &mut Cx<'_>) {
         // An answer under way is the person's, and remains valid.
         let ends = |it: &mut Elicited| it.of_turn && !it.aside.is_sending();
         let over: Vec<Elicited> = self.elicited.extract_if(.., ends).collect();
         for elicited in over {
-            elicited.aside.is_over(Over::Stopped, out);
-            elicited.aside.end(&mut self.teller, now, out);
-            self.send(Action::Cancel.answer(&elicited.id, None), out);
+            elicited.aside.is_over(Over::Stopped, cx.out);
+            elicited.aside.end(&mut self.teller, cx);
+            self.send(Action::Cancel.answer(&elicited.id, None), cx.out);
         }
     }
 
     /// Handles the end of the agent.
-    pub(super) fn lose_elicited(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn lose_elicited(&mut self, cx: &mut Cx<'_>) {
         for elicited in std::mem::take(&mut self.elicited) {
-            elicited.aside.lose(&mut self.teller, now, out);
+            elicited.aside.lose(&mut self.teller, cx);
         }
     }
 

@@ -4,11 +4,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::Out;
 use crate::link::{Fault, Phrase, Word};
-use crate::protocol::Now;
 use crate::rpc;
 use crate::written::{self, Writer};
+use crate::{Cx, Out};
 
 use super::agent::{self, Greeting};
 use super::client::{Acp, NAME, Ours, Phase};
@@ -35,12 +34,12 @@ impl Acp {
         }
     }
 
-    pub(super) fn opened(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn opened(&mut self, result: &Map<String, Value>, cx: &mut Cx<'_>) {
         let Some(conversation) = text(result, "sessionId") else {
-            return self.give_up(Phrase::new("acp.no_session"), out);
+            return self.give_up(Phrase::new("acp.no_session"), cx.out);
         };
         let conversation = conversation.to_owned();
-        self.open(conversation, result, now, out);
+        self.open(conversation, result, cx);
     }
 
     /// Starts work in an open conversation.
@@ -48,39 +47,34 @@ impl Acp {
         &mut self,
         conversation: String,
         result: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         self.phase = Phase::Open(conversation);
-        self.has_options(result, out);
+        self.has_options(result, cx.out);
         if self.held.is_empty() {
-            out.push(Out::Tell(Phrase::new("acp.ready")));
+            cx.out.push(Out::Tell(Phrase::new("acp.ready")));
         }
-        self.go_on(now, out);
+        self.go_on(cx);
     }
 
     /// Handles the refusal of a request of ours.
-    pub(super) fn refused(
-        &mut self,
-        what: Ours,
-        code: i64,
-        message: &str,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn refused(&mut self, what: Ours, code: i64, message: &str, cx: &mut Cx<'_>) {
         let words = Word::Agent(written::short(message));
         match what {
             Ours::Greeting | Ours::Opening | Ours::Listing | Ours::Going if code == SIGN_IN => {
-                self.wants_sign_in(now, out);
+                self.wants_sign_in(cx);
             }
             Ours::Greeting | Ours::Opening => {
-                self.give_up(Phrase::new("acp.no_start").with("words", words), out);
+                self.give_up(Phrase::new("acp.no_start").with("words", words), cx.out);
             }
             Ours::Listing | Ours::Going => {
-                self.give_up(Phrase::new("acp.earlier.refused").with("words", words), out);
+                self.give_up(
+                    Phrase::new("acp.earlier.refused").with("words", words),
+                    cx.out,
+                );
             }
-            Ours::SigningIn => self.not_signed_in(words, now, out),
-            Ours::Setting { id, .. } => self.is_not_set(&id, words, out),
+            Ours::SigningIn => self.not_signed_in(words, cx),
+            Ours::Setting { id, .. } => self.is_not_set(&id, words, cx.out),
             Ours::Prompt => {
                 if code == SIGN_IN && !self.ways_in.is_empty() {
                     // If nothing of the prompt was carried out, it is kept; otherwise, repeating it would do something
@@ -88,7 +82,7 @@ impl Acp {
                     if self.turn.as_ref().is_none_or(|turn| turn.has_no_calls()) {
                         self.held.push_front(std::mem::take(&mut self.prompted));
                     }
-                    self.wants_sign_in(now, out);
+                    self.wants_sign_in(cx);
                 }
                 if let Some(turn) = &mut self.turn {
                     let cancelled = code == rpc::CANCELLED && turn.stopping;
@@ -98,7 +92,7 @@ impl Acp {
                     });
                 }
                 self.prompting = None;
-                self.go_on(now, out);
+                self.go_on(cx);
             }
         }
     }

@@ -6,9 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::link::{LastWords, Phrase, Receipt, Undelivered};
-use crate::protocol::Now;
 use crate::rpc;
-use crate::{Numbers, Out};
+use crate::{Cx, Numbers, Out};
 
 use super::client::{Acp, Ours, Phase};
 use super::signing::Signing;
@@ -20,20 +19,20 @@ use crate::kit::turn::Turn;
 const MOST_HELD: usize = 16;
 
 impl Acp {
-    pub(super) fn turn_ends(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn turn_ends(&mut self, result: &Map<String, Value>, cx: &mut Cx<'_>) {
         if let Some(turn) = &mut self.turn {
             let reason = text(result, "stopReason").unwrap_or_default();
             turn.end(End::by_reason(reason, turn.stopping));
         }
         self.prompting = None;
-        self.go_on(now, out);
+        self.go_on(cx);
     }
 
     /// Finishes a turn that is over, and sends the next held prompt.
-    pub(super) fn go_on(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn go_on(&mut self, cx: &mut Cx<'_>) {
         if let Some(turn) = self.turn.take_if(|turn| turn.is_over()) {
-            turn.finish(&mut self.teller, now, out);
-            out.push(Out::LastWords(None));
+            turn.finish(&mut self.teller, cx);
+            cx.out.push(Out::LastWords(None));
         }
         if self.turn.is_some() {
             return;
@@ -50,20 +49,20 @@ impl Acp {
         };
         let blocks = json!([{"type": "text", "text": prompt}]);
         let params = json!({"sessionId": conversation, "prompt": blocks}).to_string();
-        self.prompting = Some(self.ask(Ours::Prompt, "session/prompt", &params, out));
-        out.push(Out::LastWords(Some(LastWords::Message(cancel(
+        self.prompting = Some(self.ask(Ours::Prompt, "session/prompt", &params, cx.out));
+        cx.out.push(Out::LastWords(Some(LastWords::Message(cancel(
             &conversation,
         )))));
         let teller = &mut self.teller;
-        self.turn = Some(Turn::begin(&conversation, Some(&prompt), teller, now, out));
+        self.turn = Some(Turn::begin(&conversation, Some(&prompt), teller, cx));
         self.prompted = prompt;
     }
 
-    pub(super) fn prompt(&mut self, prompt: &str, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn prompt(&mut self, prompt: &str, cx: &mut Cx<'_>) {
         let key = match (&self.phase, &self.turn) {
-            (Phase::Over, _) => return out.push(Out::Tell(Phrase::new("prompt.nobody"))),
+            (Phase::Over, _) => return cx.out.push(Out::Tell(Phrase::new("prompt.nobody"))),
             (_, _) if self.held.len() >= MOST_HELD => {
-                return out.push(Out::Tell(Phrase::new("prompt.too_many")));
+                return cx.out.push(Out::Tell(Phrase::new("prompt.too_many")));
             }
             (Phase::Open(_), None) if !matches!(self.signing, Signing::Idle) => {
                 Some("prompt.early")
@@ -80,44 +79,43 @@ impl Acp {
             // Nothing would ever end an unprompted turn, so the new prompt does.
             turn.end(End::Done);
         }
-        out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
-        self.go_on(now, out);
+        cx.out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
+        self.go_on(cx);
     }
 
-    pub(super) fn stop(&mut self, now: Now, out: &mut Vec<Out>) {
-        if self.stop_signing_in(out) {
+    pub(super) fn stop(&mut self, cx: &mut Cx<'_>) {
+        if self.stop_signing_in(cx.out) {
             return;
         }
         let (Phase::Open(conversation), Some(turn)) = (&self.phase, &mut self.turn) else {
-            return out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
         };
         if turn.stopping {
-            return out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
+            return cx.out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
         }
         let cancel = cancel(conversation);
         // Announced first, because the rest follows from it.
-        out.push(Out::Tell(asked_to_stop(self.held.is_empty())));
-        let open = turn.stop(&mut self.teller, now, out);
-        self.send(cancel, out);
+        cx.out.push(Out::Tell(asked_to_stop(self.held.is_empty())));
+        let open = turn.stop(&mut self.teller, cx);
+        self.send(cancel, cx.out);
         for permission in open {
-            self.send(permission.cancelled(), out);
+            self.send(permission.cancelled(), cx.out);
         }
-        self.cancel_elicited(now, out);
+        self.cancel_elicited(cx);
         if self.prompting.is_none()
             && let Some(turn) = &mut self.turn
         {
             // It was not prompted, so no answer to a prompt will report its stop.
             turn.end(End::Stopped { wanted: true });
         }
-        self.go_on(now, out);
+        self.go_on(cx);
     }
 
     pub(super) fn replied(
         &mut self,
         request: u64,
         outcome: &Result<Receipt, Undelivered>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         if Numbers::is_own(request) {
             if let (Err(undelivered), true) = (outcome, self.prompting == Some(request)) {
@@ -125,54 +123,54 @@ impl Acp {
                 if let Some(turn) = &mut self.turn {
                     turn.end(End::Failed(undelivered.to_string()));
                 }
-                self.go_on(now, out);
+                self.go_on(cx);
             }
             return;
         }
-        out.push(Out::Settled {
+        cx.out.push(Out::Settled {
             request,
             outcome: outcome.clone(),
         });
         let went = outcome.is_ok();
-        self.choice_went(request, went, now, out);
-        self.sign_in_went(request, went, now, out);
-        self.change_went(request, went, now, out);
-        self.filled_in_went(request, went, now, out);
+        self.choice_went(request, went, cx);
+        self.sign_in_went(request, went, cx);
+        self.change_went(request, went, cx);
+        self.filled_in_went(request, went, cx);
         let Some(turn) = &mut self.turn else {
             return;
         };
         match outcome {
             Ok(_) => {
-                if let Some(reason) = turn.answered(request, &mut self.teller, now, out) {
+                if let Some(reason) = turn.answered(request, &mut self.teller, cx) {
                     // The protocol has no place for a reason: it goes into the next prompt.
                     self.held.push_front(reason);
-                    out.push(Out::Tell(Phrase::new("acp.reason_follows")));
+                    cx.out.push(Out::Tell(Phrase::new("acp.reason_follows")));
                 }
             }
             Err(undelivered) => {
-                let open = turn.unanswered(request, &mut self.teller, now, out);
+                let open = turn.unanswered(request, &mut self.teller, cx);
                 // If a byte of the answer may have been sent, another answer could contradict it.
                 let left = matches!(undelivered, Undelivered::Unknown(_));
                 if let Some(permission) = open.filter(|_| !left) {
-                    self.send(permission.cancelled(), out);
+                    self.send(permission.cancelled(), cx.out);
                 }
             }
         }
-        self.go_on(now, out);
+        self.go_on(cx);
     }
 
     /// Ends everything that can't go on without the agent.
-    pub(super) fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn gone(&mut self, cx: &mut Cx<'_>) {
         self.phase = Phase::Over;
         self.prompting = None;
-        self.leave_earlier(now, out);
-        self.leave_signing(now, out);
-        self.lose_changing(now, out);
-        self.lose_elicited(now, out);
+        self.leave_earlier(cx);
+        self.leave_signing(cx);
+        self.lose_changing(cx);
+        self.lose_elicited(cx);
         if let Some(turn) = self.turn.take() {
-            turn.finish(&mut self.teller, now, out);
+            turn.finish(&mut self.teller, cx);
         }
-        self.tell_unsent(out);
+        self.tell_unsent(cx.out);
     }
 }
 

@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::Out;
 use crate::link::{Phrase, Receipt, Word};
-use crate::protocol::{Answer, Now};
+use crate::protocol::Answer;
 use crate::rpc;
 use crate::written::{self, cut};
+use crate::{Cx, Out};
 
 use super::client::{Acp, Ours, Phase};
 use crate::kit::aside::{self, Asks, SideQuestion};
@@ -131,16 +131,16 @@ pub(super) enum Signing {
 
 impl Acp {
     /// Asks how to sign in, after the agent refused something for lack of it.
-    pub(super) fn wants_sign_in(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn wants_sign_in(&mut self, cx: &mut Cx<'_>) {
         if self.ways_in.is_empty() {
-            return self.give_up(Phrase::new("acp.sign_in"), out);
+            return self.give_up(Phrase::new("acp.sign_in"), cx.out);
         }
         if matches!(self.signing, Signing::Idle) {
-            self.ask_how(now, out);
+            self.ask_how(cx);
         }
     }
 
-    fn ask_how(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn ask_how(&mut self, cx: &mut Cx<'_>) {
         let words = &self.teller.words;
         let mut labels: Vec<String> = self
             .ways_in
@@ -164,8 +164,8 @@ impl Acp {
         labels.push(first(words, "acp.sign_in.again", &[]));
         let asks = Asks::one_of(first(words, "acp.sign_in.how", &[]), labels);
         let teller = &mut self.teller;
-        let mut aside = SideQuestion::begin("sign-in", "", "acp.sign_in.asks", teller, now, out);
-        aside.ask(asks, teller, now, out);
+        let mut aside = SideQuestion::begin("sign-in", "", "acp.sign_in.asks", teller, cx);
+        aside.ask(asks, teller, cx);
         self.signing = Signing::Asked {
             aside: Box::new(aside),
             chosen: None,
@@ -178,8 +178,7 @@ impl Acp {
         request: u64,
         token: &str,
         answer: &Answer,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> bool {
         let Signing::Asked { aside, .. } = &self.signing else {
             return false;
@@ -202,14 +201,14 @@ impl Acp {
                         *chosen = Some(way.clone());
                     }
                     self.signing_id = id;
-                    out.push(Out::Send { request, frame });
+                    cx.out.push(Out::Send { request, frame });
                     return true;
                 }
                 Kind::ByHand { words, variables } => Some((words.join(" "), variables.join(" "))),
             },
             None => None,
         };
-        out.push(Out::Settled {
+        cx.out.push(Out::Settled {
             request,
             outcome: Ok(Receipt::Here),
         });
@@ -217,25 +216,25 @@ impl Acp {
             Some((words, variables)) => {
                 let args = [("words", words.as_str()), ("variables", &variables)];
                 let told = sentence(&self.teller.words, "acp.sign_in.do", &args);
-                self.leave_how(told, now, out);
-                self.ask_how(now, out);
+                self.leave_how(told, cx);
+                self.ask_how(cx);
             }
             None => {
-                self.leave_how(Map::new(), now, out);
-                self.try_again(now, out);
+                self.leave_how(Map::new(), cx);
+                self.try_again(cx);
             }
         }
         true
     }
 
-    fn leave_how(&mut self, told: Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+    fn leave_how(&mut self, told: Map<String, Value>, cx: &mut Cx<'_>) {
         if let Signing::Asked { aside, .. } = std::mem::replace(&mut self.signing, Signing::Idle) {
-            aside.end_with(told, &mut self.teller, now, out);
+            aside.end_with(told, &mut self.teller, cx);
         }
     }
 
     /// Handles the delivery of that answer.
-    pub(super) fn sign_in_went(&mut self, request: u64, went: bool, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn sign_in_went(&mut self, request: u64, went: bool, cx: &mut Cx<'_>) {
         let Signing::Asked { aside, chosen } = &mut self.signing else {
             return;
         };
@@ -250,7 +249,7 @@ impl Acp {
             Kind::Variables(_) | Kind::ByHand { .. } => "acp.sign_in.tries",
         };
         let told = sentence(&self.teller.words, key, &[("name", &way.name)]);
-        self.leave_how(told, now, out);
+        self.leave_how(told, cx);
         self.signing = Signing::Waits {
             name: way.name,
             id: self.signing_id,
@@ -259,33 +258,33 @@ impl Acp {
 
     /// Returns the way that the agent has answered; its answer may arrive before the report that our request was
     /// written.
-    fn way_that_was_taken(&mut self, now: Now, out: &mut Vec<Out>) -> Option<String> {
+    fn way_that_was_taken(&mut self, cx: &mut Cx<'_>) -> Option<String> {
         let name = match &mut self.signing {
             Signing::Idle => return None,
             Signing::Waits { name, .. } => std::mem::take(name),
             Signing::Asked { chosen, .. } => chosen.take()?.name,
         };
-        self.leave_how(Map::new(), now, out);
+        self.leave_how(Map::new(), cx);
         self.signing = Signing::Idle;
         Some(name)
     }
 
     /// Handles a successful sign-in.
-    pub(super) fn signed_in(&mut self, now: Now, out: &mut Vec<Out>) {
-        if self.way_that_was_taken(now, out).is_some() {
-            out.push(Out::Tell(Phrase::new("acp.sign_in.done")));
-            self.try_again(now, out);
+    pub(super) fn signed_in(&mut self, cx: &mut Cx<'_>) {
+        if self.way_that_was_taken(cx).is_some() {
+            cx.out.push(Out::Tell(Phrase::new("acp.sign_in.done")));
+            self.try_again(cx);
         }
     }
 
     /// Handles a failed sign-in.
-    pub(super) fn not_signed_in(&mut self, words: Word, now: Now, out: &mut Vec<Out>) {
-        if let Some(name) = self.way_that_was_taken(now, out) {
+    pub(super) fn not_signed_in(&mut self, words: Word, cx: &mut Cx<'_>) {
+        if let Some(name) = self.way_that_was_taken(cx) {
             let phrase = Phrase::new("acp.sign_in.failed")
                 .with("name", Word::Name(name))
                 .with("words", words);
-            out.push(Out::Tell(phrase));
-            self.ask_how(now, out);
+            cx.out.push(Out::Tell(phrase));
+            self.ask_how(cx);
         }
     }
 
@@ -301,24 +300,24 @@ impl Acp {
     }
 
     /// Repeats what the agent refused.
-    fn try_again(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn try_again(&mut self, cx: &mut Cx<'_>) {
         match self.phase {
             Phase::Meeting => {
-                if !self.open_again(out)
-                    && let Err(reason) = self.want_conversation(out)
+                if !self.open_again(cx.out)
+                    && let Err(reason) = self.want_conversation(cx.out)
                 {
-                    self.give_up(reason, out);
+                    self.give_up(reason, cx.out);
                 }
             }
-            Phase::Open(_) => self.go_on(now, out),
+            Phase::Open(_) => self.go_on(cx),
             Phase::Unmet | Phase::Over => {}
         }
     }
 
     /// Handles the end of the agent.
-    pub(super) fn leave_signing(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn leave_signing(&mut self, cx: &mut Cx<'_>) {
         if let Signing::Asked { aside, .. } = std::mem::replace(&mut self.signing, Signing::Idle) {
-            aside.lose(&mut self.teller, now, out);
+            aside.lose(&mut self.teller, cx);
         }
     }
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::kit::ending::End;
 use crate::kit::turn::{EventContext, Turn};
-use crate::link::{Fault, LinkEvent, Phrase, Word};
-use crate::protocol::{Now, Reply};
+use crate::link::{Fault, Frame, Phrase, Word};
+use crate::protocol::Reply;
 use crate::written::{self, Agent, Writer};
-use crate::{Carrier, Connection, Dialect, Out, Start, WhenLeft, Wish};
+use crate::{Carrier, Connection, Cx, Dialect, Down, Out, Start, WhenLeft, Wish};
 
 use super::asking::Interruption;
 use super::history::History;
@@ -165,66 +165,68 @@ impl Agui {
     }
 
     /// Handles the end of the link: nothing more can be posted.
-    fn gone(&mut self, fault: &Fault, now: Now, out: &mut Vec<Out>) {
+    fn gone(&mut self, fault: &Fault, cx: &mut Cx<'_>) {
         self.is_over = true;
         let unsent = self.held.len() + usize::from(matches!(self.going, Some(Going::Prompt(_))));
         self.going = None;
         self.held.clear();
-        self.is_lost(fault, now, out);
-        self.end(End::Lost("agui.end.lost"), now, out);
+        self.is_lost(fault, cx);
+        self.end(End::Lost("agui.end.lost"), cx);
         if unsent > 0 {
             let n = Word::Own(unsent.to_string());
-            out.push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+            cx.out
+                .push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
         }
     }
 }
 
 impl Dialect for Agui {
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
-        match event {
-            LinkEvent::Connecting { .. } => self.is_asked(now, out),
-            LinkEvent::Connected => self.is_taken(now, out),
-            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
-            LinkEvent::StreamEnded => self.is_whole(now, out),
-            LinkEvent::Lost { fault, .. } => self.is_lost(fault, now, out),
-            LinkEvent::Failed { fault } => self.gone(fault, now, out),
-            LinkEvent::Ended => self.gone(&Fault::Closed, now, out),
-            LinkEvent::Resumed
-            | LinkEvent::Replied { .. }
-            | LinkEvent::Answered { .. }
-            | LinkEvent::Silent { .. }
-            | LinkEvent::Remark { .. }
-            | LinkEvent::Dropped { .. }
-            | LinkEvent::Listening { .. }
-            | LinkEvent::Request { .. }
-            | LinkEvent::Lapsed { .. }
-            | LinkEvent::Strangers { .. }
-            | LinkEvent::Piece { .. } => {}
+    fn on_connecting(&mut self, cx: &mut Cx<'_>) {
+        self.is_asked(cx);
+    }
+
+    fn on_up(&mut self, cx: &mut Cx<'_>) {
+        self.is_taken(cx);
+    }
+
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        self.frame(&frame.text, cx);
+    }
+
+    fn on_stream_end(&mut self, cx: &mut Cx<'_>) {
+        self.is_whole(cx);
+    }
+
+    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+        match down {
+            Down::Lost(fault) => self.is_lost(fault, cx),
+            Down::Failed(fault) => self.gone(fault, cx),
+            Down::Ended => self.gone(&Fault::Closed, cx),
         }
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
-        self.answer(request, reply, now, out);
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
+        self.answer(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
+    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
         match wish {
-            Wish::Prompt(words) => self.prompt(words, now, out),
-            Wish::Stop => self.stop(now, out),
-            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
-            Wish::Of(_, wish) => self.wish(wish, now, out),
+            Wish::Prompt(words) => self.prompt(words, cx),
+            Wish::Stop => self.stop(cx),
+            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Of(_, wish) => self.wish(wish, cx),
             // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}
         }
     }
 
-    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn tick(&mut self, cx: &mut Cx<'_>) {
         if let Some((turn, teller)) = self.told() {
-            turn.tick(teller, now, out);
+            turn.tick(teller, cx);
         }
-        self.lapse(now, out);
-        if self.closes.is_some_and(|at| at <= now.monotonic) {
-            self.is_kept_open(out);
+        self.lapse(cx);
+        if self.closes.is_some_and(|at| at <= cx.now.monotonic) {
+            self.is_kept_open(cx.out);
         }
     }
 

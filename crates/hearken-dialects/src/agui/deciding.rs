@@ -10,8 +10,8 @@ use crate::kit::ending::End;
 use crate::kit::permission::Sending;
 use crate::kit::update::{CallNews, Status, Update};
 use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
-use crate::protocol::{Answer, Now, Reply};
-use crate::{Out, Over};
+use crate::protocol::{Answer, Reply};
+use crate::{Cx, Out, Over};
 
 use super::asking::{InterruptForm, Interruption, Then};
 use super::client::{Agui, Going};
@@ -23,35 +23,34 @@ impl Agui {
         &mut self,
         way: InterruptForm,
         interrupts: Option<Vec<Interrupt>>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         if self.turn.is_none() {
-            self.begin(None, now, out);
+            self.begin(None, cx);
         }
         let Some(asked) = interrupts.and_then(|all| Interruption::new(way, all)) else {
-            out.push(Out::Tell(Phrase::new("agui.unasked")));
+            cx.out.push(Out::Tell(Phrase::new("agui.unasked")));
             self.history.breaks_off();
-            return self.end(End::Lost("agui.end.unasked"), now, out);
+            return self.end(End::Lost("agui.end.unasked"), cx);
         };
         if let Some(turn) = &mut self.turn {
             turn.stopping = false;
         }
         self.expires = asked.expires().map(|at| {
-            let left = Duration::try_from(at.duration_since(now.wall)).unwrap_or_default();
-            now.monotonic + left
+            let left = Duration::try_from(at.duration_since(cx.now.wall)).unwrap_or_default();
+            cx.now.monotonic + left
         });
         let names = asked.names();
         self.asked = Some(asked);
         for name in names {
-            self.ask(&name, false, now, out);
+            self.ask(&name, false, cx);
         }
         // The question is due now, and nothing later in the stream can answer it.
-        out.push(Out::Release);
+        cx.out.push(Out::Release);
     }
 
     /// Asks the question with this name.
-    fn ask(&mut self, name: &str, next: bool, now: Now, out: &mut Vec<Out>) {
+    fn ask(&mut self, name: &str, next: bool, cx: &mut Cx<'_>) {
         let question = self.asked.as_ref().and_then(|asked| {
             let known = |call: &str| self.known(call);
             asked.question(name, &known, &self.teller.words)
@@ -60,21 +59,21 @@ impl Agui {
             return;
         };
         if is_cut {
-            out.push(Out::Tell(Phrase::new("agui.cut")));
+            cx.out.push(Out::Tell(Phrase::new("agui.cut")));
         }
         if let Some((turn, teller)) = self.told() {
             let asked = match news {
-                Some(news) => turn.request(permission, news, teller, now, out),
-                None => turn.clarify(permission, next, teller, now, out),
+                Some(news) => turn.request(permission, news, teller, cx),
+                None => turn.clarify(permission, next, teller, cx),
             };
             if !asked {
-                out.push(Out::Tell(Phrase::new("agui.unasked")));
+                cx.out.push(Out::Tell(Phrase::new("agui.unasked")));
             }
         }
     }
 
     /// Handles an answer of the person.
-    pub(super) fn answer(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn answer(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let kept = |fault| Out::Settled {
             request,
             outcome: Err(Undelivered::Kept(fault)),
@@ -90,11 +89,11 @@ impl Agui {
             .filter(|_| !self.listens && !self.is_over);
         let asking = turn.and_then(|turn| turn.asked_under(reply.token.reveal()));
         let (Some(permission), Some(asked)) = (asking, self.asked.as_mut()) else {
-            return out.push(kept(Fault::OneWay));
+            return cx.out.push(kept(Fault::OneWay));
         };
         let name = permission.id.name().unwrap_or_default();
         if permission.sending.is_some() {
-            return out.push(kept(unfit()));
+            return cx.out.push(kept(unfit()));
         }
         let (choice, reason) = match &reply.answer {
             Answer::Decision {
@@ -109,7 +108,7 @@ impl Agui {
         };
         let (then, allows) = asked.answer(&name, choice.as_ref(), &reply.answer);
         if matches!(then, Then::Unfit) {
-            return out.push(kept(unfit()));
+            return cx.out.push(kept(unfit()));
         }
         permission.sending = Some(Sending {
             request,
@@ -126,48 +125,49 @@ impl Agui {
             Then::Unfit => {}
             Then::Sends => {
                 self.going = Some(Going::Answers(Some((request, name))));
-                self.go(now, out);
+                self.go(cx);
             }
             Then::Kept => {
-                out.push(here);
-                out.push(Out::Tell(Phrase::new("agui.kept")));
-                self.is_answered(request, now, out);
+                cx.out.push(here);
+                cx.out.push(Out::Tell(Phrase::new("agui.kept")));
+                self.is_answered(request, cx);
             }
             Then::Further => {
-                out.push(here);
-                self.ask(&name, true, now, out);
-                self.is_answered(request, now, out);
+                cx.out.push(here);
+                self.ask(&name, true, cx);
+                self.is_answered(request, cx);
             }
             Then::Again(why) => {
-                out.push(here);
+                cx.out.push(here);
                 let why = Word::Phrase(why);
-                out.push(Out::Tell(Phrase::new("acp.form.wrong").with("why", why)));
-                self.ask(&name, true, now, out);
-                self.is_answered(request, now, out);
+                cx.out
+                    .push(Out::Tell(Phrase::new("acp.form.wrong").with("why", why)));
+                self.ask(&name, true, cx);
+                self.is_answered(request, cx);
             }
         }
         if let Some(reason) = reason {
-            out.push(Out::Tell(Phrase::new("acp.reason_follows")));
-            self.hold(reason, out);
+            cx.out.push(Out::Tell(Phrase::new("acp.reason_follows")));
+            self.hold(reason, cx.out);
         }
     }
 
-    fn is_answered(&mut self, request: u64, now: Now, out: &mut Vec<Out>) {
+    fn is_answered(&mut self, request: u64, cx: &mut Cx<'_>) {
         if let Some((turn, teller)) = self.told() {
-            turn.answered(request, teller, now, out);
+            turn.answered(request, teller, cx);
         }
     }
 
     /// Handles that the endpoint accepted the answers: the run goes on.
-    pub(super) fn answers_went(&mut self, request: Option<u64>, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn answers_went(&mut self, request: Option<u64>, cx: &mut Cx<'_>) {
         let asked = self.asked.take();
         self.expires = None;
         if let Some(request) = request {
-            out.push(Out::Settled {
+            cx.out.push(Out::Settled {
                 request,
                 outcome: Ok(Receipt::Taken),
             });
-            self.is_answered(request, now, out);
+            self.is_answered(request, cx);
         }
         let calls: Vec<String> = asked
             .iter()
@@ -185,7 +185,7 @@ impl Agui {
                     status: Some(Status::InProgress),
                     ..CallNews::default()
                 };
-                turn.update(Update::Calls(Box::new(news)), teller, now, out);
+                turn.update(Update::Calls(Box::new(news)), teller, cx);
             }
         }
     }
@@ -195,14 +195,13 @@ impl Agui {
         &mut self,
         answer: Option<(u64, String)>,
         why: Undelivered,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let may_have_gone = matches!(why, Undelivered::Unknown(_));
         let fault = why.fault().clone();
         let was_persons = answer.is_some();
         if let Some((request, name)) = answer {
-            out.push(Out::Settled {
+            cx.out.push(Out::Settled {
                 request,
                 outcome: Err(why),
             });
@@ -211,25 +210,25 @@ impl Agui {
                     asked.unanswered(&name);
                 }
                 if let Some((turn, teller)) = self.told() {
-                    turn.unanswered(request, teller, now, out);
+                    turn.unanswered(request, teller, cx);
                 }
                 return;
             }
         }
         if !was_persons {
             let reason = Word::Fault(fault);
-            out.push(Out::Tell(
+            cx.out.push(Out::Tell(
                 Phrase::new("agui.uncancelled").with("reason", reason),
             ));
         }
         // A run that may have begun is not posted again.
         self.history.breaks_off();
-        self.end(End::Lost("agui.end.lost"), now, out);
+        self.end(End::Lost("agui.end.lost"), cx);
     }
 
     /// Ends the turn when its open questions have expired.
-    pub(super) fn lapse(&mut self, now: Now, out: &mut Vec<Out>) {
-        let is_due = self.expires.is_some_and(|at| at <= now.monotonic);
+    pub(super) fn lapse(&mut self, cx: &mut Cx<'_>) {
+        let is_due = self.expires.is_some_and(|at| at <= cx.now.monotonic);
         let on_its_way = matches!(self.sent, Some(Going::Answers(_)));
         if !is_due || on_its_way {
             return;
@@ -238,7 +237,7 @@ impl Agui {
         if let Some(Going::Answers(Some((request, _)))) =
             self.going.take_if(|it| matches!(it, Going::Answers(_)))
         {
-            out.push(Out::Settled {
+            cx.out.push(Out::Settled {
                 request,
                 outcome: Err(Undelivered::Kept(Fault::Rejected {
                     reason: Phrase::new("agui.lapsed"),
@@ -247,15 +246,15 @@ impl Agui {
                 })),
             });
         }
-        self.close(Over::TakenBack, now, out);
+        self.close(Over::TakenBack, cx);
         self.history.breaks_off();
-        self.end(End::Lost("agui.end.lapsed"), now, out);
+        self.end(End::Lost("agui.end.lapsed"), cx);
     }
 
     /// Withdraws all open questions.
-    pub(super) fn close(&mut self, how: Over, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn close(&mut self, how: Over, cx: &mut Cx<'_>) {
         if let Some((turn, teller)) = self.told() {
-            turn.close(how, teller, now, out);
+            turn.close(how, teller, cx);
         }
     }
 }

@@ -17,8 +17,8 @@ use crate::kit::members::text;
 use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::{CallNews, Status, Update};
 use crate::link::{Phrase, Word};
-use crate::protocol::{CallOutput, Now};
-use crate::{Foreign, NoEvent, Out};
+use crate::protocol::CallOutput;
+use crate::{Cx, Foreign, NoEvent, Out};
 
 use super::asking::{self, HeardExtent, InterruptForm};
 use super::client::{Agui, Gathered, Line};
@@ -36,9 +36,11 @@ const MOST_OLDER: usize = asking::MOST + 1;
 
 impl Agui {
     /// Handles an event.
-    pub(super) fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         let Some((news, by)) = read::event(frame) else {
-            return out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
+            return cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
         };
         match self.line {
             Line::Open => {}
@@ -53,23 +55,23 @@ impl Agui {
         match news {
             AguiEvent::Begins(words) => {
                 if self.listens {
-                    self.end(End::Lost("agui.end.unsaid"), now, out);
-                    self.begin(words.as_deref(), now, out);
+                    self.end(End::Lost("agui.end.unsaid"), cx);
+                    self.begin(words.as_deref(), cx);
                 }
                 self.older.clear();
                 return;
             }
-            AguiEvent::Ended(outcome) => return self.ended(outcome, now, out),
-            AguiEvent::Failed(words) => return self.failed(words, now, out),
+            AguiEvent::Ended(outcome) => return self.ended(outcome, cx),
+            AguiEvent::Failed(words) => return self.failed(words, cx),
             AguiEvent::State(value) => {
                 if self.shared.set(value) {
-                    out.push(Out::Tell(Phrase::new("agui.state_lost")));
+                    cx.out.push(Out::Tell(Phrase::new("agui.state_lost")));
                 }
                 return;
             }
             AguiEvent::Changes(changes) => {
                 if self.shared.change(&changes) {
-                    out.push(Out::Tell(Phrase::new("agui.state_lost")));
+                    cx.out.push(Out::Tell(Phrase::new("agui.state_lost")));
                 }
                 return;
             }
@@ -79,8 +81,8 @@ impl Agui {
                 }
                 return;
             }
-            AguiEvent::Custom(name) => return self.told_once("agui.custom", name, out),
-            AguiEvent::Unknown(kind) => return self.told_once("acp.unknown", kind, out),
+            AguiEvent::Custom(name) => return self.told_once("agui.custom", name, cx.out),
+            AguiEvent::Unknown(kind) => return self.told_once("acp.unknown", kind, cx.out),
             AguiEvent::Quiet => return,
             AguiEvent::Step(_)
             | AguiEvent::Reopening { .. }
@@ -96,9 +98,9 @@ impl Agui {
             | AguiEvent::HelperFailed(_) => {}
         }
         if self.turn.is_none() && self.listens {
-            self.begin(None, now, out);
+            self.begin(None, cx);
         }
-        self.hears(news, by.as_deref(), now, out);
+        self.hears(news, by.as_deref(), cx);
     }
 
     /// Reports an event of this kind in detail, once.
@@ -110,9 +112,9 @@ impl Agui {
         }
     }
 
-    fn update(&mut self, update: Update, now: Now, out: &mut Vec<Out>) {
+    fn update(&mut self, update: Update, cx: &mut Cx<'_>) {
         if let Some((turn, teller)) = self.told() {
-            turn.update(update, teller, now, out);
+            turn.update(update, teller, cx);
         }
     }
 
@@ -121,7 +123,7 @@ impl Agui {
         Some((self.turn.as_mut()?, &mut self.teller))
     }
 
-    fn hears(&mut self, news: AguiEvent, by: Option<&str>, now: Now, out: &mut Vec<Out>) {
+    fn hears(&mut self, news: AguiEvent, by: Option<&str>, cx: &mut Cx<'_>) {
         match news {
             AguiEvent::Reopening { message, is_agents } => {
                 if by.is_none() {
@@ -132,12 +134,12 @@ impl Agui {
                 message,
                 is_agents,
                 text,
-            } if by.is_none() => self.says(message, is_agents, text, now, out),
+            } if by.is_none() => self.says(message, is_agents, text, cx),
             AguiEvent::Thinks(thought) if by.is_none() => {
                 if let Some((message, more)) = thought {
                     self.history.says(&message, "reasoning", &more);
                 }
-                self.update(Update::Thinks, now, out);
+                self.update(Update::Thinks, cx);
             }
             // A subagent's words and thoughts are for the agent.
             AguiEvent::Says { .. } | AguiEvent::Thinks(_) => {}
@@ -150,20 +152,14 @@ impl Agui {
                 let Some(call) = call.or_else(|| self.call.clone()) else {
                     return;
                 };
-                self.calls(
-                    &call,
-                    tool,
-                    message.as_deref().filter(|_| by.is_none()),
-                    now,
-                    out,
-                );
+                self.calls(&call, tool, message.as_deref().filter(|_| by.is_none()), cx);
                 self.gives(&call, &piece);
                 if by.is_none() {
                     self.history.called_with(&call, &piece);
                 }
                 self.call = Some(call);
             }
-            AguiEvent::Called(call) => self.called(&call, now, out),
+            AguiEvent::Called(call) => self.called(&call, cx),
             AguiEvent::CallOutput {
                 call,
                 message,
@@ -172,23 +168,24 @@ impl Agui {
                 if by.is_none() {
                     self.history.brought(&message, &call, &content);
                 }
-                self.brought(&call, &content, now, out);
+                self.brought(&call, &content, cx);
             }
             AguiEvent::Sealed { of, value } => self.history.sealed(&of, &value),
-            AguiEvent::Messages(messages) => self.messages(messages, now, out),
+            AguiEvent::Messages(messages) => self.messages(messages, cx),
             AguiEvent::Step(step) => {
                 if let Some((turn, teller)) = self.told().filter(|_| is_named(&step)) {
-                    turn.does(&step, teller, now, out);
+                    turn.does(&step, teller, cx);
                 }
             }
-            AguiEvent::Shows(kind) => self.told_once("agui.activity", kind, out),
+            AguiEvent::Shows(kind) => self.told_once("agui.activity", kind, cx.out),
             AguiEvent::Helper(name) => {
                 let name = Word::Name(name);
-                out.push(Out::Detail(Phrase::new("agui.helper").with("name", name)));
+                cx.out
+                    .push(Out::Detail(Phrase::new("agui.helper").with("name", name)));
             }
             AguiEvent::HelperFailed(words) => {
                 let words = Word::Agent(words);
-                out.push(Out::Tell(
+                cx.out.push(Out::Tell(
                     Phrase::new("agui.helper_failed").with("words", words),
                 ));
             }
@@ -209,8 +206,7 @@ impl Agui {
         message: Option<String>,
         is_agents: Option<bool>,
         text: String,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         if let Some(message) = message {
             let same = self
@@ -229,18 +225,11 @@ impl Agui {
         }
         self.history.says(&message, "assistant", &text);
         let message = Some(message);
-        self.update(Update::Says { message, text }, now, out);
+        self.update(Update::Says { message, text }, cx);
     }
 
     /// Applies a call, or more of one.
-    fn calls(
-        &mut self,
-        call: &str,
-        tool: Option<String>,
-        message: Option<&str>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn calls(&mut self, call: &str, tool: Option<String>, message: Option<&str>, cx: &mut Cx<'_>) {
         let Some(tool) = tool else {
             return;
         };
@@ -255,7 +244,7 @@ impl Agui {
             status: Some(Status::Pending),
             ..CallNews::default()
         };
-        self.update(Update::Calls(Box::new(news)), now, out);
+        self.update(Update::Calls(Box::new(news)), cx);
     }
 
     fn gives(&mut self, call: &str, piece: &str) {
@@ -269,7 +258,7 @@ impl Agui {
     }
 
     /// Handles that a call is complete: as far as known, it runs now.
-    fn called(&mut self, call: &str, now: Now, out: &mut Vec<Out>) {
+    fn called(&mut self, call: &str, cx: &mut Cx<'_>) {
         let Some(known) = self.calls.get_mut(call).filter(|it| !it.is_whole) else {
             return;
         };
@@ -286,11 +275,11 @@ impl Agui {
         };
         known.is_cut |= !asking::inputs(&given, &mut news);
         known.given.clear();
-        self.update(Update::Calls(Box::new(news)), now, out);
+        self.update(Update::Calls(Box::new(news)), cx);
     }
 
-    fn brought(&mut self, call: &str, content: &Value, now: Now, out: &mut Vec<Out>) {
-        self.called(call, now, out);
+    fn brought(&mut self, call: &str, content: &Value, cx: &mut Cx<'_>) {
+        self.called(call, cx);
         let news = CallNews {
             id: call.to_owned(),
             // The protocol does not report whether the call succeeded.
@@ -298,11 +287,11 @@ impl Agui {
             output: Some(CallOutput::of(read::plain(content).trim()).unwrap_or_default()),
             ..CallNews::default()
         };
-        self.update(Update::Calls(Box::new(news)), now, out);
+        self.update(Update::Calls(Box::new(news)), cx);
     }
 
     /// Adopts the agent's own copy of the conversation, and announces what was not heard yet.
-    fn messages(&mut self, messages: Vec<Value>, now: Now, out: &mut Vec<Out>) {
+    fn messages(&mut self, messages: Vec<Value>, cx: &mut Cx<'_>) {
         let heard: BTreeSet<String> = self
             .history
             .messages()
@@ -325,7 +314,7 @@ impl Agui {
                         if !text.trim().is_empty() && !heard.contains(text.trim()) {
                             let message = Some(name.to_owned());
                             let text = text.to_owned();
-                            self.update(Update::Says { message, text }, now, out);
+                            self.update(Update::Says { message, text }, cx);
                         }
                     }
                     for call in calls.into_iter().flatten() {
@@ -334,16 +323,16 @@ impl Agui {
                         let Some(id) = part("/id").filter(|id| !self.calls.contains_key(id)) else {
                             continue;
                         };
-                        self.calls(&id, part("/function/name"), None, now, out);
+                        self.calls(&id, part("/function/name"), None, cx);
                         self.gives(&id, &part("/function/arguments").unwrap_or_default());
-                        self.called(&id, now, out);
+                        self.called(&id, cx);
                     }
                 }
                 Some("tool") => {
                     let call = text(message, "toolCallId").unwrap_or_default().to_owned();
                     let content = message.get("content").unwrap_or(&Value::Null);
                     if self.calls.contains_key(&call) {
-                        self.brought(&call, content, now, out);
+                        self.brought(&call, content, cx);
                     }
                 }
                 Some(_) | None => {}
@@ -363,7 +352,7 @@ impl Agui {
     }
 
     /// Handles the end of a run.
-    fn ended(&mut self, outcome: Outcome, now: Now, out: &mut Vec<Out>) {
+    fn ended(&mut self, outcome: Outcome, cx: &mut Cx<'_>) {
         self.run_is_over();
         let older = std::mem::take(&mut self.older);
         let stopped = self.turn.as_ref().is_some_and(|turn| turn.stopping);
@@ -375,22 +364,22 @@ impl Agui {
                     .filter_map(interrupt::typed)
                     .collect();
                 let all = (interrupts.len() == values.len()).then_some(interrupts);
-                self.interrupted(InterruptForm::Typed, all, now, out);
+                self.interrupted(InterruptForm::Typed, all, cx);
             }
             Outcome::Done if !older.is_empty() => {
-                self.interrupted(InterruptForm::Older, Some(older), now, out)
+                self.interrupted(InterruptForm::Older, Some(older), cx)
             }
-            Outcome::Done if stopped => self.end(End::Stopped { wanted: true }, now, out),
-            Outcome::Done => self.end(End::Done, now, out),
-            Outcome::Cancelled => self.end(End::Stopped { wanted: stopped }, now, out),
+            Outcome::Done if stopped => self.end(End::Stopped { wanted: true }, cx),
+            Outcome::Done => self.end(End::Done, cx),
+            Outcome::Cancelled => self.end(End::Stopped { wanted: stopped }, cx),
         }
     }
 
-    fn failed(&mut self, words: String, now: Now, out: &mut Vec<Out>) {
+    fn failed(&mut self, words: String, cx: &mut Cx<'_>) {
         self.run_is_over();
         self.older.clear();
         self.history.breaks_off();
-        self.end(End::Failed(words), now, out);
+        self.end(End::Failed(words), cx);
     }
 }
 

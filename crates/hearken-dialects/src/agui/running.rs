@@ -16,8 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::kit::ending::End;
 use crate::kit::turn::Turn;
 use crate::link::{Address, Body, Fault, Phrase, Stream, Undelivered, Way, Word};
-use crate::protocol::Now;
-use crate::{Out, Over};
+use crate::{Cx, Out, Over};
 
 use super::client::{Agui, Going, Line};
 
@@ -28,36 +27,36 @@ const CLOSES: Duration = Duration::from_secs(1);
 
 impl Agui {
     /// Begins a turn.
-    pub(super) fn begin(&mut self, words: Option<&str>, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn begin(&mut self, words: Option<&str>, cx: &mut Cx<'_>) {
         self.calls.clear();
         (self.message, self.call) = (None, None);
-        let mut turn = Turn::begin(&self.thread, words, &mut self.teller, now, out);
+        let mut turn = Turn::begin(&self.thread, words, &mut self.teller, cx);
         turn.will_end();
         self.turn = Some(turn);
     }
 
     /// Ends the turn, and goes on with the held prompts.
-    pub(super) fn end(&mut self, end: End, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn end(&mut self, end: End, cx: &mut Cx<'_>) {
         (self.asked, self.expires) = (None, None);
         if let Some(mut turn) = self.turn.take() {
             let how = match turn.stopping {
                 true => Over::Stopped,
                 false => Over::TakenBack,
             };
-            turn.close(how, &mut self.teller, now, out);
+            turn.close(how, &mut self.teller, cx);
             // Calls that came in the last moment are announced all the same.
             let untold = turn.calls.iter().filter(|(_, call)| call.is_waiting());
             let untold: Vec<String> = untold.map(|(key, _)| key.clone()).collect();
             for key in untold {
-                turn.tell_call(&key, &mut self.teller, now, out);
+                turn.tell_call(&key, &mut self.teller, cx);
             }
             turn.end(end);
-            turn.finish(&mut self.teller, now, out);
+            turn.finish(&mut self.teller, cx);
         }
         if self.history.was_cut() {
-            out.push(Out::Tell(Phrase::new("agui.history_cut")));
+            cx.out.push(Out::Tell(Phrase::new("agui.history_cut")));
         }
-        self.send_held(now, out);
+        self.send_held(cx);
     }
 
     /// Handles the end of a run, which its stream's end should follow.
@@ -68,21 +67,21 @@ impl Agui {
     }
 
     /// Handles a prompt.
-    pub(super) fn prompt(&mut self, words: &str, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn prompt(&mut self, words: &str, cx: &mut Cx<'_>) {
         if self.listens || self.is_over {
-            return out.push(Out::Tell(Phrase::new("prompt.nobody")));
+            return cx.out.push(Out::Tell(Phrase::new("prompt.nobody")));
         }
         let is_busy = self.turn.is_some() || self.going.is_some() || self.sent.is_some();
         if is_busy {
             let before = self.held.len();
-            self.hold(words.to_owned(), out);
+            self.hold(words.to_owned(), cx.out);
             if self.held.len() > before {
-                out.push(Out::Tell(Phrase::new("prompt.held")));
+                cx.out.push(Out::Tell(Phrase::new("prompt.held")));
             }
             return;
         }
         self.going = Some(Going::Prompt(words.to_owned()));
-        self.go(now, out);
+        self.go(cx);
     }
 
     /// Holds a prompt until the turn is over.
@@ -94,29 +93,29 @@ impl Agui {
     }
 
     /// Sends the next held prompt when the turn is over.
-    fn send_held(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn send_held(&mut self, cx: &mut Cx<'_>) {
         let is_free = self.turn.is_none() && self.going.is_none() && self.sent.is_none();
         if !is_free || self.listens || self.is_over {
             return;
         }
         if let Some(words) = self.held.pop_front() {
             self.going = Some(Going::Prompt(words));
-            self.go(now, out);
+            self.go(cx);
         }
     }
 
     /// Posts the next run as soon as the transport is ready for it.
-    pub(super) fn go(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn go(&mut self, cx: &mut Cx<'_>) {
         if self.going.is_none() || self.listens || self.is_over {
             return;
         }
         match self.line {
-            Line::Waits => self.post(out),
+            Line::Waits => self.post(cx.out),
             // The next attempt is under way.
             Line::Soon => {}
             // There is no need to sit out the delay before the next attempt.
-            Line::Lost => self.anew(out),
-            Line::Spent => self.closes = Some(now.monotonic + CLOSES),
+            Line::Lost => self.anew(cx.out),
+            Line::Spent => self.closes = Some(cx.now.monotonic + CLOSES),
             Line::Posted | Line::Open => {}
         }
     }
@@ -178,44 +177,44 @@ impl Agui {
     }
 
     /// Handles that the transport waits for something to follow.
-    pub(super) fn is_asked(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn is_asked(&mut self, cx: &mut Cx<'_>) {
         self.line = Line::Waits;
         self.closes = None;
         if !std::mem::replace(&mut self.was_ready, true) && self.going.is_none() && !self.listens {
-            out.push(Out::Tell(Phrase::new("agui.ready")));
+            cx.out.push(Out::Tell(Phrase::new("agui.ready")));
         }
-        self.go(now, out);
+        self.go(cx);
     }
 
     /// Handles the start of a response: the run was accepted.
-    pub(super) fn is_taken(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn is_taken(&mut self, cx: &mut Cx<'_>) {
         if self.line != Line::Posted {
             return;
         }
         self.line = Line::Open;
         self.was_met = true;
         match self.sent.take() {
-            Some(Going::Prompt(words)) => self.begin(Some(&words), now, out),
+            Some(Going::Prompt(words)) => self.begin(Some(&words), cx),
             Some(Going::Answers(answer)) => {
-                self.answers_went(answer.map(|(request, _)| request), now, out);
+                self.answers_went(answer.map(|(request, _)| request), cx);
             }
             None => {}
         }
     }
 
     /// Handles the end of a response.
-    pub(super) fn is_whole(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn is_whole(&mut self, cx: &mut Cx<'_>) {
         let was_open = self.line == Line::Open;
         self.line = Line::Soon;
         self.closes = None;
         if was_open {
             self.history.breaks_off();
-            self.end(End::Lost("agui.end.unsaid"), now, out);
+            self.end(End::Lost("agui.end.unsaid"), cx);
         }
     }
 
     /// Handles a connection that was lost or could not be established; with `is_over` set, it is final.
-    pub(super) fn is_lost(&mut self, fault: &Fault, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn is_lost(&mut self, fault: &Fault, cx: &mut Cx<'_>) {
         let line = std::mem::replace(&mut self.line, Line::Lost);
         self.closes = None;
         match self.sent.take() {
@@ -231,77 +230,77 @@ impl Agui {
                 };
                 if !self.is_over {
                     let reason = Word::Fault(fault.clone());
-                    out.push(Out::Tell(Phrase::new(key).with("reason", reason)));
+                    cx.out
+                        .push(Out::Tell(Phrase::new(key).with("reason", reason)));
                 }
-                self.send_held(now, out);
+                self.send_held(cx);
             }
-            Some(Going::Answers(answer)) => {
-                self.answers_stayed(answer, undelivered(fault), now, out)
-            }
+            Some(Going::Answers(answer)) => self.answers_stayed(answer, undelivered(fault), cx),
             None if line == Line::Open => {
                 let reason = Word::Fault(fault.clone());
-                out.push(Out::Tell(Phrase::new("agui.lost").with("reason", reason)));
+                cx.out
+                    .push(Out::Tell(Phrase::new("agui.lost").with("reason", reason)));
                 self.history.breaks_off();
-                self.end(End::Lost("agui.end.lost"), now, out);
+                self.end(End::Lost("agui.end.lost"), cx);
             }
-            None => self.go(now, out),
+            None => self.go(cx),
         }
     }
 
     /// Stops the current work: open questions are closed without an answer, and a run is abandoned.
-    pub(super) fn stop(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn stop(&mut self, cx: &mut Cx<'_>) {
         if self.listens || self.is_over {
-            return out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
         }
         let is_open = self.asked.is_some() && self.sent.is_none() && self.going.is_none();
         if is_open {
-            return self.cancel(now, out);
+            return self.cancel(cx);
         }
         if matches!(self.line, Line::Posted | Line::Open) {
-            out.push(Out::Tell(Phrase::new("agui.left")));
+            cx.out.push(Out::Tell(Phrase::new("agui.left")));
             if let Some(Going::Answers(Some((request, _)))) = self.sent.take() {
-                out.push(Out::Settled {
+                cx.out.push(Out::Settled {
                     request,
                     outcome: Err(Undelivered::Unknown(Fault::Closed)),
                 });
             }
             self.history.breaks_off();
-            self.anew(out);
-            return self.end(End::Left("agui.end.left"), now, out);
+            self.anew(cx.out);
+            return self.end(End::Left("agui.end.left"), cx);
         }
         match self.going.take() {
-            Some(Going::Prompt(_)) => out.push(Out::Tell(Phrase::new("agui.unsent"))),
+            Some(Going::Prompt(_)) => cx.out.push(Out::Tell(Phrase::new("agui.unsent"))),
             Some(Going::Answers(answer)) => {
                 if let Some((request, _)) = answer {
-                    out.push(Out::Settled {
+                    cx.out.push(Out::Settled {
                         request,
                         outcome: Err(Undelivered::Kept(Fault::Closed)),
                     });
                 }
-                self.cancel(now, out);
+                self.cancel(cx);
             }
-            None => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
+            None => cx.out.push(Out::Tell(Phrase::new("stop_turn.none"))),
         }
     }
 
     /// Closes the open questions without an answer, and notifies the agent.
-    fn cancel(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn cancel(&mut self, cx: &mut Cx<'_>) {
         if let Some(turn) = &mut self.turn {
             turn.stopping = true;
         }
-        self.close(Over::Stopped, now, out);
+        self.close(Over::Stopped, cx);
         match &mut self.asked {
             Some(asked) if asked.can_cancel_all() => {
                 asked.cancel_all();
                 self.expires = None;
-                out.push(Out::Tell(Phrase::new("agui.cancelled")));
+                cx.out.push(Out::Tell(Phrase::new("agui.cancelled")));
                 self.going = Some(Going::Answers(None));
-                self.go(now, out);
+                self.go(cx);
             }
             Some(_) | None => {
-                out.push(Out::Tell(Phrase::new("agui.left_open")));
+                cx.out.push(Out::Tell(Phrase::new("agui.left_open")));
                 self.history.breaks_off();
-                self.end(End::Left("agui.end.left"), now, out);
+                self.end(End::Left("agui.end.left"), cx);
             }
         }
     }

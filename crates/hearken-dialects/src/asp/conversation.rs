@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::link::{Phrase, Word};
 use crate::protocol::{Named, Now, TransitionError, Watcher};
 use crate::written::{self, Agent, Writer};
-use crate::{Out, Stepped, Words};
+use crate::{Cx, Out, Stepped, Words};
 
 use super::escalation::{Phase, Question};
 use super::message::Message;
@@ -115,16 +115,16 @@ impl Conversation {
     }
 
     /// Handles the next message of the session.
-    pub fn message(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
+    pub fn message(&mut self, message: &Message, cx: &mut Cx<'_>) {
         let mut notes = Notes {
             conversation: &self.name,
-            out,
+            out: &mut *cx.out,
         };
-        let Some(taken) = self.negotiation.take(message, now, &mut notes) else {
+        let Some(taken) = self.negotiation.take(message, cx.now, &mut notes) else {
             return;
         };
         if let Some(performative) = message.performative {
-            self.note_refused(performative, &taken, out);
+            self.note_refused(performative, &taken, cx.out);
         }
         if let Some(about) = &message.body.about
             && message.performative != Some(Performative::Escalate)
@@ -132,41 +132,34 @@ impl Conversation {
             self.about.clone_from(about);
         }
         let args = self.args(message);
-        self.tell(
-            told::key(message, &taken),
-            &args,
-            Some(message),
-            &taken,
-            now,
-            out,
-        );
+        self.tell(told::key(message, &taken), &args, Some(message), &taken, cx);
         if message.body.left_out > 0 {
             let cut = Phrase::new("asp.cut")
                 .with("sender", Word::Name(args.sender.clone()))
                 .with("n", Word::Own(message.body.left_out.to_string()));
-            out.push(Out::Tell(cut));
+            cx.out.push(Out::Tell(cut));
         }
-        self.depart(&taken.departures, &args.sender, &args.performative, out);
+        self.depart(&taken.departures, &args.sender, &args.performative, cx.out);
     }
 
     /// Handles the server's report of the session's state.
-    pub fn told(&mut self, state: State, now: Now, out: &mut Vec<Out>) {
+    pub fn told(&mut self, state: State, cx: &mut Cx<'_>) {
         let mut notes = Notes {
             conversation: &self.name,
-            out,
+            out: &mut *cx.out,
         };
-        let Some(taken) = self.negotiation.told(state, now, &mut notes) else {
+        let Some(taken) = self.negotiation.told(state, cx.now, &mut notes) else {
             // The first thing heard may be that the session is escalated.
             if self.heard == HeardExtent::Nothing && state == State::Escalated {
-                self.escalate(None, now, out);
+                self.escalate(None, cx);
             }
             return;
         };
         let args = self.bare_args();
         if taken.step.is_some() {
-            self.tell("asp.told", &args, None, &taken, now, out);
+            self.tell("asp.told", &args, None, &taken, cx);
         }
-        self.depart(&taken.departures, "", "", out);
+        self.depart(&taken.departures, "", "", cx.out);
     }
 
     /// Returns when the next timer is due.
@@ -185,26 +178,26 @@ impl Conversation {
     }
 
     /// Handles the timers that are due.
-    pub fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
-        for expired in self.negotiation.tick(now) {
-            self.expired(&expired, now, out);
+    pub fn tick(&mut self, cx: &mut Cx<'_>) {
+        for expired in self.negotiation.tick(cx.now) {
+            self.expired(&expired, cx);
         }
         let again = matches!(
             self.question.as_ref().map(|question| question.phase),
-            Some(Phase::Later { again }) if again <= now.monotonic
+            Some(Phase::Later { again }) if again <= cx.now.monotonic
         );
         if again {
-            self.ask(now, out);
+            self.ask(cx);
         }
     }
 
-    fn expired(&mut self, expired: &Expired, now: Now, out: &mut Vec<Out>) {
+    fn expired(&mut self, expired: &Expired, cx: &mut Cx<'_>) {
         let named = Named {
             machine: <State as crate::protocol::Machine>::NAME,
             from: expired.state.name(),
             event: rule_event(expired),
         };
-        out.push(Out::Stepped(Stepped {
+        cx.out.push(Out::Stepped(Stepped {
             conversation: self.name.clone(),
             subject: String::new(),
             named,
@@ -214,9 +207,9 @@ impl Conversation {
         if self.heard == HeardExtent::Running && self.question.is_none() {
             let fields = self.sentence(told::expired(expired.timeout), &[]);
             let said = self.said.clone();
-            self.change(&said, fields, false, now, out);
+            self.change(&said, fields, false, cx);
         }
-        self.depart(expired.departure.as_slice(), "", "", out);
+        self.depart(expired.departure.as_slice(), "", "", cx.out);
     }
 
     /// Reports the effect of a message, or of a server's report.
@@ -226,19 +219,18 @@ impl Conversation {
         args: &Args,
         message: Option<&Message>,
         taken: &Taken,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         if self.heard == HeardExtent::Over {
             return;
         }
         let to = taken.step.map(|step| step.to);
         match to {
-            Some(State::Closed | State::Failed) => self.end(key, args, message, taken, now, out),
-            Some(State::Escalated) => self.escalate(message, now, out),
+            Some(State::Closed | State::Failed) => self.end(key, args, message, taken, cx),
+            Some(State::Escalated) => self.escalate(message, cx),
             Some(State::Invited) if self.heard == HeardExtent::Nothing => {
                 let fields = self.sentence(key, &args.pairs());
-                self.event("session.started", fields, now, out);
+                self.event("session.started", fields, cx);
                 self.heard = HeardExtent::Running;
             }
             Some(
@@ -258,10 +250,10 @@ impl Conversation {
                 let waits = self.question.is_some() && state == State::Escalated;
                 if waits {
                     // Leaving `awaiting_input` would mean that the question was decided.
-                    self.progress(fields, now, out);
+                    self.progress(fields, cx);
                 } else {
                     self.question = None;
-                    self.change(&aaep_state(state), fields, binds, now, out);
+                    self.change(&aaep_state(state), fields, binds, cx);
                 }
             }
         }
@@ -273,12 +265,11 @@ impl Conversation {
         args: &Args,
         message: Option<&Message>,
         taken: &Taken,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         if self.said == "awaiting_input" {
             // The question ends before its session does.
-            self.change("handing_off", Map::new(), false, now, out);
+            self.change("handing_off", Map::new(), false, cx);
         }
         self.question = None;
         self.heard = HeardExtent::Over;
@@ -298,7 +289,7 @@ impl Conversation {
         } else {
             "session.completed"
         };
-        self.event(kind, fields, now, out);
+        self.event(kind, fields, cx);
     }
 
     pub(super) fn change(
@@ -306,8 +297,7 @@ impl Conversation {
         to: &str,
         mut fields: Map<String, Value>,
         critical: bool,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         self.heard = HeardExtent::Running;
         fields.insert("from_state".to_owned(), self.said.as_str().into());
@@ -316,25 +306,19 @@ impl Conversation {
             fields.insert("urgency".to_owned(), "critical".into());
         }
         to.clone_into(&mut self.said);
-        self.event("state.changed", fields, now, out);
+        self.event("state.changed", fields, cx);
     }
 
-    fn progress(&mut self, mut fields: Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+    fn progress(&mut self, mut fields: Map<String, Value>, cx: &mut Cx<'_>) {
         let words = fields.get("summary_normal").cloned().unwrap_or_default();
         let words = written::short(words.as_str().unwrap_or_default());
         fields.insert("progress".to_owned(), json!({"description": words}));
-        self.event("progress.updated", fields, now, out);
+        self.event("progress.updated", fields, cx);
     }
 
-    pub(super) fn event(
-        &mut self,
-        kind: &str,
-        fields: Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
-        let text = self.write(kind, fields, now);
-        out.push(Out::Event(text));
+    pub(super) fn event(&mut self, kind: &str, fields: Map<String, Value>, cx: &mut Cx<'_>) {
+        let text = self.write(kind, fields, cx.now);
+        cx.out.push(Out::Event(text));
     }
 
     pub(super) fn write(&mut self, kind: &str, mut fields: Map<String, Value>, now: Now) -> String {

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
+use crate::Cx;
 use crate::link::{Frame, LinkEvent};
 use crate::protocol::{Now, Unobserved};
 use crate::{Dialect, Out, Start};
@@ -233,15 +234,13 @@ fn becomes(state: State, value: &Value) -> (Vec<String>, Vec<String>) {
     for before in way_to(state) {
         asp.news(
             &LinkEvent::Frame(Frame::of(before.to_string())),
-            now,
-            &mut out,
+            &mut Cx::new(now, &mut out),
         );
     }
     out.clear();
     asp.news(
         &LinkEvent::Frame(Frame::of(value.to_string())),
-        now,
-        &mut out,
+        &mut Cx::new(now, &mut out),
     );
     let events = out.iter().filter_map(|out| match out {
         Out::Event(text) | Out::ViewOnly(text) => {

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::Out;
-use crate::protocol::Now;
+use crate::{Cx, Out};
 
 use super::conversation::{Conversation, HeardExtent, put};
 use super::message::Message;
@@ -60,25 +59,25 @@ pub struct Question {
 
 impl Conversation {
     /// Postpones a question at the person's wish.
-    pub fn later(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub fn later(&mut self, cx: &mut Cx<'_>) {
         let Some(question) = &mut self.question else {
             return;
         };
         let left = question
             .until
-            .map(|until| until.saturating_sub(now.monotonic));
+            .map(|until| until.saturating_sub(cx.now.monotonic));
         let pause = left.map_or(LONGEST_LATER, |left| (left / 2).min(LONGEST_LATER));
         let pause = pause.max(SHORTEST_LATER.min(left.unwrap_or(SHORTEST_LATER) / 2));
         question.phase = Phase::Later {
-            again: now.monotonic + pause,
+            again: cx.now.monotonic + pause,
         };
         let minutes = (pause.as_secs() / 60).max(1).to_string();
         let fields = self.sentence("asp.later", &[("n", &minutes)]);
-        self.change("handing_off", fields, false, now, out);
+        self.change("handing_off", fields, false, cx);
     }
 
     /// Announces an escalation, and asks how the session should go on.
-    pub(super) fn escalate(&mut self, message: Option<&Message>, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn escalate(&mut self, message: Option<&Message>, cx: &mut Cx<'_>) {
         self.heard = HeardExtent::Running;
         if self.said == "awaiting_input" {
             // If only the server had reported it, this is the sender's own message; otherwise it is a second
@@ -91,7 +90,7 @@ impl Conversation {
                 true => self.sentence("asp.escalate.again", &[]),
                 false => Map::new(),
             };
-            self.change("handing_off", fields, false, now, out);
+            self.change("handing_off", fields, false, cx);
         }
         let none = self.sentence("asp.reason.none", &[]);
         let none = none
@@ -141,7 +140,7 @@ impl Conversation {
             context["subject"] = self.about.as_str().into();
         }
         fields.insert("packaged_context".to_owned(), context);
-        self.event("handoff.requested", fields, now, out);
+        self.event("handoff.requested", fields, cx);
         let until = match self.negotiation.standing() {
             Standing::At(_) => self.negotiation.escalation_ends(),
             Standing::ProbablyFailed { .. } => None,
@@ -157,11 +156,11 @@ impl Conversation {
             until: until.filter(|_| message.is_some()),
             asked: None,
         });
-        self.ask(now, out);
+        self.ask(cx);
     }
 
     /// Asks the question, for the first time or again.
-    pub(super) fn ask(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn ask(&mut self, cx: &mut Cx<'_>) {
         let token = self.writer.token();
         let Some(question) = &mut self.question else {
             return;
@@ -169,18 +168,18 @@ impl Conversation {
         question.token = token;
         question.phase = Phase::Asked;
         question.asked = None;
-        self.change("awaiting_input", Map::new(), false, now, out);
-        self.show(now, out);
+        self.change("awaiting_input", Map::new(), false, cx);
+        self.show(cx);
     }
 
     /// Shows the open question as it was asked.
-    pub(super) fn show(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn show(&mut self, cx: &mut Cx<'_>) {
         let before = self.word(told::state(self.negotiation.before()));
         let Some(question) = &self.question else {
             return;
         };
         if let Some(asked) = &question.asked {
-            out.push(self.out(asked.clone()));
+            cx.out.push(self.out(asked.clone()));
             return;
         }
         let (token, reason, until) = (
@@ -214,7 +213,7 @@ impl Conversation {
             .map(|(value, key)| self.choice(value, key, &before))
             .collect();
         fields.insert("choices".to_owned(), choices.into());
-        let left = until.map(|until| until.saturating_sub(now.monotonic).as_secs().max(1));
+        let left = until.map(|until| until.saturating_sub(cx.now.monotonic).as_secs().max(1));
         if let Some(left) = left.filter(|left| *left <= LONGEST_WAIT) {
             fields.insert("timeout_seconds".to_owned(), left.into());
             let fails = self.words.say("asp.default", &[]).into_iter().next();
@@ -224,8 +223,8 @@ impl Conversation {
                 &fails.map_or_else(String::new, |said| said.normal),
             );
         }
-        let text = self.write("awaiting.clarification", fields, now);
-        out.push(self.out(text.clone()));
+        let text = self.write("awaiting.clarification", fields, cx.now);
+        cx.out.push(self.out(text.clone()));
         if let Some(question) = &mut self.question {
             question.asked = Some(text);
         }

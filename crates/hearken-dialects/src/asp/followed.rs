@@ -3,8 +3,7 @@
 //! Responsibilities: showing a question again that is still open when the connection is back. Not here: the session
 //! itself (`conversation`), matching frames to sessions (`translate`).
 
-use crate::Out;
-use crate::protocol::Now;
+use crate::Cx;
 
 use super::conversation::Conversation;
 use super::escalation::Phase;
@@ -43,14 +42,14 @@ impl Followed {
 
     /// Shows the question again that was open when the connection was lost, if the session still waits for its
     /// resolution: otherwise the person could not answer it.
-    pub(super) fn still_waits(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn still_waits(&mut self, cx: &mut Cx<'_>) {
         let waits = self.told.negotiation.standing().state() == State::Escalated;
         let question = self.told.question.as_ref();
         let is_it = question.is_some_and(|question| {
             question.phase == Phase::Asked && self.lost.as_ref() == Some(&question.token)
         });
         if self.lost.take().is_some() && waits && is_it {
-            self.told.show(now, out);
+            self.told.show(cx);
         }
     }
 }

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::link::{Cause, Fault, LinkEvent, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Cause, Fault, Frame, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply, Response, object};
-use crate::{Carrier, Connection, Dialect, Out, Start, Texts, Wish};
+use crate::{Carrier, Connection, Cx, Dialect, Down, Out, Start, Texts, Wish};
 
 use super::conversation::Conversation;
 use super::escalation::Phase;
@@ -109,7 +109,7 @@ impl Asp {
     }
 
     /// Reads every text of a frame.
-    fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+    fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         let mut texts = Texts::default();
         while let Some(text) = texts.next(frame) {
             let map = object(text);
@@ -118,15 +118,15 @@ impl Asp {
                     if let Some(version) = map.as_ref().and_then(version) {
                         self.version = version;
                     }
-                    self.greet(out);
-                    self.incoming(incoming, now, out);
+                    self.greet(cx.out);
+                    self.incoming(incoming, cx);
                     if let Some(map) = &map {
                         self.note_names(map);
                     }
                 }
                 None => match other(text) {
-                    Out::Unread(why, _) => count(why, out),
-                    event => out.push(event),
+                    Out::Unread(why, _) => count(why, cx.out),
+                    event => cx.out.push(event),
                 },
             }
         }
@@ -156,9 +156,9 @@ impl Asp {
         self.start.identity.is_some() || self.start.handler
     }
 
-    fn incoming(&mut self, incoming: Incoming, now: Now, out: &mut Vec<Out>) {
+    fn incoming(&mut self, incoming: Incoming, cx: &mut Cx<'_>) {
         match incoming {
-            Incoming::Message(message) => self.message(&message, now, out),
+            Incoming::Message(message) => self.message(&message, cx),
             Incoming::Let {
                 session,
                 state,
@@ -172,28 +172,23 @@ impl Asp {
                     .unwrap_or_else(|| session.clone());
                 if let Some(state) = state.filter(|state| *state != State::Idle) {
                     self.follow(&session, &agent, || Negotiation::joined_in(state));
-                    self.at(&session, state, now, out);
+                    self.at(&session, state, cx);
                 }
             }
             Incoming::At { session, state, .. } => {
                 self.framed = true;
                 let session = session.unwrap_or_else(|| self.current.clone());
                 if self.sessions.contains_key(&session) {
-                    self.at(&session, state, now, out);
+                    self.at(&session, state, cx);
                 }
             }
             Incoming::Taken { message } => {
                 self.framed = true;
-                self.settle(
-                    |sending| sending.id == message,
-                    Ok(Receipt::Taken),
-                    now,
-                    out,
-                );
+                self.settle(|sending| sending.id == message, Ok(Receipt::Taken), cx);
             }
             Incoming::Complaint { code, words } => {
                 self.framed = true;
-                out.push(Out::Tell(
+                cx.out.push(Out::Tell(
                     Phrase::new("asp.complaint")
                         .with("code", Word::Name(code))
                         .with("words", Word::Agent(words)),
@@ -203,8 +198,7 @@ impl Asp {
                 self.settle(
                     |sending| matches!(sending.stage, AnswerStage::Written(_)),
                     Err(Undelivered::Unknown(complains)),
-                    now,
-                    out,
+                    cx,
                 );
             }
             Incoming::Trust { agent, score } => {
@@ -213,19 +207,22 @@ impl Asp {
                 let phrase = Phrase::new("asp.trust")
                     .with("sender", Word::Name(name))
                     .with("score", Word::Own(score));
-                out.push(Out::Detail(phrase));
+                cx.out.push(Out::Detail(phrase));
             }
             Incoming::Alive | Incoming::FromClient => self.framed = true,
         }
     }
 
-    fn message(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
+    fn message(&mut self, message: &Message, cx: &mut Cx<'_>) {
         // An event happened when its sender says; our own timers count from now.
-        let here = now;
-        let now = Now {
-            wall: message.stamp.unwrap_or(now.wall),
-            ..now
-        };
+        let here = cx.now;
+        let cx = &mut Cx::new(
+            Now {
+                wall: message.stamp.unwrap_or(here.wall),
+                ..here
+            },
+            cx.out,
+        );
         self.current.clone_from(&message.session);
         // Number 0 without a predecessor is the first message; otherwise we joined in the middle.
         let is_first = message.invites()
@@ -235,21 +232,21 @@ impl Asp {
             false => Negotiation::joined(message),
         };
         if let Some(followed) = self.follow(&message.session, &message.sender, begin) {
-            followed.told.message(message, now, out);
+            followed.told.message(message, cx);
             if message.performative == Some(Performative::Escalate) {
-                followed.still_waits(here, out);
+                followed.still_waits(&mut Cx::new(here, cx.out));
             }
         }
         // Our own message came back: the server has it.
         if let Some(id) = &message.id {
-            self.settle(|sending| sending.id == *id, Ok(Receipt::Taken), now, out);
+            self.settle(|sending| sending.id == *id, Ok(Receipt::Taken), cx);
         }
     }
 
-    fn at(&mut self, session: &str, state: State, now: Now, out: &mut Vec<Out>) {
+    fn at(&mut self, session: &str, state: State, cx: &mut Cx<'_>) {
         if let Some(followed) = self.sessions.get_mut(session) {
-            followed.told.told(state, now, out);
-            followed.still_waits(now, out);
+            followed.told.told(state, cx);
+            followed.still_waits(cx);
         }
     }
 
@@ -298,8 +295,7 @@ impl Asp {
         &mut self,
         which: impl Fn(&Sending) -> bool,
         outcome: Result<Receipt, Undelivered>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let mut settled = Vec::new();
         for sending in &mut self.sending {
@@ -309,7 +305,7 @@ impl Asp {
             }
         }
         for sending in settled {
-            out.push(Out::Settled {
+            cx.out.push(Out::Settled {
                 request: sending.request,
                 outcome: outcome.clone(),
             });
@@ -318,34 +314,23 @@ impl Asp {
                 if let (Some(message), Some(followed)) =
                     (&sending.message, self.sessions.get_mut(&sending.session))
                 {
-                    followed.told.message(message, now, out);
+                    followed.told.message(message, cx);
                 }
             }
         }
     }
 
-    fn replied(
-        &mut self,
-        request: u64,
-        outcome: &Result<Receipt, Undelivered>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn replied(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
         let waits = self.framed && *outcome == Ok(Receipt::Written);
         if waits {
             for sending in &mut self.sending {
                 if sending.request == request && sending.stage == AnswerStage::Leaving {
-                    sending.stage = AnswerStage::Written(now.monotonic + ACK_WAIT);
+                    sending.stage = AnswerStage::Written(cx.now.monotonic + ACK_WAIT);
                 }
             }
             return;
         }
-        self.settle(
-            |sending| sending.request == request,
-            outcome.clone(),
-            now,
-            out,
-        );
+        self.settle(|sending| sending.request == request, outcome.clone(), cx);
     }
 
     /// Returns the wish that sends a text to where decisions go.
@@ -370,8 +355,7 @@ impl Asp {
         (session, token): (&str, &str),
         decision: Decision,
         reply: &Reply,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let same = |sending: &&mut Sending| {
             sending.token == token
@@ -383,7 +367,7 @@ impl Asp {
             sending.request = request;
             sending.stage = AnswerStage::Leaving;
             let text = sending.text.clone();
-            out.push(self.out(request, text));
+            cx.out.push(self.out(request, text));
             return;
         }
         let refuse_for = |fault: Fault, out: &mut Vec<Out>| {
@@ -392,7 +376,7 @@ impl Asp {
         };
         let refuse = |out: &mut Vec<Out>| refuse_for(Fault::OneWay, out);
         let Some(followed) = self.sessions.get_mut(session) else {
-            return refuse(out);
+            return refuse(cx.out);
         };
         let by = followed
             .told
@@ -402,9 +386,9 @@ impl Asp {
             .unwrap_or_default();
         let names = &followed.names;
         let (Some(named), Some(by)) = (names.session.name(session), names.by.name(&by)) else {
-            return refuse_for(Fault::Other(Cause::NameTooLong), out);
+            return refuse_for(Fault::Other(Cause::NameTooLong), cx.out);
         };
-        let id = followed.told.message_id(now);
+        let id = followed.told.message_id(cx.now);
         let place = handler::Header {
             version: &self.version,
             id: id.clone(),
@@ -426,7 +410,7 @@ impl Asp {
                 let number = number.max(sent.map_or(0, |sent| sent.saturating_add(1)));
                 let value = handler::message(identity, number, &place, decision);
                 let Some(message) = value.as_object().and_then(Message::read) else {
-                    return refuse(out);
+                    return refuse(cx.out);
                 };
                 let value = if self.framed {
                     json!({"type": "send", "envelope": value})
@@ -435,7 +419,7 @@ impl Asp {
                 };
                 (value.to_string(), Some(message))
             }
-            (None, false) => return refuse(out),
+            (None, false) => return refuse(cx.out),
         };
         self.sending.push(Sending {
             request,
@@ -447,11 +431,11 @@ impl Asp {
             text: text.clone(),
             stage: AnswerStage::Leaving,
         });
-        out.push(self.out(request, text));
+        cx.out.push(self.out(request, text));
     }
 
     /// Settles what was on its way when the link went down, and remembers the open questions.
-    fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn gone(&mut self, cx: &mut Cx<'_>) {
         for followed in self.sessions.values_mut() {
             followed.lose();
         }
@@ -459,40 +443,30 @@ impl Asp {
         self.settle(
             |sending| matches!(sending.stage, AnswerStage::Written(_)),
             unknown,
-            now,
-            out,
+            cx,
         );
     }
 }
 
 impl Dialect for Asp {
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
-        match event {
-            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
-            LinkEvent::Replied { request, outcome } => self.replied(*request, outcome, now, out),
-            LinkEvent::Lost { .. } | LinkEvent::Failed { .. } | LinkEvent::Ended => {
-                self.gone(now, out)
-            }
-            // The stream is at the address that the person gave, or where it was found first.
-            LinkEvent::Connecting { .. } => {
-                out.push(Out::Follow(self.start.stream.clone()));
-            }
-            LinkEvent::Connected
-            | LinkEvent::Resumed
-            | LinkEvent::Answered { .. }
-            | LinkEvent::Silent { .. }
-            | LinkEvent::Listening { .. }
-            | LinkEvent::Request { .. }
-            | LinkEvent::Lapsed { .. }
-            | LinkEvent::Strangers { .. }
-            | LinkEvent::Piece { .. }
-            | LinkEvent::StreamEnded
-            | LinkEvent::Remark { .. }
-            | LinkEvent::Dropped { .. } => {}
-        }
+    fn on_connecting(&mut self, cx: &mut Cx<'_>) {
+        // The stream is at the address that the person gave, or where it was found first.
+        cx.out.push(Out::Follow(self.start.stream.clone()));
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        self.frame(&frame.text, cx);
+    }
+
+    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+        self.replied(request, outcome, cx);
+    }
+
+    fn on_down(&mut self, _: Down<'_>, cx: &mut Cx<'_>) {
+        self.gone(cx);
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let token = reply.token.reveal().to_owned();
         let asked = self.sessions.iter().find(|(_, followed)| {
             let question = followed.told.question.as_ref();
@@ -507,42 +481,28 @@ impl Dialect for Asp {
         };
         match (session, choice) {
             (Some(session), Some("resume")) => {
-                self.send(
-                    request,
-                    (&session, &token),
-                    Decision::Resume,
-                    reply,
-                    now,
-                    out,
-                );
+                self.send(request, (&session, &token), Decision::Resume, reply, cx);
             }
             (Some(session), Some("close")) => {
-                self.send(
-                    request,
-                    (&session, &token),
-                    Decision::Close,
-                    reply,
-                    now,
-                    out,
-                );
+                self.send(request, (&session, &token), Decision::Close, reply, cx);
             }
             (Some(session), Some("later")) => {
-                out.push(Out::Settled {
+                cx.out.push(Out::Settled {
                     request,
                     outcome: Ok(Receipt::Taken),
                 });
                 if let Some(followed) = self.sessions.get_mut(&session) {
-                    followed.told.later(now, out);
+                    followed.told.later(cx);
                 }
             }
-            (Some(_), Some(_) | None) | (None, _) => out.push(Out::Settled {
+            (Some(_), Some(_) | None) | (None, _) => cx.out.push(Out::Settled {
                 request,
                 outcome: Err(Undelivered::Kept(Fault::Other(Cause::QuestionOver))),
             }),
         }
     }
 
-    fn wish(&mut self, wish: &Wish, _: Now, _: &mut Vec<Out>) {
+    fn wish(&mut self, wish: &Wish, _: &mut Cx<'_>) {
         match wish {
             // The events already contain every sentence at each verbosity and in each language. A listener neither
             // prompts nor stops the sessions of others.
@@ -550,12 +510,13 @@ impl Dialect for Asp {
         }
     }
 
-    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn tick(&mut self, cx: &mut Cx<'_>) {
         for followed in self.sessions.values_mut() {
-            followed.told.tick(now, out);
+            followed.told.tick(cx);
         }
-        let over = |sending: &Sending| matches!(sending.stage, AnswerStage::Written(until) if until <= now.monotonic);
-        self.settle(over, Ok(Receipt::Written), now, out);
+        let now = cx.now.monotonic;
+        let over = |sending: &Sending| matches!(sending.stage, AnswerStage::Written(until) if until <= now);
+        self.settle(over, Ok(Receipt::Written), cx);
     }
 
     fn deadline(&self) -> Option<Duration> {

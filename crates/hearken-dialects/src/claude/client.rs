@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use crate::kit::ending::End;
 use crate::kit::turn::EventContext;
-use crate::link::{LinkEvent, Phrase, Request, Stream, Word};
-use crate::protocol::{Now, Reply};
+use crate::link::{Frame, Phrase, Receipt, Request, Stream, Undelivered, Word};
+use crate::protocol::Reply;
 use crate::written::{self, Agent, Writer};
-use crate::{Carrier, Connection, Dialect, Foreign, NoEvent, Out, Start, WhenLeft, Wish, Words};
+use crate::{
+    Carrier, Connection, Cx, Dialect, Down, Foreign, NoEvent, Out, Start, WhenLeft, Wish, Words,
+};
 
 use super::conversation::{Conversation, place};
 use super::read::{self, Hook, Misread, Outcome, What};
@@ -127,16 +129,18 @@ impl Claude {
     }
 
     /// Handles a request; all but those that need the person's decision are answered immediately.
-    fn request(&mut self, id: u64, request: &Request, now: Now, out: &mut Vec<Out>) {
+    fn request(&mut self, id: u64, request: &Request, cx: &mut Cx<'_>) {
         let path = request.path.split('?').next().unwrap_or_default();
         match path {
-            HOOK => self.message(Some(id), &request.body, now, out),
-            TOO_LARGE => out.push(Out::Tell(Phrase::new("claude.too_large"))),
+            HOOK => self.message(Some(id), &request.body, cx),
+            TOO_LARGE => cx.out.push(Out::Tell(Phrase::new("claude.too_large"))),
             // A client that knows the secret but uses another path is not one of our hooks.
-            _ => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+            _ => cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
         }
         if !self.held.contains_key(&id) {
-            self.let_once(id, out);
+            self.let_once(id, cx.out);
         }
     }
 
@@ -148,43 +152,43 @@ impl Claude {
         }
     }
 
-    fn message(&mut self, id: Option<u64>, body: &str, now: Now, out: &mut Vec<Out>) {
+    fn message(&mut self, id: Option<u64>, body: &str, cx: &mut Cx<'_>) {
         let hook = match read::hook(body) {
             Ok(hook) => hook,
             Err(why) => {
                 if read::asks(body) {
-                    out.push(Out::Tell(Phrase::new("claude.not_asked")));
+                    cx.out.push(Out::Tell(Phrase::new("claude.not_asked")));
                 }
                 let foreign = match why {
                     Misread::NoObject => Foreign::Value,
                     Misread::NoEvent | Misread::NoConversation | Misread::Halved => Foreign::Typed,
                 };
-                return out.push(Out::Unread(NoEvent::Foreign(foreign), 1));
+                return cx.out.push(Out::Unread(NoEvent::Foreign(foreign), 1));
             }
         };
         if let What::Unknown(kind) = &hook.what {
             if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(kind.clone()) {
                 let kind = Word::Name(kind.clone());
-                out.push(Out::Detail(
+                cx.out.push(Out::Detail(
                     Phrase::new("claude.unknown").with("kind", kind),
                 ));
             }
             return;
         }
-        let Some(conversation) = self.conversation(&hook.conversation, out) else {
+        let Some(conversation) = self.conversation(&hook.conversation, cx.out) else {
             if read::asks(body) {
-                out.push(Out::Tell(Phrase::new("claude.not_asked")));
+                cx.out.push(Out::Tell(Phrase::new("claude.not_asked")));
             }
             return;
         };
-        conversation.stirs(now);
+        conversation.stirs(cx.now);
         if !hook.folder.is_empty() {
             conversation.teller.folder.clone_from(&hook.folder);
         }
-        self.heard_of(id, hook, now, out);
+        self.heard_of(id, hook, cx);
     }
 
-    fn heard_of(&mut self, id: Option<u64>, mut hook: Hook, now: Now, out: &mut Vec<Out>) {
+    fn heard_of(&mut self, id: Option<u64>, mut hook: Hook, cx: &mut Cx<'_>) {
         let folder = place(&hook.folder);
         let tell = |key| Phrase::new(key).with("folder", folder.clone());
         let Some(conversation) = self.conversations.get_mut(&hook.conversation) else {
@@ -193,29 +197,29 @@ impl Claude {
         let mut over = Vec::new();
         let is_prompt = matches!(hook.what, What::Prompted(_));
         if hook.helper.is_none() && !is_prompt {
-            over = conversation.is_of(hook.prompt.as_ref(), now, out);
+            over = conversation.is_of(hook.prompt.as_ref(), cx);
         }
         // A subagent's messages contain none of the conversation's own texts.
         if hook.helper.is_none() {
             // The transcript contains the reason of a break as if the agent had written it.
             let breaks = matches!(hook.what, What::Breaks(_));
             let is_old = is_prompt || breaks || conversation.turn.is_none();
-            conversation.writes(std::mem::take(&mut hook.texts), is_old, now, out);
+            conversation.writes(std::mem::take(&mut hook.texts), is_old, cx);
         }
         match hook.what {
             What::Begins { model } => {
                 conversation.teller.writer.model(model.as_deref());
-                out.push(Out::Tell(tell("claude.begins")));
+                cx.out.push(Out::Tell(tell("claude.begins")));
             }
-            What::Prompted(text) => over = conversation.prompted(&text, hook.prompt, now, out),
-            What::Calls(made) => conversation.calls(made, hook.helper, now, out),
+            What::Prompted(text) => over = conversation.prompted(&text, hook.prompt, cx),
+            What::Calls(made) => conversation.calls(made, hook.helper, cx),
             What::Called(made, outcome) => {
-                over.extend(conversation.called(made, &outcome, hook.helper, now, out));
+                over.extend(conversation.called(made, &outcome, hook.helper, cx));
                 if let Outcome::Failed {
                     interrupted: true, ..
                 } = outcome
                 {
-                    over.extend(conversation.end(End::Stopped { wanted: false }, now, out));
+                    over.extend(conversation.end(End::Stopped { wanted: false }, cx));
                 }
             }
             What::Asks(asks) => {
@@ -223,51 +227,51 @@ impl Claude {
                     what: What::Quiet,
                     ..hook
                 };
-                self.asks(id, hook, *asks, now, out);
+                self.asks(id, hook, *asks, cx);
             }
             What::Notice { kind, words } => match kind.as_str() {
                 // The question itself is asked here.
                 "permission_prompt" => {}
                 // It waits for the person, so its turn is over.
                 "idle_prompt" if conversation.turn.as_ref().is_some_and(|turn| !turn.asks()) => {
-                    over.extend(conversation.end(End::Stopped { wanted: false }, now, out));
+                    over.extend(conversation.end(End::Stopped { wanted: false }, cx));
                 }
                 "idle_prompt" => {}
-                _ => out.push(Out::Tell(
+                _ => cx.out.push(Out::Tell(
                     tell("claude.notice").with("words", Word::Agent(words)),
                 )),
             },
             What::HelperBegins(kind) => {
-                out.push(Out::Tell(
+                cx.out.push(Out::Tell(
                     tell("claude.helper.begins").with("kind", Word::Agent(kind)),
                 ));
             }
             What::HelperEnds(kind) => {
-                out.push(Out::Tell(
+                cx.out.push(Out::Tell(
                     tell("claude.helper.ends").with("kind", Word::Agent(kind)),
                 ));
             }
-            What::Stops(text) => over.extend(conversation.stops(text, now, out)),
+            What::Stops(text) => over.extend(conversation.stops(text, cx)),
             What::Breaks(words) => {
-                conversation.turn(now, out);
-                over.extend(conversation.end(End::Failed(words), now, out));
+                conversation.turn(cx);
+                over.extend(conversation.end(End::Failed(words), cx));
             }
             What::Ends => {
                 match conversation.turn.is_some() {
-                    true => over.extend(conversation.end(End::Gone, now, out)),
-                    false => out.push(Out::Tell(tell("claude.ends"))),
+                    true => over.extend(conversation.end(End::Gone, cx)),
+                    false => cx.out.push(Out::Tell(tell("claude.ends"))),
                 }
                 self.conversations.remove(&hook.conversation);
             }
             What::Quiet | What::Unknown(_) => {}
         }
-        self.let_all_go(&over, out);
+        self.let_all_go(&over, cx.out);
     }
 
     /// Ends everything that can no longer be heard.
-    fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn gone(&mut self, cx: &mut Cx<'_>) {
         for conversation in self.conversations.values_mut() {
-            conversation.end(End::Short("claude.end.unheard"), now, out);
+            conversation.end(End::Short("claude.end.unheard"), cx);
         }
     }
 }
@@ -286,41 +290,44 @@ fn wished(wish: &Wish, out: &mut Vec<Out>) {
 }
 
 impl Dialect for Claude {
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
-        match event {
-            LinkEvent::Frame(frame) => self.message(None, &frame.text, now, out),
-            LinkEvent::Request { id, request } => self.request(*id, request, now, out),
-            LinkEvent::Lapsed { id } => self.lapsed(*id, now, out),
-            LinkEvent::Replied { request, outcome } => self.answered(*request, outcome, now, out),
-            LinkEvent::Failed { .. } | LinkEvent::Ended => self.gone(now, out),
-            LinkEvent::Connecting { .. } => {
-                out.extend(self.stream.clone().map(Out::Follow));
-            }
-            LinkEvent::Connected
-            | LinkEvent::Resumed
-            | LinkEvent::Lost { .. }
-            | LinkEvent::Answered { .. }
-            | LinkEvent::Silent { .. }
-            | LinkEvent::Remark { .. }
-            | LinkEvent::Dropped { .. }
-            | LinkEvent::Listening { .. }
-            | LinkEvent::Strangers { .. }
-            | LinkEvent::Piece { .. }
-            | LinkEvent::StreamEnded => {}
+    fn on_connecting(&mut self, cx: &mut Cx<'_>) {
+        cx.out.extend(self.stream.clone().map(Out::Follow));
+    }
+
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        self.message(None, &frame.text, cx);
+    }
+
+    fn on_request(&mut self, id: u64, request: &Request, cx: &mut Cx<'_>) {
+        self.request(id, request, cx);
+    }
+
+    fn on_lapsed(&mut self, id: u64, cx: &mut Cx<'_>) {
+        self.lapsed(id, cx);
+    }
+
+    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+        self.answered(request, outcome, cx);
+    }
+
+    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+        match down {
+            Down::Failed(_) | Down::Ended => self.gone(cx),
+            Down::Lost(_) => {}
         }
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, _: Now, out: &mut Vec<Out>) {
-        self.answer(request, reply, out);
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
+        self.answer(request, reply, cx.out);
     }
 
-    fn wish(&mut self, wish: &Wish, _: Now, out: &mut Vec<Out>) {
-        wished(wish, out);
+    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+        wished(wish, cx.out);
     }
 
-    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn tick(&mut self, cx: &mut Cx<'_>) {
         for conversation in self.conversations.values_mut() {
-            conversation.tick(now, out);
+            conversation.tick(cx);
         }
     }
 

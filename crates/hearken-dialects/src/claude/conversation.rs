@@ -20,7 +20,7 @@ use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::{CallNews, Update};
 use crate::link::{Phrase, Word};
 use crate::protocol::Now;
-use crate::{Out, Over};
+use crate::{Cx, Out, Over};
 
 use super::read::{MOST_TEXTS, Made, Outcome};
 use super::tools;
@@ -96,19 +96,14 @@ impl Conversation {
     }
 
     /// Returns the turn, and begins it if its beginning was not heard.
-    pub fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut EventContext) {
-        self.begun(None, now, out)
+    pub fn turn(&mut self, cx: &mut Cx<'_>) -> (&mut Turn, &mut EventContext) {
+        self.begun(None, cx)
     }
 
-    fn begun(
-        &mut self,
-        prompt: Option<&str>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> (&mut Turn, &mut EventContext) {
+    fn begun(&mut self, prompt: Option<&str>, cx: &mut Cx<'_>) -> (&mut Turn, &mut EventContext) {
         let (id, teller) = (&self.id, &mut self.teller);
         let turn = self.turn.get_or_insert_with(|| {
-            let mut turn = Turn::begin(id, prompt, teller, now, out);
+            let mut turn = Turn::begin(id, prompt, teller, cx);
             turn.will_end();
             turn
         });
@@ -116,25 +111,19 @@ impl Conversation {
     }
 
     /// Handles a prompt in Claude Code's own terminal; returns the requests that no longer need an answer.
-    pub fn prompted(
-        &mut self,
-        text: &str,
-        prompt: Option<String>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> Vec<String> {
+    pub fn prompted(&mut self, text: &str, prompt: Option<String>, cx: &mut Cx<'_>) -> Vec<String> {
         let open = match self.turn.is_some() {
             // The previous turn was interrupted: otherwise its end would have been reported.
-            true => self.end(End::Stopped { wanted: false }, now, out),
+            true => self.end(End::Stopped { wanted: false }, cx),
             false => Vec::new(),
         };
         self.prompt = prompt;
-        self.begun(Some(text), now, out);
+        self.begun(Some(text), cx);
         open
     }
 
     /// Checks which prompt a message belongs to; a different one ends the turn, whose end was not heard.
-    pub fn is_of(&mut self, prompt: Option<&String>, now: Now, out: &mut Vec<Out>) -> Vec<String> {
+    pub fn is_of(&mut self, prompt: Option<&String>, cx: &mut Cx<'_>) -> Vec<String> {
         let (Some(prompt), true) = (prompt, self.turn.is_some()) else {
             return Vec::new();
         };
@@ -143,20 +132,14 @@ impl Conversation {
             .replace(prompt.clone())
             .is_some_and(|own| own != *prompt);
         match other {
-            true => self.end(End::Stopped { wanted: false }, now, out),
+            true => self.end(End::Stopped { wanted: false }, cx),
             false => Vec::new(),
         }
     }
 
     /// Announces the latest texts that were not heard before. Texts are old if they come with the first message, with a
     /// prompt, or when no turn is active.
-    pub fn writes(
-        &mut self,
-        texts: Vec<(String, String)>,
-        is_old: bool,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub fn writes(&mut self, texts: Vec<(String, String)>, is_old: bool, cx: &mut Cx<'_>) {
         let is_old = is_old || self.known.is_none();
         let known = self.known.get_or_insert_default();
         let mut fresh = Vec::new();
@@ -173,18 +156,18 @@ impl Conversation {
         for (name, text) in fresh.into_iter().filter(|_| !is_old) {
             self.last.clone_from(&text);
             let message = Some(name);
-            self.update(Update::Says { message, text }, now, out);
+            self.update(Update::Says { message, text }, cx);
         }
     }
 
     /// Handles a call that is about to run.
-    pub fn calls(&mut self, made: Made, helper: Option<String>, now: Now, out: &mut Vec<Out>) {
+    pub fn calls(&mut self, made: Made, helper: Option<String>, cx: &mut Cx<'_>) {
         let id = self.name_of(&made, helper, false);
         let (news, _) = tools::call(&id, &made, &self.teller.words);
         if let Some(plan) = plan(&made) {
-            return self.update(plan, now, out);
+            return self.update(plan, cx);
         }
-        self.update(Update::Calls(Box::new(news)), now, out);
+        self.update(Update::Calls(Box::new(news)), cx);
     }
 
     /// Handles the end of a call; returns the requests that are decided by it.
@@ -193,8 +176,7 @@ impl Conversation {
         made: Made,
         outcome: &Outcome,
         helper: Option<String>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> Vec<String> {
         let id = self.name_of(&made, helper, false);
         self.calls.retain(|known| known.id != id);
@@ -203,21 +185,15 @@ impl Conversation {
             Outcome::Refused(_) => Some(false),
             Outcome::Worked(_) | Outcome::Failed { .. } => Some(true),
         };
-        let decided = self.decided(&id, allowed, now, out);
+        let decided = self.decided(&id, allowed, cx);
         if plan(&made).is_none() {
-            self.update(Update::Calls(Box::new(news)), now, out);
+            self.update(Update::Calls(Box::new(news)), cx);
         }
         decided
     }
 
     /// Settles the questions about a call that went on without an answer from here.
-    fn decided(
-        &mut self,
-        id: &str,
-        allowed: Option<bool>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> Vec<String> {
+    fn decided(&mut self, id: &str, allowed: Option<bool>, cx: &mut Cx<'_>) -> Vec<String> {
         let key = crate::kit::call::key(id);
         let Some(turn) = &mut self.turn else {
             return Vec::new();
@@ -228,11 +204,11 @@ impl Conversation {
         for name in &names {
             if turn.is_asked(name) {
                 let words = place(&self.teller.folder);
-                out.push(Out::Detail(
+                cx.out.push(Out::Detail(
                     Phrase::new("claude.elsewhere").with("folder", words),
                 ));
             }
-            turn.decided_elsewhere(name, allowed, &mut self.teller, now, out);
+            turn.decided_elsewhere(name, allowed, &mut self.teller, cx);
         }
         names
     }
@@ -293,45 +269,45 @@ impl Conversation {
     }
 
     /// Handles the end of the turn and its final text; returns the requests that no longer need an answer.
-    pub fn stops(&mut self, text: String, now: Now, out: &mut Vec<Out>) -> Vec<String> {
+    pub fn stops(&mut self, text: String, cx: &mut Cx<'_>) -> Vec<String> {
         if self.turn.is_none() && text.trim().is_empty() {
             return Vec::new();
         }
-        self.turn(now, out);
+        self.turn(cx);
         // What it asked before this text is over.
-        let open = self.close(Over::TakenBack, now, out);
+        let open = self.close(Over::TakenBack, cx);
         // The final text may already have come from the transcript.
         if text.trim() != self.last.trim() {
             let message = None;
-            self.update(Update::Says { message, text }, now, out);
+            self.update(Update::Says { message, text }, cx);
         }
-        self.end(End::Done, now, out);
+        self.end(End::Done, cx);
         open
     }
 
-    fn close(&mut self, how: Over, now: Now, out: &mut Vec<Out>) -> Vec<String> {
+    fn close(&mut self, how: Over, cx: &mut Cx<'_>) -> Vec<String> {
         match &mut self.turn {
-            Some(turn) => turn.close(how, &mut self.teller, now, out),
+            Some(turn) => turn.close(how, &mut self.teller, cx),
             None => Vec::new(),
         }
     }
 
     /// Ends the turn; returns the requests that no longer need an answer.
-    pub fn end(&mut self, end: End, now: Now, out: &mut Vec<Out>) -> Vec<String> {
-        let open = self.close(Over::TakenBack, now, out);
+    pub fn end(&mut self, end: End, cx: &mut Cx<'_>) -> Vec<String> {
+        let open = self.close(Over::TakenBack, cx);
         self.calls.clear();
         self.last.clear();
         if let Some(mut turn) = self.turn.take() {
             turn.end(end);
-            turn.finish(&mut self.teller, now, out);
+            turn.finish(&mut self.teller, cx);
         }
         open
     }
 
     /// Applies an update to the turn, and begins the turn if there is none.
-    pub fn update(&mut self, update: Update, now: Now, out: &mut Vec<Out>) {
-        let (turn, teller) = self.turn(now, out);
-        turn.update(update, teller, now, out);
+    pub fn update(&mut self, update: Update, cx: &mut Cx<'_>) {
+        let (turn, teller) = self.turn(cx);
+        turn.update(update, teller, cx);
     }
 
     /// Returns whether something is pending that may take any length of time: a question, or a running call.
@@ -369,20 +345,20 @@ impl Conversation {
     }
 
     /// Handles the timers that are due.
-    pub fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub fn tick(&mut self, cx: &mut Cx<'_>) {
         if let Some(turn) = &mut self.turn {
-            turn.tick(&mut self.teller, now, out);
+            turn.tick(&mut self.teller, cx);
         }
-        if self.silent_at().is_none_or(|at| at > now.monotonic) {
+        if self.silent_at().is_none_or(|at| at > cx.now.monotonic) {
             return;
         }
-        if now.monotonic >= self.at + GONE {
-            self.end(End::Short("claude.end.silent"), now, out);
+        if cx.now.monotonic >= self.at + GONE {
+            self.end(End::Short("claude.end.silent"), cx);
         } else {
             self.told_silent = true;
             let minutes = Word::Own((SILENT.as_secs() / 60).to_string());
             let folder = place(&self.teller.folder);
-            out.push(Out::Tell(
+            cx.out.push(Out::Tell(
                 Phrase::new("claude.silent")
                     .with("n", minutes)
                     .with("folder", folder),

@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use crate::Out;
 use crate::kit::permission::Sending;
 use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
-use crate::protocol::{Answer, Now, Reply};
+use crate::protocol::{Answer, Reply};
+use crate::{Cx, Out};
 
 use super::asking;
 use super::client::{Claude, WaitingRequest};
@@ -44,21 +44,14 @@ impl Claude {
     }
 
     /// Handles a request for a permission, which waits for its answer.
-    pub(super) fn asks(
-        &mut self,
-        id: Option<u64>,
-        hook: Hook,
-        asks: Asks,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn asks(&mut self, id: Option<u64>, hook: Hook, asks: Asks, cx: &mut Cx<'_>) {
         self.asked += 1;
         // Without a request to answer there is no number, so one is made up.
         let number = id.unwrap_or(self.asked);
         let words = self.words.clone();
-        let Some(conversation) = self.conversation(&hook.conversation, out) else {
+        let Some(conversation) = self.conversation(&hook.conversation, cx.out) else {
             if let Some(id) = id {
-                self.let_go(id, out);
+                self.let_go(id, cx.out);
             }
             return;
         };
@@ -66,21 +59,22 @@ impl Claude {
         let question = asking::question(number, &asks.made.tool, &asks.made.input, &words);
         let taken = match question {
             Some(question) => {
-                let (turn, teller) = conversation.turn(now, out);
-                turn.clarify(question, false, teller, now, out)
+                let (turn, teller) = conversation.turn(cx);
+                turn.clarify(question, false, teller, cx)
             }
             None => {
                 let key = crate::kit::call::key(&news.id);
                 let (permission, more) =
                     asking::permission(number, &key, &asks.suggestions, is_whole, &words);
                 if !is_whole {
-                    out.push(Out::Tell(Phrase::new("claude.too_long")));
+                    cx.out.push(Out::Tell(Phrase::new("claude.too_long")));
                 } else if more + asks.left_out > 0 {
                     let n = Word::Own((more + asks.left_out).to_string());
-                    out.push(Out::Tell(Phrase::new("claude.left_out").with("n", n)));
+                    cx.out
+                        .push(Out::Tell(Phrase::new("claude.left_out").with("n", n)));
                 }
-                let (turn, teller) = conversation.turn(now, out);
-                turn.request(permission, news, teller, now, out)
+                let (turn, teller) = conversation.turn(cx);
+                turn.request(permission, news, teller, cx)
             }
         };
         match (id, taken) {
@@ -89,16 +83,16 @@ impl Claude {
                     id,
                     WaitingRequest {
                         conversation: hook.conversation,
-                        since: now.monotonic,
+                        since: cx.now.monotonic,
                     },
                 );
             }
             (Some(id), false) => {
-                out.push(Out::Tell(Phrase::new("claude.too_many")));
-                self.let_go(id, out);
+                cx.out.push(Out::Tell(Phrase::new("claude.too_many")));
+                self.let_go(id, cx.out);
             }
             (None, true) => {}
-            (None, false) => out.push(Out::Tell(Phrase::new("claude.too_many"))),
+            (None, false) => cx.out.push(Out::Tell(Phrase::new("claude.too_many"))),
         }
     }
 
@@ -163,15 +157,14 @@ impl Claude {
         &mut self,
         request: u64,
         outcome: &Result<Receipt, Undelivered>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let Some(id) = self.sending.remove(&request) else {
             return;
         };
         let held = self.held.remove(&id);
         let went = outcome.is_ok();
-        out.push(Out::Settled {
+        cx.out.push(Out::Settled {
             request,
             outcome: match went {
                 true => Ok(Receipt::Written),
@@ -190,26 +183,26 @@ impl Claude {
                 self.answered.pop_front();
             }
             self.answered.push_back(id);
-            turn.answered(request, teller, now, out);
+            turn.answered(request, teller, cx);
         } else {
-            turn.too_late(request, teller, now, out);
+            turn.too_late(request, teller, cx);
         }
     }
 
     /// Handles that a request no longer waits for its answer.
-    pub(super) fn lapsed(&mut self, id: u64, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn lapsed(&mut self, id: u64, cx: &mut Cx<'_>) {
         if self.sending.values().any(|sent| *sent == id) {
             // The outcome of the answer is reported next.
             return;
         }
         if let Some(at) = self.answered.iter().position(|answered| *answered == id) {
             self.answered.remove(at);
-            return out.push(Out::Tell(Phrase::new("claude.perhaps_late")));
+            return cx.out.push(Out::Tell(Phrase::new("claude.perhaps_late")));
         }
         let Some(held) = self.held.remove(&id) else {
             return;
         };
-        let waited = now.monotonic.saturating_sub(held.since);
+        let waited = cx.now.monotonic.saturating_sub(held.since);
         let key = match waited >= super::client::LIMIT {
             true => "claude.lapsed",
             false => "claude.given_up",
@@ -223,10 +216,11 @@ impl Claude {
         };
         let name = Value::from(id.to_string());
         if turn
-            .withdrawn(&name, &mut conversation.teller, now, out)
+            .withdrawn(&name, &mut conversation.teller, cx)
             .is_some()
         {
-            out.push(Out::Tell(Phrase::new(key).with("folder", folder)));
+            cx.out
+                .push(Out::Tell(Phrase::new(key).with("folder", folder)));
         }
     }
 }

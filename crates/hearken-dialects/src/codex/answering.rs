@@ -18,9 +18,9 @@ use crate::kit::members::text;
 use crate::kit::permission::{Permission, Sending};
 use crate::kit::update::{CallNews, Status};
 use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
-use crate::protocol::{Answer, Now, Reply};
+use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id};
-use crate::{Out, Over, Standing};
+use crate::{Cx, Out, Over, Standing};
 
 use super::asks::{self, Ask, Consent};
 use super::form::{Form, Then};
@@ -74,8 +74,7 @@ impl Thread {
         id: &Id,
         method: &str,
         params: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> bool {
         let words = self.teller.words.clone();
         let Some(ask) = asks::read(method, params, &words) else {
@@ -85,16 +84,16 @@ impl Thread {
         let turn = turn.or_else(|| self.run.as_ref().map(|run| run.id.clone()));
         // A question outside any turn gets a turn of its own.
         let turn = turn.unwrap_or_else(|| "asked".to_owned());
-        if !self.runs(&turn, now, out) {
+        if !self.runs(&turn, cx) {
             return false;
         }
         match ask {
-            Ask::Consent(consent) => self.asked_consent(id, *consent, now, out),
-            Ask::Words(form) => self.asked_words(id, form, now, out),
+            Ask::Consent(consent) => self.asked_consent(id, *consent, cx),
+            Ask::Words(form) => self.asked_words(id, form, cx),
         }
     }
 
-    fn asked_consent(&mut self, id: &Id, ask: Consent, now: Now, out: &mut Vec<Out>) -> bool {
+    fn asked_consent(&mut self, id: &Id, ask: Consent, cx: &mut Cx<'_>) -> bool {
         let Consent {
             mut news,
             mut choices,
@@ -122,7 +121,7 @@ impl Thread {
             };
         }
         let key = call::key(&news.id);
-        if let Some(again) = self.asked_before(id, &key, now, out) {
+        if let Some(again) = self.asked_before(id, &key, cx) {
             return again;
         }
         let known = self
@@ -149,35 +148,36 @@ impl Thread {
         }
         if left_out > 0 {
             let n = Word::Own(left_out.to_string());
-            out.push(Out::Tell(Phrase::new("codex.left_out").with("n", n)));
+            cx.out
+                .push(Out::Tell(Phrase::new("codex.left_out").with("n", n)));
         }
         let permission = Permission::consent(id.clone(), &key, choices, context);
-        let asked = self.turn(None, now, out);
-        asked.is_some_and(|(turn, teller)| turn.request(permission, news, teller, now, out))
+        let asked = self.turn(None, cx);
+        asked.is_some_and(|(turn, teller)| turn.request(permission, news, teller, cx))
     }
 
-    fn asked_words(&mut self, id: &Id, form: Form, now: Now, out: &mut Vec<Out>) -> bool {
-        if let Some(again) = self.asked_before(id, "", now, out) {
+    fn asked_words(&mut self, id: &Id, form: Form, cx: &mut Cx<'_>) -> bool {
+        if let Some(again) = self.asked_before(id, "", cx) {
             return again;
         }
         self.forms.insert(id.clone(), form);
-        self.ask_form(id, false, now, out)
+        self.ask_form(id, false, cx)
     }
 
     /// Asks the next field of a form.
-    fn ask_form(&mut self, id: &Id, next: bool, now: Now, out: &mut Vec<Out>) -> bool {
+    fn ask_form(&mut self, id: &Id, next: bool, cx: &mut Cx<'_>) -> bool {
         let words = self.teller.words.clone();
         let fields = self.forms.get(id).and_then(|form| form.question(&words));
         let Some(fields) = fields else {
             return false;
         };
         let permission = Permission::words(id.clone(), fields);
-        let asked = self.turn(None, now, out);
-        asked.is_some_and(|(turn, teller)| turn.clarify(permission, next, teller, now, out))
+        let asked = self.turn(None, cx);
+        asked.is_some_and(|(turn, teller)| turn.clarify(permission, next, teller, cx))
     }
 
     /// Returns the result for a request that is open already; `None` if it is new.
-    fn asked_before(&mut self, id: &Id, key: &str, now: Now, out: &mut Vec<Out>) -> Option<bool> {
+    fn asked_before(&mut self, id: &Id, key: &str, cx: &mut Cx<'_>) -> Option<bool> {
         let (turn, _) = self.told()?;
         if turn.waiting.iter().any(|it| it.id == *id && it.call == key) {
             return Some(true);
@@ -185,24 +185,24 @@ impl Thread {
         let asking = turn.asking.as_ref().filter(|it| it.id == *id)?;
         if asking.call != key {
             // The same id for another question: the server that asked the first is gone.
-            self.lose_question(now, out);
+            self.lose_question(cx);
             return None;
         }
         if std::mem::take(&mut self.away) {
             self.away_until = None;
             if std::mem::take(&mut self.doubted) {
                 if let Some((turn, teller)) = self.told() {
-                    turn.ask_again(teller, now, out);
+                    turn.ask_again(teller, cx);
                 }
             } else {
-                out.push(Out::Standing(Standing::Back));
+                cx.out.push(Out::Standing(Standing::Back));
             }
         }
         Some(true)
     }
 
     /// Sends an answer from the person, if it belongs to a question of this thread.
-    pub fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) -> bool {
+    pub fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) -> bool {
         let free = self.answering.is_none() && !self.away && self.joined == Joined::Yes;
         let forms = &mut self.forms;
         let turn = self.run.as_mut().and_then(|run| run.turn.as_mut());
@@ -216,7 +216,7 @@ impl Thread {
         };
         if !free || !self.teller.answerable {
             // The server that asked is not there; the answer can be tried again.
-            out.push(kept(Fault::Closed));
+            cx.out.push(kept(Fault::Closed));
             return true;
         }
         let (mut before, mut next) = (None, false);
@@ -248,7 +248,7 @@ impl Thread {
             (None, Answer::Response(_)) => None,
         };
         let Some((result, allows, reason)) = found else {
-            out.push(kept(Fault::OneWay));
+            cx.out.push(kept(Fault::OneWay));
             return true;
         };
         let id = permission.id.clone();
@@ -259,17 +259,17 @@ impl Thread {
         });
         if next {
             // It is sent with the others, after the last one.
-            out.push(Out::Settled {
+            cx.out.push(Out::Settled {
                 request,
                 outcome: Ok(Receipt::Here),
             });
-            self.ask_form(&id, true, now, out);
+            self.ask_form(&id, true, cx);
             if let Some((turn, teller)) = self.told() {
-                turn.answered(request, teller, now, out);
+                turn.answered(request, teller, cx);
             }
             return true;
         }
-        out.push(Out::Send {
+        cx.out.push(Out::Send {
             request,
             frame: rpc::result(&id, &result),
         });
@@ -287,8 +287,7 @@ impl Thread {
         &mut self,
         request: u64,
         outcome: &Result<Receipt, Undelivered>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> bool {
         let Some(answering) = self.answering.as_mut().filter(|it| it.request == request) else {
             return false;
@@ -296,7 +295,7 @@ impl Thread {
         match (outcome, answering.stage) {
             (Ok(_), AnswerProgress::LeavingLate) => {
                 // The decision came first, so it may be another client's.
-                out.push(Out::Settled {
+                cx.out.push(Out::Settled {
                     request,
                     outcome: Ok(Receipt::Written),
                 });
@@ -306,31 +305,31 @@ impl Thread {
                 let sending = asking.and_then(|asking| asking.sending.as_ref());
                 let reason = sending.and_then(|sending| sending.reason.clone());
                 self.reason = reason.filter(|reason| !reason.trim().is_empty());
-                self.decided_elsewhere(true, now, out);
+                self.decided_elsewhere(true, cx);
             }
             (
                 Ok(_),
                 AnswerProgress::Leaving | AnswerProgress::Written(_) | AnswerProgress::Unconfirmed,
-            ) => answering.stage = AnswerProgress::Written(now.monotonic + CONFIRMED),
+            ) => answering.stage = AnswerProgress::Written(cx.now.monotonic + CONFIRMED),
             (Err(undelivered), stage) => {
                 let undelivered = undelivered.clone();
-                self.undelivered(undelivered, now, out);
+                self.undelivered(undelivered, cx);
                 if stage == AnswerProgress::LeavingLate {
-                    self.decided_elsewhere(true, now, out);
+                    self.decided_elsewhere(true, cx);
                 }
             }
         }
-        self.go_on(now, out);
+        self.go_on(cx);
         true
     }
 
     /// Reopens a question whose answer did not arrive, for sure or perhaps.
-    fn undelivered(&mut self, why: Undelivered, now: Now, out: &mut Vec<Out>) {
+    fn undelivered(&mut self, why: Undelivered, cx: &mut Cx<'_>) {
         let Some(answering) = self.answering.take() else {
             return;
         };
         if answering.stage != AnswerProgress::Unconfirmed {
-            out.push(Out::Settled {
+            cx.out.push(Out::Settled {
                 request: answering.request,
                 outcome: Err(why),
             });
@@ -339,38 +338,36 @@ impl Thread {
             self.forms.insert(answering.id, before);
         }
         if let Some((turn, teller)) = self.told() {
-            turn.unanswered(answering.request, teller, now, out);
+            turn.unanswered(answering.request, teller, cx);
         }
     }
 
     /// Handles the server's confirmation that our answer is the decision.
-    fn confirmed(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn confirmed(&mut self, cx: &mut Cx<'_>) {
         let Some(answering) = self.answering.take() else {
             return;
         };
         if answering.stage != AnswerProgress::Unconfirmed {
-            out.push(Out::Settled {
+            cx.out.push(Out::Settled {
                 request: answering.request,
                 outcome: Ok(Receipt::Taken),
             });
         }
         self.forms.remove(&answering.id);
         if let Some((turn, teller)) = self.told() {
-            let reason = turn.answered(answering.request, teller, now, out);
+            let reason = turn.answered(answering.request, teller, cx);
             self.reason = reason.filter(|reason| !reason.trim().is_empty());
         }
     }
 
     /// Handles the server's report that a request is decided.
-    pub fn resolved(&mut self, id: &Value, now: Now, out: &mut Vec<Out>) {
+    pub fn resolved(&mut self, id: &Value, cx: &mut Cx<'_>) {
         if let Some(answering) = self.answering.as_mut().filter(|it| it.id.is(id)) {
             match answering.stage {
                 AnswerProgress::Leaving | AnswerProgress::LeavingLate => {
                     answering.stage = AnswerProgress::LeavingLate
                 }
-                AnswerProgress::Written(_) | AnswerProgress::Unconfirmed => {
-                    self.confirmed(now, out)
-                }
+                AnswerProgress::Written(_) | AnswerProgress::Unconfirmed => self.confirmed(cx),
             }
         } else if let Some((turn, _)) = self.told() {
             let asking = turn.asking.as_ref().is_some_and(|it| it.id.is(id));
@@ -379,19 +376,19 @@ impl Thread {
                 self.forms
                     .retain(|known, _| gone.as_ref().is_none_or(|gone| gone.id != *known));
                 if let Some(gone) = gone {
-                    self.wait_for_call(&gone.call, now);
+                    self.wait_for_call(&gone.call, cx.now);
                 }
             }
             if asking {
-                self.decided_elsewhere(true, now, out);
+                self.decided_elsewhere(true, cx);
             }
         }
-        self.go_on(now, out);
+        self.go_on(cx);
     }
 
     /// Leaves the open question: it was decided elsewhere, or is over with its turn. `there` says whether the asking
     /// server is still there, so that the call may run now.
-    fn decided_elsewhere(&mut self, there: bool, now: Now, out: &mut Vec<Out>) {
+    fn decided_elsewhere(&mut self, there: bool, cx: &mut Cx<'_>) {
         let over = self.run.as_ref().is_some_and(|run| run.last_word.is_some());
         let asking = self.told().and_then(|(turn, _)| turn.asking.clone());
         let Some(asking) = asking else {
@@ -400,49 +397,49 @@ impl Thread {
         self.forms.remove(&asking.id);
         (self.away, self.away_until, self.doubted) = (false, None, false);
         if over {
-            out.push(asking.over(Over::TakenBack));
+            cx.out.push(asking.over(Over::TakenBack));
         } else if there {
-            self.wait_for_call(&asking.call, now);
+            self.wait_for_call(&asking.call, cx.now);
         }
         if let Some((turn, teller)) = self.told() {
-            turn.leave_question("thinking", teller, now, out);
+            turn.leave_question("thinking", teller, cx);
         }
     }
 
     /// Leaves the open question, because no server asks it any more.
-    pub fn lose_question(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub fn lose_question(&mut self, cx: &mut Cx<'_>) {
         if self.told().is_some_and(|(turn, _)| turn.asking.is_some()) {
-            self.undelivered(Undelivered::Unknown(Fault::Closed), now, out);
-            self.decided_elsewhere(false, now, out);
+            self.undelivered(Undelivered::Unknown(Fault::Closed), cx);
+            self.decided_elsewhere(false, cx);
         }
         (self.away, self.away_until, self.doubted) = (false, None, false);
-        self.go_on(now, out);
+        self.go_on(cx);
     }
 
     /// Handles a declined call.
-    pub fn declined(&mut self, news: CallNews, now: Now, out: &mut Vec<Out>) {
+    pub fn declined(&mut self, news: CallNews, cx: &mut Cx<'_>) {
         let key = call::key(&news.id);
         let asked = |it: &Permission| it.call == key && it.sending.is_none();
         if self
             .told()
             .is_some_and(|(turn, _)| turn.asking.as_ref().is_some_and(asked))
         {
-            self.decided_elsewhere(true, now, out);
+            self.decided_elsewhere(true, cx);
         }
-        let Some((turn, teller)) = self.turn(None, now, out) else {
+        let Some((turn, teller)) = self.turn(None, cx) else {
             return;
         };
         turn.waiting.retain(|waiting| waiting.call != key);
-        if let Some(title) = turn.declined(&key, teller, now, out) {
+        if let Some(title) = turn.declined(&key, teller, cx) {
             let title = Word::Agent(title);
-            out.push(Out::Tell(
+            cx.out.push(Out::Tell(
                 Phrase::new("codex.declined").with("title", title),
             ));
         }
     }
 
     /// Handles the loss of the connection.
-    pub fn lost(&mut self, fault: &Fault, now: Now, out: &mut Vec<Out>) {
+    pub fn lost(&mut self, fault: &Fault, cx: &mut Cx<'_>) {
         self.joined = Joined::Not;
         (self.active, self.waits) = (false, false);
         let stage = self.answering.as_ref().map(|it| it.stage);
@@ -450,11 +447,11 @@ impl Thread {
             // The transport will report what became of it.
             None | Some(AnswerProgress::Leaving | AnswerProgress::LeavingLate) => {}
             Some(AnswerProgress::Written(_)) => {
-                self.undelivered(Undelivered::Unknown(fault.clone()), now, out);
+                self.undelivered(Undelivered::Unknown(fault.clone()), cx);
             }
             Some(AnswerProgress::Unconfirmed) => {
                 self.doubted = true;
-                self.undelivered(Undelivered::Unknown(fault.clone()), now, out);
+                self.undelivered(Undelivered::Unknown(fault.clone()), cx);
             }
         }
         let asking = match self.told() {
@@ -483,14 +480,14 @@ impl Thread {
     }
 
     /// Handles the passing of time: ends the wait for the server's confirmation.
-    pub fn tick_answer(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub fn tick_answer(&mut self, cx: &mut Cx<'_>) {
         if let Some(answering) = &mut self.answering
             && answering
                 .deadline()
-                .is_some_and(|until| until <= now.monotonic)
+                .is_some_and(|until| until <= cx.now.monotonic)
         {
             answering.stage = AnswerProgress::Unconfirmed;
-            out.push(Out::Settled {
+            cx.out.push(Out::Settled {
                 request: answering.request,
                 outcome: Ok(Receipt::Written),
             });
@@ -498,9 +495,9 @@ impl Thread {
     }
 
     /// Stops the turn, whereupon the server cancels its open question.
-    pub fn stop(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub fn stop(&mut self, cx: &mut Cx<'_>) {
         if let Some((turn, teller)) = self.told() {
-            turn.stop(teller, now, out);
+            turn.stop(teller, cx);
         }
         self.forms.clear();
         (self.away, self.away_until, self.doubted) = (false, None, false);

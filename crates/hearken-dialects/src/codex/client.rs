@@ -10,6 +10,7 @@
 //! then, the server replies that it has found nothing, and is asked again. After a loss, all of this is repeated; what
 //! is known of the threads is kept.
 
+use crate::Cx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -18,12 +19,13 @@ use serde_json::{Map, Value, json};
 use crate::kit::ending::End;
 use crate::kit::members::text;
 use crate::kit::turn::EventContext;
-use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
-use crate::protocol::{Now, Reply};
+use crate::link::{Fault, Frame, Phrase, Receipt, Undelivered, Word};
+use crate::protocol::Reply;
 use crate::rpc::{self, Id, Message, PendingRequests, Text};
 use crate::written::{self, Writer};
 use crate::{
-    Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish, Words,
+    Carrier, Connection, Dialect, Down, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish,
+    Words,
 };
 
 use super::NAME;
@@ -197,15 +199,17 @@ impl Codex {
         self.threads.get_mut(id)
     }
 
-    fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+    fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         match rpc::read_bare(frame) {
-            Text::Rpc(message) => self.message(message, now, out),
-            Text::Object => out.push(Out::Unread(NoEvent::Foreign(Foreign::Untyped), 1)),
-            Text::Other => out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
+            Text::Rpc(message) => self.message(message, cx),
+            Text::Object => cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(Foreign::Untyped), 1)),
+            Text::Other => cx.out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
         }
     }
 
-    pub(super) fn message(&mut self, message: Message, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn message(&mut self, message: Message, cx: &mut Cx<'_>) {
         match message {
             Message::Notification {
                 ref method,
@@ -213,12 +217,12 @@ impl Codex {
             } => {
                 let map = rpc::members(params.as_deref());
                 if let Some(thread) = of_thread(&map) {
-                    if self.holds(&thread, &message, now, out) {
+                    if self.holds(&thread, &message, cx) {
                         return;
                     }
-                    self.notified(&thread, method, &map, now, out);
+                    self.notified(&thread, method, &map, cx);
                 } else {
-                    self.announced(method, &map, out);
+                    self.announced(method, &map, cx.out);
                 }
             }
             Message::Request {
@@ -228,30 +232,32 @@ impl Codex {
             } => {
                 let map = rpc::members(params.as_deref());
                 let thread = of_thread(&map).unwrap_or_default();
-                if !self.holds(&thread, &message, now, out) {
-                    self.requested(&thread, id, method, &map, now, out);
+                if !self.holds(&thread, &message, cx) {
+                    self.requested(&thread, id, method, &map, cx);
                 }
             }
             Message::Result { id, result } => {
                 if let Some(what) = self.asked.answered(id.as_ref()) {
-                    self.granted(what, &rpc::members(Some(&result)), now, out);
+                    self.granted(what, &rpc::members(Some(&result)), cx);
                 }
             }
             Message::Error { id, code, message } => match self.asked.answered(id.as_ref()) {
-                Some(what) => self.refused(what, &message, now, out),
+                Some(what) => self.refused(what, &message, cx),
                 None => {
                     let phrase = Phrase::new("acp.complaint")
                         .with("code", Word::Own(code.to_string()))
                         .with("words", Word::Agent(written::short(&message)));
-                    out.push(Out::Tell(phrase));
+                    cx.out.push(Out::Tell(phrase));
                 }
             },
-            Message::Nothing => out.push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc), 1)),
+            Message::Nothing => cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc), 1)),
         }
     }
 
     /// Queues a message while its thread is caught up with; returns whether it does.
-    fn holds(&mut self, thread: &str, message: &Message, now: Now, out: &mut Vec<Out>) -> bool {
+    fn holds(&mut self, thread: &str, message: &Message, cx: &mut Cx<'_>) -> bool {
         let Some(Thread {
             joined: Joined::CatchingUp { held, .. },
             ..
@@ -261,25 +267,18 @@ impl Codex {
         };
         held.push(message.clone());
         if held.len() >= MOST_HELD {
-            self.caught_up(thread, None, false, now, out);
+            self.caught_up(thread, None, false, cx);
         }
         true
     }
 
     /// Handles a notification about a thread.
-    fn notified(
-        &mut self,
-        id: &str,
-        method: &str,
-        params: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn notified(&mut self, id: &str, method: &str, params: &Map<String, Value>, cx: &mut Cx<'_>) {
         match method {
-            "thread/started" => return self.join(id, out),
+            "thread/started" => return self.join(id, cx.out),
             "thread/closed" | "thread/deleted" => {
                 if let Some(thread) = self.threads.get_mut(id) {
-                    thread.leave_run(End::Gone, now, out);
+                    thread.leave_run(End::Gone, cx);
                     thread.joined = Joined::Not;
                 }
                 return;
@@ -288,32 +287,32 @@ impl Codex {
                 let status = params.get("status").and_then(|it| it.get("type"));
                 // Another client has it loaded: what happens in it concerns us, too.
                 if status.and_then(Value::as_str) != Some("notLoaded") {
-                    self.join(id, out);
+                    self.join(id, cx.out);
                 }
             }
-            "warning" | "guardianWarning" => return self.warned(params, out),
+            "warning" | "guardianWarning" => return self.warned(params, cx.out),
             _ => {}
         }
-        let Some(thread) = self.thread(id, out) else {
+        let Some(thread) = self.thread(id, cx.out) else {
             return;
         };
         let known = match method {
             "serverRequest/resolved" => {
                 if let Some(request) = params.get("requestId") {
-                    thread.resolved(request, now, out);
+                    thread.resolved(request, cx);
                 }
                 true
             }
-            method => thread.notified(method, params, now, out),
+            method => thread.notified(method, params, cx),
         };
         if known && thread.in_turn() {
             self.last = Some(id.to_owned());
         }
-        self.tell_reason(id, out);
+        self.tell_reason(id, cx.out);
         if !known {
             let item = params.get("item").and_then(|item| item.get("type"));
             let kind = item.and_then(Value::as_str).unwrap_or(method).to_owned();
-            self.not_known(&kind, out);
+            self.not_known(&kind, cx.out);
         }
     }
 
@@ -342,29 +341,28 @@ impl Codex {
         id: &Id,
         method: &str,
         params: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         if !asks::is_for_a_person(method) {
             // Every client gets the same request, and the first answer counts: our refusal would take it from a client
             // that can carry it out.
             if self.is_new(method) {
                 let method = Word::Name(method.to_owned());
-                out.push(Out::Detail(
+                cx.out.push(Out::Detail(
                     Phrase::new("codex.left_to_others").with("method", method),
                 ));
             }
             return;
         }
         let asked = self
-            .thread(thread, out)
-            .is_some_and(|thread| thread.asked(id, method, params, now, out));
+            .thread(thread, cx.out)
+            .is_some_and(|thread| thread.asked(id, method, params, cx));
         if asked {
             self.last = Some(thread.to_owned());
         } else if self.only.as_ref().is_none_or(|only| only == thread) {
             // It stays open: it is not decided here, but other clients can decide it.
             let method = Word::Name(method.to_owned());
-            out.push(Out::Tell(
+            cx.out.push(Out::Tell(
                 Phrase::new("codex.not_asked").with("method", method),
             ));
         }
@@ -387,7 +385,7 @@ impl Codex {
     }
 
     /// Handles the loss of the connection, or its end.
-    fn lost(&mut self, fault: &Fault, over: bool, now: Now, out: &mut Vec<Out>) {
+    fn lost(&mut self, fault: &Fault, over: bool, cx: &mut Cx<'_>) {
         self.phase = if over { Phase::Over } else { Phase::Unmet };
         for asked in self.asked.forget() {
             if let Ours::Stop(id) = asked
@@ -395,16 +393,16 @@ impl Codex {
             {
                 // The turn can be stopped again.
                 turn.stopping = false;
-                out.push(Out::Tell(Phrase::new("codex.stop_lost")));
+                cx.out.push(Out::Tell(Phrase::new("codex.stop_lost")));
             }
         }
         if std::mem::take(&mut self.unanswered) > 0 {
-            out.push(Out::Tell(Phrase::new("codex.prompt_lost")));
+            cx.out.push(Out::Tell(Phrase::new("codex.prompt_lost")));
         }
         for thread in self.threads.values_mut() {
-            thread.lost(fault, now, out);
+            thread.lost(fault, cx);
             if over {
-                thread.leave_run(End::Gone, now, out);
+                thread.leave_run(End::Gone, cx);
             }
         }
     }
@@ -456,81 +454,71 @@ fn is_quiet(method: &str) -> bool {
 }
 
 impl Dialect for Codex {
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
-        match event {
-            LinkEvent::Connected if self.phase == Phase::Unmet && !self.listens => {
-                self.phase = Phase::Greeted;
-                let info = json!({"name": "hearken", "title": "hearken", "version": env!("CARGO_PKG_VERSION")});
-                self.ask(
-                    Ours::Greeting,
-                    "initialize",
-                    &json!({"clientInfo": info}),
-                    out,
-                );
-            }
-            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
-            LinkEvent::Replied { request, outcome } => {
-                if Numbers::is_own(*request) {
-                    return;
-                }
-                let mut settled = None;
-                for thread in self.threads.values_mut() {
-                    if thread.replied(*request, outcome, now, out) {
-                        settled = Some(thread.id.clone());
-                        break;
-                    }
-                }
-                // If no thread matches, the turn is over, and the answer was settled then.
-                if let Some(id) = settled {
-                    self.tell_reason(&id, out);
-                }
-            }
-            LinkEvent::Lost { fault, .. } => self.lost(fault, false, now, out),
-            LinkEvent::Failed { fault } => self.lost(fault, true, now, out),
-            LinkEvent::Ended => self.lost(&Fault::Closed, true, now, out),
-            LinkEvent::Connected
-            | LinkEvent::Connecting { .. }
-            | LinkEvent::Resumed
-            | LinkEvent::Answered { .. }
-            | LinkEvent::Silent { .. }
-            | LinkEvent::Listening { .. }
-            | LinkEvent::Request { .. }
-            | LinkEvent::Lapsed { .. }
-            | LinkEvent::Strangers { .. }
-            | LinkEvent::Piece { .. }
-            | LinkEvent::StreamEnded
-            | LinkEvent::Remark { .. }
-            | LinkEvent::Dropped { .. } => {}
+    fn on_up(&mut self, cx: &mut Cx<'_>) {
+        if self.phase == Phase::Unmet && !self.listens {
+            self.phase = Phase::Greeted;
+            let info = json!({"name": "hearken", "title": "hearken", "version": env!("CARGO_PKG_VERSION")});
+            let params = json!({"clientInfo": info});
+            self.ask(Ours::Greeting, "initialize", &params, cx.out);
         }
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        self.frame(&frame.text, cx);
+    }
+
+    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+        if Numbers::is_own(request) {
+            return;
+        }
+        let mut settled = None;
         for thread in self.threads.values_mut() {
-            if thread.reply(request, reply, now, out) {
+            if thread.replied(request, outcome, cx) {
+                settled = Some(thread.id.clone());
+                break;
+            }
+        }
+        // If no thread matches, the turn is over, and the answer was settled then.
+        if let Some(id) = settled {
+            self.tell_reason(&id, cx.out);
+        }
+    }
+
+    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+        match down {
+            Down::Lost(fault) => self.lost(fault, false, cx),
+            Down::Failed(fault) => self.lost(fault, true, cx),
+            Down::Ended => self.lost(&Fault::Closed, true, cx),
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
+        for thread in self.threads.values_mut() {
+            if thread.reply(request, reply, cx) {
                 return;
             }
         }
-        out.push(Out::Settled {
+        cx.out.push(Out::Settled {
             request,
             outcome: Err(Undelivered::Kept(Fault::OneWay)),
         });
     }
 
-    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
-        self.wish_of(None, wish, now, out);
+    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+        self.wish_of(None, wish, cx);
     }
 
-    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn tick(&mut self, cx: &mut Cx<'_>) {
         let ids: Vec<String> = self.threads.keys().cloned().collect();
         for id in ids {
             let Some(thread) = self.threads.get_mut(&id) else {
                 continue;
             };
-            thread.tick(now, out);
+            thread.tick(cx);
             match thread.joined {
-                Joined::Later(at) if at <= now.monotonic => self.join(&id, out),
-                Joined::CatchingUp { until, .. } if until <= now.monotonic => {
-                    self.caught_up(&id, None, false, now, out);
+                Joined::Later(at) if at <= cx.now.monotonic => self.join(&id, cx.out),
+                Joined::CatchingUp { until, .. } if until <= cx.now.monotonic => {
+                    self.caught_up(&id, None, false, cx);
                 }
                 Joined::Later(_)
                 | Joined::CatchingUp { .. }

@@ -13,9 +13,8 @@ use serde_json::{Map, Value, json};
 
 use crate::kit::members::text;
 use crate::link::{Fault, Phrase, Word};
-use crate::protocol::Now;
 use crate::rpc;
-use crate::{Out, written};
+use crate::{Cx, Out, written};
 
 use super::client::{Codex, Ours, Phase};
 use super::thread::Joined;
@@ -52,8 +51,7 @@ impl Codex {
         id: &str,
         last: Option<&Map<String, Value>>,
         sure: bool,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let Some(thread) = self.threads.get_mut(id) else {
             return;
@@ -64,63 +62,51 @@ impl Codex {
             return;
         };
         if sure {
-            thread.caught_up(last, now, out);
+            thread.caught_up(last, cx);
         }
         if !joined {
             thread.joined = Joined::Not;
         }
         for message in held {
-            self.message(message, now, out);
+            self.message(message, cx);
         }
         if let Some(thread) = self.threads.get_mut(id).filter(|thread| thread.away) {
             match thread.waits {
-                true => thread.away_until = Some(now.monotonic + ASKED_AGAIN),
+                true => thread.away_until = Some(cx.now.monotonic + ASKED_AGAIN),
                 // No question is open there: it was decided meanwhile, or went with the server.
-                false => thread.lose_question(now, out),
+                false => thread.lose_question(cx),
             }
         }
     }
 
     /// Handles the answer to a request of ours.
-    pub(super) fn granted(
-        &mut self,
-        what: Ours,
-        result: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn granted(&mut self, what: Ours, result: &Map<String, Value>, cx: &mut Cx<'_>) {
         match what {
             Ours::Greeting => {
                 self.phase = Phase::Met;
-                self.send(rpc::notification("initialized", "{}"), out);
+                self.send(rpc::notification("initialized", "{}"), cx.out);
                 if let Some(only) = self.only.clone() {
-                    self.join(&only, out);
+                    self.join(&only, cx.out);
                 } else {
-                    self.ask(Ours::List(0), "thread/loaded/list", &json!({}), out);
+                    self.ask(Ours::List(0), "thread/loaded/list", &json!({}), cx.out);
                 }
             }
-            Ours::List(page) => self.listed(result, page, now, out),
-            Ours::Join(id) => self.joined(&id, result, now, out),
+            Ours::List(page) => self.listed(result, page, cx),
+            Ours::Join(id) => self.joined(&id, result, cx),
             Ours::Last(id) => {
                 let turns = result.get("data").and_then(Value::as_array);
                 let last = turns
                     .and_then(|turns| turns.first())
                     .and_then(Value::as_object);
-                self.caught_up(&id, last, true, now, out);
-                self.tell_reason(&id, out);
+                self.caught_up(&id, last, true, cx);
+                self.tell_reason(&id, cx.out);
             }
             Ours::Prompt | Ours::Add(..) => self.unanswered = self.unanswered.saturating_sub(1),
             Ours::Stop(_) => {}
         }
     }
 
-    pub(super) fn listed(
-        &mut self,
-        result: &Map<String, Value>,
-        page: usize,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn listed(&mut self, result: &Map<String, Value>, page: usize, cx: &mut Cx<'_>) {
         let ids = result.get("data").and_then(Value::as_array);
         let ids: Vec<String> = ids
             .into_iter()
@@ -129,11 +115,11 @@ impl Codex {
             .map(str::to_owned)
             .collect();
         for id in &ids {
-            self.join(id, out);
+            self.join(id, cx.out);
         }
         if let Some(cursor) = text(result, "nextCursor").filter(|_| page < MOST_PAGES) {
             let params = json!({"cursor": cursor});
-            return self.ask(Ours::List(page + 1), "thread/loaded/list", &params, out);
+            return self.ask(Ours::List(page + 1), "thread/loaded/list", &params, cx.out);
         }
         // Open turns of threads that are no longer loaded must come to an end.
         let open = self
@@ -142,10 +128,10 @@ impl Codex {
             .filter(|it| it.in_turn() && it.joined == Joined::Not);
         let open: Vec<String> = open.map(|thread| thread.id.clone()).collect();
         for id in open {
-            self.catch_up(&id, now, out);
+            self.catch_up(&id, cx);
         }
         if !std::mem::replace(&mut self.list_told, true) {
-            out.push(Out::Tell(match self.threads.len() {
+            cx.out.push(Out::Tell(match self.threads.len() {
                 0 => Phrase::new("codex.no_thread"),
                 n => Phrase::new("codex.attached").with("n", Word::Own(n.to_string())),
             }));
@@ -153,27 +139,26 @@ impl Codex {
     }
 
     /// Requests what was missed in a thread.
-    pub(super) fn catch_up(&mut self, id: &str, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn catch_up(&mut self, id: &str, cx: &mut Cx<'_>) {
         let params =
             json!({"threadId": id, "limit": 1, "sortDirection": "desc", "itemsView": "full"});
         if let Some(thread) = self.threads.get_mut(id) {
             thread.joined = Joined::CatchingUp {
                 held: Vec::new(),
-                until: now.monotonic + CATCH_UP,
+                until: cx.now.monotonic + CATCH_UP,
                 joined: thread.joined != Joined::Not,
             };
-            self.ask(Ours::Last(id.to_owned()), "thread/turns/list", &params, out);
+            self.ask(
+                Ours::Last(id.to_owned()),
+                "thread/turns/list",
+                &params,
+                cx.out,
+            );
         }
     }
 
     /// Handles the news that a thread is joined.
-    pub(super) fn joined(
-        &mut self,
-        id: &str,
-        result: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn joined(&mut self, id: &str, result: &Map<String, Value>, cx: &mut Cx<'_>) {
         let Some(thread) = self.threads.get_mut(id) else {
             return;
         };
@@ -184,17 +169,17 @@ impl Codex {
         let status = about
             .and_then(|it| it.get("status"))
             .and_then(Value::as_object);
-        thread.status(status, now, out);
+        thread.status(status, cx);
         let active = status.and_then(|status| text(status, "type")) == Some("active");
         if active || thread.in_turn() {
-            self.catch_up(id, now, out);
+            self.catch_up(id, cx);
         } else {
             thread.joined = Joined::Yes;
         }
     }
 
     /// Handles the refusal of a request of ours.
-    pub(super) fn refused(&mut self, what: Ours, message: &str, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn refused(&mut self, what: Ours, message: &str, cx: &mut Cx<'_>) {
         let words = Word::Agent(written::short(message));
         if let Ours::Prompt | Ours::Add(..) = what {
             self.unanswered = self.unanswered.saturating_sub(1);
@@ -202,7 +187,7 @@ impl Codex {
         match what {
             Ours::Greeting => {
                 self.phase = Phase::Over;
-                out.push(Out::Close(Fault::Rejected {
+                cx.out.push(Out::Close(Fault::Rejected {
                     reason: Phrase::new("acp.no_start").with("words", words),
                     retry_after: None,
                     again: false,
@@ -215,23 +200,24 @@ impl Codex {
                 // Nothing of its first turn is written yet.
                 if message.contains("no rollout found") {
                     let wait = if thread.active { AGAIN } else { AGAIN_IDLE };
-                    thread.joined = Joined::Later(now.monotonic + wait);
+                    thread.joined = Joined::Later(cx.now.monotonic + wait);
                     return;
                 }
                 thread.joined = Joined::Not;
                 if self.is_new(&id) {
-                    out.push(Out::Tell(
+                    cx.out.push(Out::Tell(
                         Phrase::new("codex.not_joined").with("words", words),
                     ));
                 }
             }
-            Ours::Last(id) => self.caught_up(&id, None, true, now, out),
+            Ours::Last(id) => self.caught_up(&id, None, true, cx),
             Ours::Add(thread, prompt) => {
                 // The turn was over before the prompt arrived.
-                self.begin_turn(&thread, &prompt, out);
+                self.begin_turn(&thread, &prompt, cx.out);
             }
             Ours::Stop(id) => {
-                out.push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
+                cx.out
+                    .push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
                 // Joining again brings back its questions, and it can be stopped again.
                 if let Some(thread) = self.threads.get_mut(&id) {
                     thread.joined = Joined::Not;
@@ -239,10 +225,11 @@ impl Codex {
                         turn.stopping = false;
                     }
                 }
-                self.join(&id, out);
+                self.join(&id, cx.out);
             }
             Ours::List(_) | Ours::Prompt => {
-                out.push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
+                cx.out
+                    .push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
             }
         }
     }

@@ -6,8 +6,8 @@
 use serde_json::{Value, json};
 
 use crate::link::Phrase;
-use crate::protocol::{AgentId, Now};
-use crate::{Out, Wish};
+use crate::protocol::AgentId;
+use crate::{Cx, Out, Wish};
 
 use super::client::{Codex, Ours, Phase, agent};
 use super::thread::{OURS, Thread};
@@ -44,18 +44,12 @@ impl Codex {
     }
 
     /// Carries out a wish: for the agent that is named, otherwise for the one with the latest activity.
-    pub(super) fn wish_of(
-        &mut self,
-        whom: Option<&AgentId>,
-        wish: &Wish,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn wish_of(&mut self, whom: Option<&AgentId>, wish: &Wish, cx: &mut Cx<'_>) {
         match wish {
-            Wish::Prompt(prompt) => self.prompt(whom, prompt, out),
-            Wish::Stop => self.stop(whom, now, out),
-            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
-            Wish::Of(agent, wish) => self.wish_of(Some(agent), wish, now, out),
+            Wish::Prompt(prompt) => self.prompt(whom, prompt, cx.out),
+            Wish::Stop => self.stop(whom, cx),
+            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Of(agent, wish) => self.wish_of(Some(agent), wish, cx),
             // The protocol has no message for how a person wants to hear an agent.
             Wish::Terms(_) => {}
         }
@@ -105,32 +99,33 @@ impl Codex {
         out.push(Out::Tell(Phrase::new(told)));
     }
 
-    fn stop(&mut self, whom: Option<&AgentId>, now: Now, out: &mut Vec<Out>) {
+    fn stop(&mut self, whom: Option<&AgentId>, cx: &mut Cx<'_>) {
         let meant = match self.meant(whom, true) {
             Meant::One(thread) if self.phase == Phase::Met => Some(thread.id.clone()),
             Meant::Several if self.phase == Phase::Met => {
-                return out.push(Out::Tell(Phrase::new("codex.which_stop")));
+                return cx.out.push(Out::Tell(Phrase::new("codex.which_stop")));
             }
             Meant::One(_) | Meant::Several | Meant::None => None,
         };
         let thread = meant.and_then(|id| self.threads.get_mut(&id));
         let Some(thread) = thread else {
-            return out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
         };
         if thread.told().is_some_and(|(turn, _)| turn.stopping) {
-            return out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
+            return cx.out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
         }
         let (id, Some(turn)) = (
             thread.id.clone(),
             thread.run.as_ref().map(|run| run.id.clone()),
         ) else {
-            return out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
         };
         // Announced first, because the rest follows from it.
-        out.push(Out::Tell(Phrase::new("stop_turn.asked_to_stop")));
-        thread.stop(now, out);
+        cx.out
+            .push(Out::Tell(Phrase::new("stop_turn.asked_to_stop")));
+        thread.stop(cx);
         let params = json!({"threadId": id, "turnId": turn});
-        self.ask(Ours::Stop(id), "turn/interrupt", &params, out);
+        self.ask(Ours::Stop(id), "turn/interrupt", &params, cx.out);
     }
 
     /// Sends the agent the person's reason for a rejection, for which the answer itself has no place.

@@ -22,7 +22,7 @@ use crate::kit::update::{CallNews, Status, Update};
 use crate::link::{Phrase, Word};
 use crate::protocol::Now;
 use crate::rpc::{Id, Message};
-use crate::{Out, written};
+use crate::{Cx, Out, written};
 
 use super::answering::Answering;
 use super::form::Form;
@@ -148,12 +148,11 @@ impl Thread {
     pub fn turn(
         &mut self,
         prompt: Option<&str>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> Option<(&mut Turn, &mut EventContext)> {
         let (run, teller) = (self.run.as_mut()?, &mut self.teller);
         if run.turn.is_none() {
-            let mut turn = Turn::begin(&self.id, prompt, teller, now, out);
+            let mut turn = Turn::begin(&self.id, prompt, teller, cx);
             // The server will report its end, whoever prompted it.
             turn.will_end();
             run.turn = Some(turn);
@@ -162,13 +161,13 @@ impl Thread {
     }
 
     /// Makes a message's turn the current one; returns false if that turn is over.
-    pub fn runs(&mut self, id: &str, now: Now, out: &mut Vec<Out>) -> bool {
+    pub fn runs(&mut self, id: &str, cx: &mut Cx<'_>) -> bool {
         if id.is_empty() || self.over.iter().any(|over| over == id) {
             return false;
         }
         if self.run.as_ref().is_some_and(|run| run.id != id) {
             // The end of the previous turn was not heard.
-            self.leave_run(End::Gone, now, out);
+            self.leave_run(End::Gone, cx);
         }
         self.run.get_or_insert_with(|| Run {
             id: written::cut(id, 256),
@@ -182,39 +181,33 @@ impl Thread {
     }
 
     /// Handles a message from the server about this thread; returns false if its kind is unknown.
-    pub fn notified(
-        &mut self,
-        method: &str,
-        params: &Map<String, Value>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> bool {
+    pub fn notified(&mut self, method: &str, params: &Map<String, Value>, cx: &mut Cx<'_>) -> bool {
         let turn_map = params.get("turn").and_then(Value::as_object);
         let turn = turn_map.and_then(|turn| text(turn, "id"));
         let turn = turn.or_else(|| text(params, "turnId")).unwrap_or_default();
         let item = params.get("item").and_then(Value::as_object);
         match method {
             "turn/started" => {
-                self.runs(turn, now, out);
+                self.runs(turn, cx);
             }
             "turn/completed" => {
                 if let Some(map) = turn_map
-                    && self.runs(turn, now, out)
+                    && self.runs(turn, cx)
                 {
-                    self.completed(map, now, out);
+                    self.completed(map, cx);
                 }
             }
             "item/started" | "item/completed" => {
                 if let Some(item) = item
-                    && self.runs(turn, now, out)
+                    && self.runs(turn, cx)
                 {
-                    return self.item(item, method == "item/completed", now, out);
+                    return self.item(item, method == "item/completed", cx);
                 }
             }
             "item/agentMessage/delta" | "item/plan/delta" => {
                 let of = text(params, "itemId").unwrap_or_default();
-                if self.runs(turn, now, out) {
-                    self.says(of, text(params, "delta").unwrap_or_default(), now, out);
+                if self.runs(turn, cx) {
+                    self.says(of, text(params, "delta").unwrap_or_default(), cx);
                 }
             }
             "item/commandExecution/outputDelta" => {
@@ -231,36 +224,36 @@ impl Thread {
                         status: Some(Status::InProgress),
                         ..CallNews::default()
                     };
-                    turn.update(Update::Calls(Box::new(news)), teller, now, out);
+                    turn.update(Update::Calls(Box::new(news)), teller, cx);
                 }
             }
             "item/fileChange/patchUpdated" => {
-                if self.runs(turn, now, out) {
+                if self.runs(turn, cx) {
                     let news = CallNews {
                         id: text(params, "itemId").unwrap_or_default().to_owned(),
                         ..CallNews::default()
                     };
                     let (folder, words) = (self.teller.folder.clone(), self.teller.words.clone());
                     let news = items::changed(params.get("changes"), news, &folder, &words);
-                    self.update(Update::Calls(Box::new(news)), now, out);
+                    self.update(Update::Calls(Box::new(news)), cx);
                 }
             }
             "turn/plan/updated" => {
-                if self.runs(turn, now, out) {
-                    self.update(Update::Plans(items::plan(params)), now, out);
+                if self.runs(turn, cx) {
+                    self.update(Update::Plans(items::plan(params)), cx);
                 }
             }
             "item/reasoning/summaryTextDelta"
             | "item/reasoning/summaryPartAdded"
             | "item/reasoning/textDelta" => {
-                if self.runs(turn, now, out) {
-                    self.update(Update::Thinks, now, out);
+                if self.runs(turn, cx) {
+                    self.update(Update::Thinks, cx);
                 }
             }
-            "error" => self.trouble(params, out),
+            "error" => self.trouble(params, cx.out),
             "thread/status/changed" => {
                 let status = params.get("status").and_then(Value::as_object);
-                self.status(status, now, out);
+                self.status(status, cx);
             }
             _ => return false,
         }
@@ -268,30 +261,24 @@ impl Thread {
     }
 
     /// Applies the thread's status, as the server reports it.
-    pub fn status(&mut self, status: Option<&Map<String, Value>>, now: Now, out: &mut Vec<Out>) {
+    pub fn status(&mut self, status: Option<&Map<String, Value>>, cx: &mut Cx<'_>) {
         self.active = status.and_then(|status| text(status, "type")) == Some("active");
         let flags = status.and_then(|status| status.get("activeFlags"));
         let flags = flags.and_then(Value::as_array);
         self.waits = flags.is_some_and(|flags| !flags.is_empty());
         if !self.waits && self.away && self.joined == Joined::Yes {
-            self.lose_question(now, out);
+            self.lose_question(cx);
         }
     }
 
-    fn update(&mut self, update: Update, now: Now, out: &mut Vec<Out>) {
-        if let Some((turn, teller)) = self.turn(None, now, out) {
-            turn.update(update, teller, now, out);
+    fn update(&mut self, update: Update, cx: &mut Cx<'_>) {
+        if let Some((turn, teller)) = self.turn(None, cx) {
+            turn.update(update, teller, cx);
         }
     }
 
     /// Handles an item; returns false if its kind is unknown.
-    fn item(
-        &mut self,
-        item: &Map<String, Value>,
-        over: bool,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> bool {
+    fn item(&mut self, item: &Map<String, Value>, over: bool, cx: &mut Cx<'_>) -> bool {
         let (folder, words) = (self.teller.folder.clone(), self.teller.words.clone());
         let Some((id, what)) = items::read(item, over, &folder, &words) else {
             return false;
@@ -299,21 +286,21 @@ impl Thread {
         match what {
             Item::Prompt { words, client } => {
                 if !over {
-                    self.prompted(&words, client.as_deref(), now, out);
+                    self.prompted(&words, client.as_deref(), cx);
                 } else if self.run.as_ref().is_some_and(|run| run.turn.is_none()) {
-                    self.turn(Some(&words), now, out);
+                    self.turn(Some(&words), cx);
                 }
             }
-            Item::Says(text) => self.said(&id, &text, now, out),
-            Item::Thinks => self.update(Update::Thinks, now, out),
+            Item::Says(text) => self.said(&id, &text, cx),
+            Item::Thinks => self.update(Update::Thinks, cx),
             Item::Calls { news, declined } => {
                 self.note_tool(&id, news.kind.as_deref(), over);
                 match declined {
-                    true => self.declined(*news, now, out),
-                    false => self.update(Update::Calls(news), now, out),
+                    true => self.declined(*news, cx),
+                    false => self.update(Update::Calls(news), cx),
                 }
             }
-            Item::Shows(kind) => self.update(Update::Shows(kind.to_owned()), now, out),
+            Item::Shows(kind) => self.update(Update::Shows(kind.to_owned()), cx),
             Item::Quiet => {}
             Item::Unknown(_) => return false,
         }
@@ -321,13 +308,14 @@ impl Thread {
     }
 
     /// Handles a prompt to the agent: it begins the turn, or is added to it.
-    fn prompted(&mut self, words: &str, client: Option<&str>, now: Now, out: &mut Vec<Out>) {
+    fn prompted(&mut self, words: &str, client: Option<&str>, cx: &mut Cx<'_>) {
         let begins = self.run.as_ref().is_some_and(|run| run.turn.is_none());
         if begins {
-            self.turn(Some(words), now, out);
+            self.turn(Some(words), cx);
         } else if !client.is_some_and(|client| client.starts_with(OURS)) {
             let words = Word::Agent(written::short(words));
-            out.push(Out::Tell(Phrase::new("codex.added").with("words", words)));
+            cx.out
+                .push(Out::Tell(Phrase::new("codex.added").with("words", words)));
         }
     }
 
@@ -341,18 +329,18 @@ impl Thread {
     }
 
     /// Handles a piece of a text.
-    fn says(&mut self, item: &str, piece: &str, now: Now, out: &mut Vec<Out>) {
+    fn says(&mut self, item: &str, piece: &str, cx: &mut Cx<'_>) {
         let Some(said) = self.said_of(item) else {
             return;
         };
         if said.len() <= MOST_SAID {
             said.push_str(piece);
         }
-        self.tell_text(item, piece, now, out);
+        self.tell_text(item, piece, cx);
     }
 
     /// Handles a complete text: announces whatever of it is still missing.
-    fn said(&mut self, item: &str, whole: &str, now: Now, out: &mut Vec<Out>) {
+    fn said(&mut self, item: &str, whole: &str, cx: &mut Cx<'_>) {
         let Some(said) = self.said_of(item).filter(|said| said.len() <= MOST_SAID) else {
             return;
         };
@@ -365,16 +353,16 @@ impl Thread {
             said.clear();
             said.push_str(whole);
         }
-        self.tell_text(item, &rest, now, out);
+        self.tell_text(item, &rest, cx);
     }
 
-    fn tell_text(&mut self, item: &str, piece: &str, now: Now, out: &mut Vec<Out>) {
+    fn tell_text(&mut self, item: &str, piece: &str, cx: &mut Cx<'_>) {
         if !piece.is_empty() {
             let update = Update::Says {
                 message: Some(item.to_owned()),
                 text: piece.to_owned(),
             };
-            self.update(update, now, out);
+            self.update(update, cx);
         }
     }
 
@@ -412,16 +400,16 @@ impl Thread {
     }
 
     /// Handles the end of the current turn.
-    fn completed(&mut self, turn: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+    fn completed(&mut self, turn: &Map<String, Value>, cx: &mut Cx<'_>) {
         let items = turn.get("items").and_then(Value::as_array);
         for item in items.into_iter().flatten().filter_map(Value::as_object) {
-            self.item(item, true, now, out);
+            self.item(item, true, cx);
         }
         let error = turn.get("error").and_then(Value::as_object);
         let error = error.and_then(|error| text(error, "message"));
         let status = text(turn, "status").map(str::to_owned);
         let error = error.unwrap_or_default().to_owned();
-        if let Some((told, _)) = self.turn(None, now, out) {
+        if let Some((told, _)) = self.turn(None, cx) {
             let end = match status.as_deref() {
                 Some("completed") => End::Done,
                 Some("interrupted") => End::Stopped {
@@ -433,19 +421,19 @@ impl Thread {
             told.end(end);
         }
         if let Some(run) = &mut self.run {
-            run.last_word = Some(now.monotonic + LAST_WORD);
+            run.last_word = Some(cx.now.monotonic + LAST_WORD);
         }
-        self.go_on(now, out);
+        self.go_on(cx);
     }
 
     /// Ends the current turn if it is over.
-    pub fn go_on(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub fn go_on(&mut self, cx: &mut Cx<'_>) {
         let over = |run: &mut Run| run.turn.as_ref().is_some_and(Turn::is_over);
         let Some(run) = self.run.take_if(over) else {
             return;
         };
         if let Some(turn) = run.turn {
-            turn.finish(&mut self.teller, now, out);
+            turn.finish(&mut self.teller, cx);
         }
         self.is_over(run.id);
     }
@@ -460,32 +448,32 @@ impl Thread {
     }
 
     /// Ends the current turn, even if a question is open.
-    pub fn leave_run(&mut self, end: End, now: Now, out: &mut Vec<Out>) {
-        self.settle_lost(out);
+    pub fn leave_run(&mut self, end: End, cx: &mut Cx<'_>) {
+        self.settle_lost(cx.out);
         let Some(run) = self.run.take() else {
             return;
         };
         if let Some(mut turn) = run.turn {
             turn.end(end);
-            turn.finish(&mut self.teller, now, out);
+            turn.finish(&mut self.teller, cx);
         }
         self.is_over(run.id);
     }
 
     /// Catches up with the latest turn, as the server has recorded it.
-    pub fn caught_up(&mut self, last: Option<&Map<String, Value>>, now: Now, out: &mut Vec<Out>) {
+    pub fn caught_up(&mut self, last: Option<&Map<String, Value>>, cx: &mut Cx<'_>) {
         let id = last.and_then(|last| text(last, "id"));
         let known = self
             .run
             .as_ref()
             .is_some_and(|run| Some(run.id.as_str()) == id);
         if self.run.is_some() && !known {
-            self.leave_run(End::Gone, now, out);
+            self.leave_run(End::Gone, cx);
         }
         let runs = last.and_then(|last| text(last, "status")) == Some("inProgress");
         if let (Some(last), Some(id)) = (last, id)
             && (known || runs)
-            && self.runs(id, now, out)
+            && self.runs(id, cx)
         {
             let items = last.get("items").and_then(Value::as_array);
             let begun = items.is_some_and(|items| !items.is_empty());
@@ -493,24 +481,24 @@ impl Thread {
                 let over = item.get("completedAtMs").is_some_and(Value::is_number);
                 match known {
                     true => {
-                        self.item(item, over, now, out);
+                        self.item(item, over, cx);
                     }
-                    false => self.was(item, over, now, out),
+                    false => self.was(item, over, cx),
                 }
             }
             // A turn joined in the middle is announced right away; one that has just begun announces itself with its
             // prompt.
             if begun {
-                self.turn(None, now, out);
+                self.turn(None, cx);
             }
             if !runs {
-                self.completed(last, now, out);
+                self.completed(last, cx);
             }
         }
     }
 
     /// Records an item from before we joined, without announcing it.
-    fn was(&mut self, item: &Map<String, Value>, over: bool, now: Now, out: &mut Vec<Out>) {
+    fn was(&mut self, item: &Map<String, Value>, over: bool, cx: &mut Cx<'_>) {
         let (folder, words) = (self.teller.folder.clone(), self.teller.words.clone());
         match items::read(item, over, &folder, &words) {
             Some((id, Item::Says(text))) => {
@@ -519,7 +507,7 @@ impl Thread {
                 }
             }
             Some((id, Item::Calls { .. })) if over => {
-                if let Some((turn, _)) = self.turn(None, now, out) {
+                if let Some((turn, _)) = self.turn(None, cx) {
                     turn.forget(&call::key(&id));
                 }
             }
@@ -527,10 +515,10 @@ impl Thread {
             Some((_, Item::Prompt { words, .. })) => {
                 let begins = self.run.as_ref().is_some_and(|run| run.turn.is_none());
                 let words = begins.then_some(words);
-                self.turn(words.as_deref(), now, out);
+                self.turn(words.as_deref(), cx);
             }
             Some(_) => {
-                self.item(item, over, now, out);
+                self.item(item, over, cx);
             }
             None => {}
         }
@@ -557,23 +545,24 @@ impl Thread {
     }
 
     /// Handles the passing of time.
-    pub fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
-        let due = |at: Duration| at <= now.monotonic;
+    pub fn tick(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now.monotonic;
+        let due = |at: Duration| at <= now;
         if self.away_until.is_some_and(due) {
-            self.lose_question(now, out);
+            self.lose_question(cx);
         }
-        self.tick_answer(now, out);
+        self.tick_answer(cx);
         if let Some((turn, teller)) = self.told() {
-            turn.tick(teller, now, out);
+            turn.tick(teller, cx);
         }
         let last = self
             .run
             .as_mut()
             .and_then(|run| run.last_word.take_if(|at| due(*at)));
         if last.is_some() {
-            self.lose_question(now, out);
+            self.lose_question(cx);
         }
-        self.go_on(now, out);
+        self.go_on(cx);
     }
 
     /// Waits a little before a call that was decided elsewhere is announced as running.

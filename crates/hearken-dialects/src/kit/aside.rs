@@ -5,9 +5,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::protocol::{Answer, Now, Response};
+use crate::protocol::{Answer, Response};
 use crate::written;
-use crate::{Out, Over};
+use crate::{Cx, Out, Over};
 
 use super::ending::sentence;
 use super::turn::EventContext;
@@ -93,8 +93,7 @@ impl SideQuestion {
         thread: &str,
         about: &str,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> Self {
         let mut aside = Self {
             session: teller.writer.session(name, thread),
@@ -103,16 +102,16 @@ impl SideQuestion {
         };
         let args = [("agent", teller.writer.name())];
         let started = sentence(&teller.words, about, &args);
-        aside.event("session.started", Value::Object(started), teller, now, out);
-        aside.state("idle", "awaiting_input", teller, now, out);
+        aside.event("session.started", Value::Object(started), teller, cx);
+        aside.state("idle", "awaiting_input", teller, cx);
         aside
     }
 
     /// Asks a question, which replaces the previous one.
-    pub fn ask(&mut self, asks: Asks, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
+    pub fn ask(&mut self, asks: Asks, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if !self.token.is_empty() {
-            self.close(teller, now, out);
-            self.state("thinking", "awaiting_input", teller, now, out);
+            self.close(teller, cx);
+            self.state("thinking", "awaiting_input", teller, cx);
         }
         self.sending = None;
         self.token = teller.writer.token();
@@ -121,10 +120,10 @@ impl SideQuestion {
         let text = teller.writer.event(
             &mut self.session,
             "awaiting.clarification",
-            now.wall,
+            cx.now.wall,
             Value::Object(fields),
         );
-        out.push(match teller.answerable {
+        cx.out.push(match teller.answerable {
             true => Out::Event(text),
             false => Out::ViewOnly(text),
         });
@@ -159,16 +158,16 @@ impl SideQuestion {
     }
 
     /// Leaves the open question, so that it is over in a recording, too.
-    fn close(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
+    fn close(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if !self.token.is_empty() {
             self.token.clear();
-            self.state("awaiting_input", "thinking", teller, now, out);
+            self.state("awaiting_input", "thinking", teller, cx);
         }
     }
 
     /// Ends the session.
-    pub fn end(self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
-        self.end_with(Map::new(), teller, now, out);
+    pub fn end(self, teller: &mut EventContext, cx: &mut Cx<'_>) {
+        self.end_with(Map::new(), teller, cx);
     }
 
     /// Ends the session with something to announce.
@@ -176,45 +175,30 @@ impl SideQuestion {
         mut self,
         told: Map<String, Value>,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
-        self.close(teller, now, out);
-        self.event("session.completed", Value::Object(told), teller, now, out);
+        self.close(teller, cx);
+        self.event("session.completed", Value::Object(told), teller, cx);
     }
 
     /// Ends the session because its agent is gone.
-    pub fn lose(mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
-        self.close(teller, now, out);
+    pub fn lose(mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
+        self.close(teller, cx);
         let mut fields = sentence(&teller.words, "acp.end.gone", &[]);
         fields.insert("error_category".to_owned(), "unknown".into());
-        self.event("session.errored", Value::Object(fields), teller, now, out);
+        self.event("session.errored", Value::Object(fields), teller, cx);
     }
 
-    fn state(
-        &mut self,
-        from: &str,
-        to: &str,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn state(&mut self, from: &str, to: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let fields = json!({"from_state": from, "to_state": to});
-        self.event("state.changed", fields, teller, now, out);
+        self.event("state.changed", fields, teller, cx);
     }
 
-    fn event(
-        &mut self,
-        kind: &str,
-        fields: Value,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn event(&mut self, kind: &str, fields: Value, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let text = teller
             .writer
-            .event(&mut self.session, kind, now.wall, fields);
-        out.push(Out::Event(text));
+            .event(&mut self.session, kind, cx.now.wall, fields);
+        cx.out.push(Out::Event(text));
     }
 }
 

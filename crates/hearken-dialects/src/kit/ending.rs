@@ -6,9 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::link::{Phrase, Word};
-use crate::protocol::Now;
 use crate::written;
-use crate::{Out, Words};
+use crate::{Cx, Out, Words};
 
 use super::call::HeardStage;
 use super::turn::{EventContext, Turn};
@@ -64,10 +63,10 @@ impl End {
 
 impl Turn {
     /// Announces the end; what the agent left open ends with it.
-    pub fn finish(mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
+    pub fn finish(mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let end = self.end.take().unwrap_or(End::Gone);
         self.asking = None;
-        self.close_output(teller, now, out);
+        self.close_output(teller, cx);
         let running: Vec<String> = self
             .calls
             .iter()
@@ -75,21 +74,22 @@ impl Turn {
             .map(|(key, _)| key.clone())
             .collect();
         for key in running {
-            self.leave_open(&key, teller, now, out);
+            self.leave_open(&key, teller, cx);
         }
-        self.enter("thinking", teller, now, out);
+        self.enter("thinking", teller, cx);
         if self.left_out > 0 {
             let n = Word::Own(self.left_out.to_string());
-            out.push(Out::Tell(Phrase::new("acp.calls_left_out").with("n", n)));
+            cx.out
+                .push(Out::Tell(Phrase::new("acp.calls_left_out").with("n", n)));
         }
-        let took = now.monotonic.saturating_sub(self.began).as_millis();
+        let took = cx.now.monotonic.saturating_sub(self.began).as_millis();
         let took = written::duration(u64::try_from(took).ok());
         let (kind, mut fields) = self.ending(end, teller);
         if kind == "session.completed" {
             fields.insert("duration_ms".to_owned(), json!(took));
             fields.insert("tool_invocations_count".to_owned(), self.call_count.into());
         }
-        self.worded(kind, fields, teller, now, out);
+        self.worded(kind, fields, teller, cx);
     }
 
     fn ending(&self, end: End, teller: &EventContext) -> (&'static str, Map<String, Value>) {

@@ -16,9 +16,9 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::link::{Phrase, Word};
-use crate::protocol::{Attached, Now, PlanStage, PlanStep};
+use crate::protocol::{Attached, PlanStage, PlanStep};
 use crate::written::{self, Writer};
-use crate::{Out, Words};
+use crate::{Cx, Out, Words};
 
 use super::call::{self, Call, GRACE, HeardStage};
 use super::ending::{End, sentence};
@@ -103,15 +103,14 @@ impl Turn {
         conversation: &str,
         prompt: Option<&str>,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> Self {
         let mut turn = Self {
             stopping: false,
             session: teller.writer.session(conversation, conversation),
             prompted: prompt.is_some(),
-            began: now.monotonic,
-            heard: now.monotonic,
+            began: cx.now.monotonic,
+            heard: cx.now.monotonic,
             said: "idle".to_owned(),
             calls: BTreeMap::new(),
             over: VecDeque::new(),
@@ -131,8 +130,8 @@ impl Turn {
         };
         let request = prompt.map(|text| written::cut(text, LONGEST_REQUEST));
         let fields = json!({"request_text": request, "requested_by": "user"});
-        turn.event("session.started", fields, teller, now, out);
-        turn.enter("thinking", teller, now, out);
+        turn.event("session.started", fields, teller, cx);
+        turn.enter("thinking", teller, cx);
         turn
     }
 
@@ -142,26 +141,20 @@ impl Turn {
     }
 
     /// Applies an update to the turn.
-    pub fn update(
-        &mut self,
-        update: Update,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
-        self.heard = now.monotonic;
+    pub fn update(&mut self, update: Update, teller: &mut EventContext, cx: &mut Cx<'_>) {
+        self.heard = cx.now.monotonic;
         match update {
-            Update::Says { message, text } => self.says(message, &text, teller, now, out),
+            Update::Says { message, text } => self.says(message, &text, teller, cx),
             Update::Shows(kind) => {
                 let phrase = Phrase::new("acp.shows").with("kind", Word::Name(kind));
-                out.push(Out::Tell(phrase));
+                cx.out.push(Out::Tell(phrase));
             }
             Update::Thinks => {
-                self.close_output(teller, now, out);
-                self.enter("thinking", teller, now, out);
+                self.close_output(teller, cx);
+                self.enter("thinking", teller, cx);
             }
-            Update::Calls(news) => self.call(*news, teller, now, out),
-            Update::Plans(plan) => self.planned(plan, teller, now, out),
+            Update::Calls(news) => self.call(*news, teller, cx),
+            Update::Plans(plan) => self.planned(plan, teller, cx),
             // None of these concerns the turn.
             Update::Echoes(_)
             | Update::Mode(_)
@@ -177,8 +170,7 @@ impl Turn {
         message: Option<String>,
         text: &str,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         if text.is_empty() {
             return;
@@ -189,9 +181,9 @@ impl Turn {
             (message.is_some() && output.message != message) || (output.is_notice && fresh)
         };
         if self.output.as_ref().is_some_and(other) {
-            self.close_output(teller, now, out);
+            self.close_output(teller, cx);
         }
-        self.enter("writing_output", teller, now, out);
+        self.enter("writing_output", teller, cx);
         let outputs = &mut self.outputs;
         let output = self.output.get_or_insert_with(|| {
             *outputs += 1;
@@ -206,25 +198,19 @@ impl Turn {
         let fields = json!({"chunk": text, "position": output.position, "complete": false,
             "output_id": output.id, "content_type": "text/markdown"});
         output.position += text.chars().count() as u64;
-        self.event("output.streaming", fields, teller, now, out);
+        self.event("output.streaming", fields, teller, cx);
     }
 
-    pub(super) fn close_output(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn close_output(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if let Some(output) = self.output.take() {
             let fields = json!({"chunk": "", "position": output.position, "complete": true,
                 "output_id": output.id, "content_type": "text/markdown"});
-            self.event("output.streaming", fields, teller, now, out);
+            self.event("output.streaming", fields, teller, cx);
         }
     }
 
     /// Announces a plan if it differs from the previous one.
-    fn planned(
-        &mut self,
-        plan: Vec<PlanStep>,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn planned(&mut self, plan: Vec<PlanStep>, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if plan.is_empty() || self.plan == plan {
             return;
         }
@@ -242,17 +228,17 @@ impl Turn {
             ..Attached::default()
         };
         let fields = json!({"progress": progress, written::ATTACHED: attached.write()});
-        self.event("progress.updated", fields, teller, now, out);
+        self.event("progress.updated", fields, teller, cx);
     }
 
     /// Records the agent's words for what it is doing now, for people who ask.
-    pub fn does(&mut self, words: &str, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
-        self.heard = now.monotonic;
+    pub fn does(&mut self, words: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
+        self.heard = cx.now.monotonic;
         let fields = json!({"progress": {"description": words}});
-        self.event("progress.updated", fields, teller, now, out);
+        self.event("progress.updated", fields, teller, cx);
     }
 
-    fn call(&mut self, news: CallNews, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
+    fn call(&mut self, news: CallNews, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let key = call::key(&news.id);
         if self.over.contains(&key) {
             return;
@@ -261,12 +247,12 @@ impl Turn {
         if !self.know(&key, news, &teller.folder) {
             return;
         }
-        self.ask_if_changed(&key, teller, now, out);
+        self.ask_if_changed(&key, teller, cx);
         match status {
             None | Some(Status::Pending) => {}
-            Some(Status::InProgress) => self.runs(&key, now, teller, out),
+            Some(Status::InProgress) => self.runs(&key, teller, cx),
             Some(Status::Completed | Status::Failed | Status::Ended) => {
-                self.ended(&key, teller, now, out);
+                self.ended(&key, teller, cx);
             }
         }
     }
@@ -293,13 +279,13 @@ impl Turn {
     }
 
     /// Handles a call that runs: it is announced if it was allowed, otherwise after a while.
-    fn runs(&mut self, key: &str, now: Now, teller: &mut EventContext, out: &mut Vec<Out>) {
+    fn runs(&mut self, key: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let Some(call) = self.calls.get_mut(key) else {
             return;
         };
         match call.stage {
-            HeardStage::Unsaid => call.stage = HeardStage::Waiting(now.monotonic + GRACE),
-            HeardStage::Allowed => self.tell_call(key, teller, now, out),
+            HeardStage::Unsaid => call.stage = HeardStage::Waiting(cx.now.monotonic + GRACE),
+            HeardStage::Allowed => self.tell_call(key, teller, cx),
             HeardStage::Waiting(_)
             | HeardStage::Asked
             | HeardStage::Rejected
@@ -308,13 +294,7 @@ impl Turn {
     }
 
     /// Announces that a call runs.
-    pub fn tell_call(
-        &mut self,
-        key: &str,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub fn tell_call(&mut self, key: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let Some(call) = self.calls.get_mut(key) else {
             return;
         };
@@ -328,13 +308,13 @@ impl Turn {
         let fields = json!({"tool": call.tool(), "tool_call_id": call.key, "summary_normal": call.title(),
             written::ATTACHED: attached.write()});
         self.call_count += 1;
-        self.close_output(teller, now, out);
-        self.enter("calling_tool", teller, now, out);
-        self.event("tool.invoked", fields, teller, now, out);
+        self.close_output(teller, cx);
+        self.enter("calling_tool", teller, cx);
+        self.event("tool.invoked", fields, teller, cx);
     }
 
     /// Handles the end of a call.
-    fn ended(&mut self, key: &str, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
+    fn ended(&mut self, key: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let Some(call) = self.calls.get(key) else {
             return;
         };
@@ -352,12 +332,12 @@ impl Turn {
             self.forget(key);
             // The turn went on after the rejection, and after the text before this call.
             self.rejected = false;
-            self.close_output(teller, now, out);
-            self.planned(plan, teller, now, out);
-            return self.enter("thinking", teller, now, out);
+            self.close_output(teller, cx);
+            self.planned(plan, teller, cx);
+            return self.enter("thinking", teller, cx);
         }
         if stage != HeardStage::Told {
-            self.tell_call(key, teller, now, out);
+            self.tell_call(key, teller, cx);
         }
         let Some(call) = self.calls.get(key) else {
             return;
@@ -393,7 +373,7 @@ impl Turn {
             fields.insert("error_message".to_owned(), words.into());
         }
         fields.insert(written::ATTACHED.to_owned(), attached);
-        self.worded("tool.completed", fields, teller, now, out);
+        self.worded("tool.completed", fields, teller, cx);
         self.forget(key);
         // It went on without the answer: the question is over, as the events show.
         if self
@@ -406,9 +386,9 @@ impl Turn {
                     .take()
                     .filter(|_| self.passed.len() < MOST_PERMISSIONS),
             );
-            self.leave_question("thinking", teller, now, out);
+            self.leave_question("thinking", teller, cx);
         } else {
-            self.enter("thinking", teller, now, out);
+            self.enter("thinking", teller, cx);
         }
     }
 
@@ -417,32 +397,25 @@ impl Turn {
         &mut self,
         key: &str,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> Option<String> {
         let call = self.calls.get(key)?;
         // A person who rejected it here knows.
         let is_known = call.rejected || call.stage == HeardStage::Rejected;
         let (is_told, title) = (call.stage == HeardStage::Told, call.title());
         if is_told {
-            self.leave_open(key, teller, now, out);
-            self.enter("thinking", teller, now, out);
+            self.leave_open(key, teller, cx);
+            self.enter("thinking", teller, cx);
         }
         self.forget(key);
         (!is_known).then_some(title)
     }
 
     /// Announces that a call ended with an unknown outcome.
-    pub(super) fn leave_open(
-        &mut self,
-        key: &str,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn leave_open(&mut self, key: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if let Some(call) = self.calls.get(key) {
             let fields = json!({"tool": call.tool(), "tool_call_id": call.key, "status": written::NOT_STATED});
-            self.event("tool.completed", fields, teller, now, out);
+            self.event("tool.completed", fields, teller, cx);
         }
     }
 
@@ -506,32 +479,26 @@ impl Turn {
     }
 
     /// Handles the passing of time.
-    pub fn tick(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
-        let due = |call: &Call| matches!(call.stage, HeardStage::Waiting(until) if until <= now.monotonic);
+    pub fn tick(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
+        let due = |call: &Call| matches!(call.stage, HeardStage::Waiting(until) if until <= cx.now.monotonic);
         let due = self.calls.iter().filter(|(_, call)| due(call));
         let due: Vec<String> = due.map(|(key, _)| key.clone()).collect();
         for key in due {
-            self.tell_call(&key, teller, now, out);
+            self.tell_call(&key, teller, cx);
         }
-        if self.quiet_at().is_some_and(|at| at <= now.monotonic) {
+        if self.quiet_at().is_some_and(|at| at <= cx.now.monotonic) {
             self.end(End::Done);
         }
     }
 
     /// Announces another state of the agent, unless a question is open.
-    pub(super) fn enter(
-        &mut self,
-        to: &str,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn enter(&mut self, to: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if self.asking.is_some() || self.said == to {
             return;
         }
         let fields = json!({"from_state": self.said, "to_state": to});
         to.clone_into(&mut self.said);
-        self.event("state.changed", fields, teller, now, out);
+        self.event("state.changed", fields, teller, cx);
     }
 
     /// Writes an event with sentences of ours.
@@ -540,8 +507,7 @@ impl Turn {
         kind: &str,
         mut fields: Map<String, Value>,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let language = teller.words.say("acp.end.gone", &[]).into_iter().next();
         if let Some(said) = language.filter(|_| fields.contains_key("summary_normal")) {
@@ -550,7 +516,7 @@ impl Turn {
                 json!({"primary_language": said.language}),
             );
         }
-        self.event(kind, Value::Object(fields), teller, now, out);
+        self.event(kind, Value::Object(fields), teller, cx);
     }
 
     pub(super) fn event(
@@ -558,12 +524,11 @@ impl Turn {
         kind: &str,
         fields: Value,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let text = teller
             .writer
-            .event(&mut self.session, kind, now.wall, fields);
-        out.push(Out::Event(text));
+            .event(&mut self.session, kind, cx.now.wall, fields);
+        cx.out.push(Out::Event(text));
     }
 }

@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kit::ending::End;
 use crate::link::{Call, Fault, HttpAnswer, Phrase};
-use crate::protocol::{Now, object};
+use crate::protocol::object;
 use crate::rpc::Id;
-use crate::{Out, Standing};
+use crate::{Cx, Out, Standing};
 
 use super::asking::segment;
 use super::client::{Opencode, RequestPurpose};
@@ -117,8 +117,7 @@ impl Opencode {
         request: u64,
         piece: Piece,
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let Some(catch_up) = &mut self.catch_up else {
             return;
@@ -163,10 +162,10 @@ impl Opencode {
             return;
         }
         if !std::mem::replace(&mut catch_up.is_second, true) {
-            self.ask_further(out);
+            self.ask_further(cx.out);
         }
         if let Some(catch_up) = self.catch_up.take_if(|it| it.waits.is_empty()) {
-            self.apply(catch_up, now, out);
+            self.apply(catch_up, cx);
         }
     }
 
@@ -205,7 +204,7 @@ impl Opencode {
     }
 
     /// Applies all the answers together.
-    fn apply(&mut self, mut catch_up: CatchUp, now: Now, out: &mut Vec<Out>) {
+    fn apply(&mut self, mut catch_up: CatchUp, cx: &mut Cx<'_>) {
         for about in std::mem::take(&mut catch_up.abouts) {
             self.about(about);
         }
@@ -215,16 +214,16 @@ impl Opencode {
                 continue;
             }
             let written = messages.remove(&id).unwrap_or_default();
-            let Some(conversation) = self.conversation(&id, out) else {
+            let Some(conversation) = self.conversation(&id, cx.out) else {
                 continue;
             };
             match conversation.turn.is_some() {
-                true => conversation.goes_on(written, now, out),
-                false => conversation.joins(written, now, out),
+                true => conversation.goes_on(written, cx),
+                false => conversation.joins(written, cx),
             }
-            conversation.does(&does, &id, now, out);
+            conversation.does(&does, &id, cx);
         }
-        self.close_what_is_over(&catch_up, now, out);
+        self.close_what_is_over(&catch_up, cx);
         for id in &catch_up.turns {
             let written = messages.remove(id).unwrap_or_default();
             if catch_up.works(id) {
@@ -240,40 +239,40 @@ impl Opencode {
             let broken = written.last().is_some_and(|(last, _)| {
                 !last.is_persons && !last.is_whole && last.failure.is_none()
             });
-            conversation.goes_on(written, now, out);
+            conversation.goes_on(written, cx);
             match broken {
-                true => conversation.end(End::Gone, now, out),
-                false => conversation.does(&Does::Nothing, id, now, out),
+                true => conversation.end(End::Gone, cx),
+                false => conversation.does(&Does::Nothing, id, cx),
             }
-            self.send_held(id, out);
+            self.send_held(id, cx.out);
         }
         let mut stale = 0;
         for wants in catch_up.wants.take().unwrap_or_default() {
             match catch_up.works(&wants.conversation) {
-                true => self.wants(wants, now, out),
+                true => self.wants(wants, cx),
                 false => stale += 1,
             }
         }
         for wonders in catch_up.wonders.take().unwrap_or_default() {
             match catch_up.works(&wonders.conversation) {
-                true => self.wonders(wonders, now, out),
+                true => self.wonders(wonders, cx),
                 false => stale += 1,
             }
         }
         if stale > 0 {
-            out.push(Out::Detail(Phrase::new("opencode.stale")));
+            cx.out.push(Out::Detail(Phrase::new("opencode.stale")));
         }
         let all: Vec<String> = self.conversations.keys().cloned().collect();
         if self.was_lost {
             for id in &all {
-                self.send_held(id, out);
+                self.send_held(id, cx.out);
             }
         }
         if catch_up.missed {
-            out.push(Out::Tell(Phrase::new("opencode.missed")));
+            cx.out.push(Out::Tell(Phrase::new("opencode.missed")));
         }
         if catch_up.unread {
-            out.push(Out::Tell(Phrase::new("opencode.unread")));
+            cx.out.push(Out::Tell(Phrase::new("opencode.unread")));
         }
         let asks = self
             .conversations
@@ -283,12 +282,12 @@ impl Opencode {
             && asks.into_iter().any(|turn| turn.asks())
             && !catch_up.missed
         {
-            out.push(Out::Standing(Standing::Back));
+            cx.out.push(Out::Standing(Standing::Back));
         }
     }
 
     /// Closes the questions that are no longer open.
-    fn close_what_is_over(&mut self, catch_up: &CatchUp, now: Now, out: &mut Vec<Out>) {
+    fn close_what_is_over(&mut self, catch_up: &CatchUp, cx: &mut Cx<'_>) {
         let (Some(wants), Some(wonders)) = (&catch_up.wants, &catch_up.wonders) else {
             return;
         };
@@ -299,7 +298,7 @@ impl Opencode {
             .iter()
             .filter(|(_, request)| !asked.contains(request));
         for (id, request) in over {
-            self.decided(id, request, None, now, out);
+            self.decided(id, request, None, cx);
         }
     }
 }

@@ -4,17 +4,19 @@
 //! here: a single conversation (`conversation`), the requests after connecting (`catch_up`), answers (`deciding`),
 //! prompts and stops (`prompting`).
 
+use crate::Cx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::kit::ending::End;
 use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::Update;
-use crate::link::{Address, Call, Fault, HttpAnswer, LinkEvent, Phrase, Stream, Way, Word};
-use crate::protocol::{Now, Reply};
+use crate::link::{Address, Call, Fault, Frame, HttpAnswer, Phrase, Stream, Way, Word};
+use crate::protocol::Reply;
 use crate::written::{self, Agent, Writer};
 use crate::{
-    Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish, Words,
+    Carrier, Connection, Dialect, Down, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish,
+    Words,
 };
 
 use super::catch_up::{CatchUp, Piece};
@@ -206,32 +208,34 @@ impl Opencode {
         Some(conversation)
     }
 
-    fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+    fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         let Some(news) = read::event(frame) else {
-            return out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
+            return cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
         };
         match news {
-            ServerEvent::Hello => self.begin_to_catch_up(out),
+            ServerEvent::Hello => self.begin_to_catch_up(cx.out),
             ServerEvent::About(about) => self.about(about),
-            ServerEvent::Deleted(id) => self.deleted(&id, now, out),
+            ServerEvent::Deleted(id) => self.deleted(&id, cx),
             ServerEvent::Does(id, does) => {
                 if let Some(catch_up) = &mut self.catch_up {
                     catch_up.stirs(&id);
                 }
-                if let Some(conversation) = self.conversation(&id, out) {
-                    conversation.does(&does, &id, now, out);
+                if let Some(conversation) = self.conversation(&id, cx.out) {
+                    conversation.does(&does, &id, cx);
                 }
-                self.send_held(&id, out);
+                self.send_held(&id, cx.out);
             }
             ServerEvent::Message(id, message) => {
                 let own = self.root(&id) == id;
-                if let Some(conversation) = self.conversation(&id, out).filter(|_| own) {
+                if let Some(conversation) = self.conversation(&id, cx.out).filter(|_| own) {
                     conversation.message(&message);
                 }
             }
             ServerEvent::Part(id, part) => {
-                if let Some(conversation) = self.conversation(&id, out) {
-                    conversation.part(part, &id, now, out);
+                if let Some(conversation) = self.conversation(&id, cx.out) {
+                    conversation.part(part, &id, cx);
                 }
             }
             ServerEvent::More {
@@ -239,43 +243,42 @@ impl Opencode {
                 part,
                 text,
             } => {
-                if let Some(conversation) = self.conversation(&id, out) {
-                    conversation.more(&part, text, &id, now, out);
+                if let Some(conversation) = self.conversation(&id, cx.out) {
+                    conversation.more(&part, text, &id, cx);
                 }
             }
             ServerEvent::Plans(id, plan) => {
                 let own = self.root(&id) == id;
-                if let Some(conversation) = self.conversation(&id, out).filter(|_| own) {
+                if let Some(conversation) = self.conversation(&id, cx.out).filter(|_| own) {
                     let plan = Update::Plans(plan);
-                    conversation.update(plan, now, out);
+                    conversation.update(plan, cx);
                 }
             }
             ServerEvent::Failed(Some(id), failure) => {
                 let own = self.root(&id) == id;
-                if let Some(conversation) = self.conversation(&id, out).filter(|_| own) {
-                    conversation.failed(failure, out);
-                    self.send_held(&id, out);
+                if let Some(conversation) = self.conversation(&id, cx.out).filter(|_| own) {
+                    conversation.failed(failure, cx.out);
+                    self.send_held(&id, cx.out);
                 }
             }
             ServerEvent::Failed(None, failure) => {
                 if let Failure::Words(words) = failure {
                     let words = Word::Agent(words);
-                    out.push(Out::Tell(
+                    cx.out.push(Out::Tell(
                         Phrase::new("opencode.complaint").with("words", words),
                     ));
                 }
             }
-            ServerEvent::Asks(wants) => self.wants(*wants, now, out),
-            ServerEvent::Wonders(wonders) => self.wonders(wonders, now, out),
-            ServerEvent::AsksUnread => out.push(Out::Tell(Phrase::new("opencode.unread"))),
-            ServerEvent::Decided(id, request, allowed) => {
-                self.decided(&id, &request, allowed, now, out)
-            }
+            ServerEvent::Asks(wants) => self.wants(*wants, cx),
+            ServerEvent::Wonders(wonders) => self.wonders(wonders, cx),
+            ServerEvent::AsksUnread => cx.out.push(Out::Tell(Phrase::new("opencode.unread"))),
+            ServerEvent::Decided(id, request, allowed) => self.decided(&id, &request, allowed, cx),
             ServerEvent::Quiet => {}
             ServerEvent::Unknown(kind) => {
                 if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(kind.clone()) {
                     let kind = Word::Name(kind);
-                    out.push(Out::Detail(Phrase::new("acp.unknown").with("kind", kind)));
+                    cx.out
+                        .push(Out::Detail(Phrase::new("acp.unknown").with("kind", kind)));
                 }
             }
         }
@@ -298,61 +301,71 @@ impl Opencode {
         }
     }
 
-    fn deleted(&mut self, id: &str, now: Now, out: &mut Vec<Out>) {
+    fn deleted(&mut self, id: &str, cx: &mut Cx<'_>) {
         self.parents.remove(id);
         if let Some(mut conversation) = self.conversations.remove(id) {
-            conversation.end(End::Stopped { wanted: false }, now, out);
+            conversation.end(End::Stopped { wanted: false }, cx);
         }
     }
 
-    fn answered(
-        &mut self,
-        request: u64,
-        outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn answered(&mut self, request: u64, outcome: &Result<HttpAnswer, Fault>, cx: &mut Cx<'_>) {
         match self.asked.remove(&request) {
-            Some(RequestPurpose::Missed(piece)) => self.caught(request, piece, outcome, now, out),
+            Some(RequestPurpose::Missed(piece)) => self.caught(request, piece, outcome, cx),
             Some(RequestPurpose::Answer(id, name)) => {
-                self.answer_went(request, (&id, &name), outcome, now, out)
+                self.answer_went(request, (&id, &name), outcome, cx)
             }
-            Some(RequestPurpose::Opening(prompt)) => self.opened(prompt, outcome, out),
-            Some(RequestPurpose::Prompt(id, prompt)) => {
-                self.prompt_went(&id, &prompt, outcome, now, out)
-            }
-            Some(RequestPurpose::Stop(id)) => self.stop_went(&id, outcome, now, out),
+            Some(RequestPurpose::Opening(prompt)) => self.opened(prompt, outcome, cx.out),
+            Some(RequestPurpose::Prompt(id, prompt)) => self.prompt_went(&id, &prompt, outcome, cx),
+            Some(RequestPurpose::Stop(id)) => self.stop_went(&id, outcome, cx),
             None => {}
         }
     }
 
     /// Ends everything that can no longer be followed.
-    fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn gone(&mut self, cx: &mut Cx<'_>) {
         self.is_over = true;
         self.unmet = None;
         let mut unsent = 0;
         for conversation in self.conversations.values_mut() {
-            conversation.end(End::Gone, now, out);
+            conversation.end(End::Gone, cx);
             unsent += std::mem::take(&mut conversation.held).len();
         }
         if unsent > 0 {
             let n = Word::Own(unsent.to_string());
-            out.push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+            cx.out
+                .push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
         }
     }
 }
 
 impl Dialect for Opencode {
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
-        match event {
-            LinkEvent::Connecting { .. } => {
-                out.push(Out::Follow(events(&self.base)));
-                self.unmet = Some(now.monotonic + MEETS).filter(|_| !self.listens);
-            }
-            LinkEvent::Connected => self.unmet = None,
-            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
-            LinkEvent::Answered { request, outcome } => self.answered(*request, outcome, now, out),
-            LinkEvent::Lost { .. } => {
+    fn on_connecting(&mut self, cx: &mut Cx<'_>) {
+        cx.out.push(Out::Follow(events(&self.base)));
+        self.unmet = Some(cx.now.monotonic + MEETS).filter(|_| !self.listens);
+    }
+
+    fn on_up(&mut self, _: &mut Cx<'_>) {
+        self.unmet = None;
+    }
+
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        self.frame(&frame.text, cx);
+    }
+
+    fn on_answer(&mut self, request: u64, outcome: &Result<HttpAnswer, Fault>, cx: &mut Cx<'_>) {
+        self.answered(request, outcome, cx);
+    }
+
+    fn on_dropped(&mut self, cx: &mut Cx<'_>) {
+        for conversation in self.conversations.values_mut() {
+            conversation.interrupt();
+        }
+        self.begin_to_catch_up(cx.out);
+    }
+
+    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+        match down {
+            Down::Lost(_) => {
                 self.was_lost = true;
                 self.unmet = None;
                 self.catch_up = None;
@@ -360,66 +373,50 @@ impl Dialect for Opencode {
                     conversation.is_lost();
                 }
             }
-            LinkEvent::Dropped { .. } => {
-                for conversation in self.conversations.values_mut() {
-                    conversation.interrupt();
-                }
-                self.begin_to_catch_up(out);
-            }
-            LinkEvent::Failed { fault } => {
-                self.gone(now, out);
+            Down::Failed(fault) => {
+                self.gone(cx);
                 if let Fault::Status { status: 401, .. } = fault {
-                    out.push(Out::Close(Fault::Rejected {
+                    cx.out.push(Out::Close(Fault::Rejected {
                         reason: Phrase::new("opencode.password"),
                         retry_after: None,
                         again: false,
                     }));
                 }
             }
-            LinkEvent::Ended => self.gone(now, out),
-            LinkEvent::Resumed
-            | LinkEvent::Replied { .. }
-            | LinkEvent::Silent { .. }
-            | LinkEvent::Remark { .. }
-            | LinkEvent::Listening { .. }
-            | LinkEvent::Request { .. }
-            | LinkEvent::Lapsed { .. }
-            | LinkEvent::Strangers { .. }
-            | LinkEvent::Piece { .. }
-            | LinkEvent::StreamEnded => {}
+            Down::Ended => self.gone(cx),
         }
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
-        self.answer(request, reply, now, out);
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
+        self.answer(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &Wish, _now: Now, out: &mut Vec<Out>) {
+    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
         match wish {
-            Wish::Prompt(prompt) => self.prompt(prompt, out),
-            Wish::Stop => self.stop(out),
-            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
-            Wish::Of(agent, wish) => self.wish_of(agent, wish, out),
+            Wish::Prompt(prompt) => self.prompt(prompt, cx.out),
+            Wish::Stop => self.stop(cx.out),
+            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Of(agent, wish) => self.wish_of(agent, wish, cx.out),
             // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}
         }
     }
 
-    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
-        if self.unmet.take_if(|at| *at <= now.monotonic).is_some() {
+    fn tick(&mut self, cx: &mut Cx<'_>) {
+        if self.unmet.take_if(|at| *at <= cx.now.monotonic).is_some() {
             // The stream is requested again.
-            out.push(Out::ChangeWay(Way::AsGiven));
+            cx.out.push(Out::ChangeWay(Way::AsGiven));
         }
         for conversation in self.conversations.values_mut() {
             if let Some(turn) = &mut conversation.turn {
-                turn.tick(&mut conversation.teller, now, out);
+                turn.tick(&mut conversation.teller, cx);
             }
         }
         let over_time: Vec<String> = (self.conversations.iter_mut())
-            .filter_map(|(id, it)| it.is_over_time(now, out).then(|| id.clone()))
+            .filter_map(|(id, it)| it.is_over_time(cx).then(|| id.clone()))
             .collect();
         for id in over_time {
-            self.send_held(&id, out);
+            self.send_held(&id, cx.out);
         }
     }
 

@@ -19,7 +19,7 @@ use crate::kit::update::{CallNews, Status, Update};
 use crate::link::{Phrase, Word};
 use crate::protocol::Now;
 use crate::written;
-use crate::{Out, Over};
+use crate::{Cx, Out, Over};
 
 use super::asking::Form;
 use super::read::{Does, Failure, Message, Part};
@@ -104,13 +104,13 @@ impl Conversation {
     }
 
     /// Returns the turn, and begins it if its beginning was not heard.
-    pub fn turn(&mut self, now: Now, out: &mut Vec<Out>) -> (&mut Turn, &mut EventContext) {
+    pub fn turn(&mut self, cx: &mut Cx<'_>) -> (&mut Turn, &mut EventContext) {
         let teller = &mut self.teller;
         let (id, next) = (&self.id, &mut self.next);
         self.begins = Begins::Not;
         let turn = self.turn.get_or_insert_with(|| {
             let prompt = next.take();
-            let mut turn = Turn::begin(id, prompt.as_deref(), teller, now, out);
+            let mut turn = Turn::begin(id, prompt.as_deref(), teller, cx);
             turn.will_end();
             turn
         });
@@ -118,28 +118,28 @@ impl Conversation {
     }
 
     /// Applies the conversation's state. The state of a subagent says nothing about the turn.
-    pub fn does(&mut self, does: &Does, by: &str, now: Now, out: &mut Vec<Out>) {
+    pub fn does(&mut self, does: &Does, by: &str, cx: &mut Cx<'_>) {
         match does {
             Does::Works if by == self.id => {
-                self.turn(now, out);
+                self.turn(cx);
             }
             Does::Waits(words) if by == self.id => {
-                self.turn(now, out);
+                self.turn(cx);
                 if self.retry != *words {
                     self.retry.clone_from(words);
                     let words = Word::Agent(words.clone());
-                    out.push(Out::Tell(
+                    cx.out.push(Out::Tell(
                         Phrase::new("opencode.retry").with("words", words),
                     ));
                 }
             }
-            Does::Nothing if by == self.id => self.rests(now, out),
+            Does::Nothing if by == self.id => self.rests(cx),
             Does::Works | Does::Waits(_) | Does::Nothing => {}
         }
     }
 
     /// Handles that the conversation is idle.
-    fn rests(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn rests(&mut self, cx: &mut Cx<'_>) {
         let end = match self.failure.take() {
             None => End::Done,
             Some(Failure::Stopped) => End::Stopped {
@@ -152,11 +152,11 @@ impl Conversation {
             self.ours.clear();
             self.late.clear();
         }
-        self.end(end, now, out);
+        self.end(end, cx);
     }
 
     /// Ends the turn and closes its open questions.
-    pub fn end(&mut self, end: End, now: Now, out: &mut Vec<Out>) {
+    pub fn end(&mut self, end: End, cx: &mut Cx<'_>) {
         let Some(mut turn) = self.turn.take() else {
             return;
         };
@@ -164,14 +164,14 @@ impl Conversation {
             true => Over::Stopped,
             false => Over::TakenBack,
         };
-        for request in turn.close(how, &mut self.teller, now, out) {
+        for request in turn.close(how, &mut self.teller, cx) {
             self.is_done(&request);
         }
         self.forms.clear();
         self.inputs.clear();
         self.retry.clear();
         turn.end(end);
-        turn.finish(&mut self.teller, now, out);
+        turn.finish(&mut self.teller, cx);
     }
 
     /// Records that a request is over.
@@ -248,7 +248,7 @@ impl Conversation {
     }
 
     /// Handles a part of a message, from the conversation itself or a subagent.
-    pub fn part(&mut self, part: Part, by: &str, now: Now, out: &mut Vec<Out>) {
+    pub fn part(&mut self, part: Part, by: &str, cx: &mut Cx<'_>) {
         let own = by == self.id;
         match part {
             Part::Text {
@@ -261,16 +261,16 @@ impl Conversation {
                     return;
                 }
                 if self.persons.contains(&message) {
-                    self.asked_to(&id, &text, is_made, out);
+                    self.asked_to(&id, &text, is_made, cx.out);
                 } else if !is_made && self.turn.is_some() {
                     let rest = self.parts.whole(&id, &text).to_owned();
-                    self.says(&id, rest, now, out);
+                    self.says(&id, rest, cx);
                 }
             }
             Part::Thinks(id) => {
                 self.parts.thinks(&id);
                 if own {
-                    self.update(Update::Thinks, now, out);
+                    self.update(Update::Thinks, cx);
                 }
             }
             Part::Calls(mut news, inputs) => {
@@ -279,28 +279,28 @@ impl Conversation {
                 }
                 news.id = self.call_name(by, &news.id);
                 self.note_inputs(&news, inputs);
-                self.update(Update::Calls(news), now, out);
+                self.update(Update::Calls(news), cx);
             }
             Part::Quiet => {}
         }
     }
 
     /// Handles more text of a part.
-    pub fn more(&mut self, part: &str, text: String, by: &str, now: Now, out: &mut Vec<Out>) {
+    pub fn more(&mut self, part: &str, text: String, by: &str, cx: &mut Cx<'_>) {
         if by == self.id && self.turn.is_some() && self.parts.more(part, &text) {
-            self.says(part, text, now, out);
+            self.says(part, text, cx);
         }
     }
 
-    fn says(&mut self, part: &str, text: String, now: Now, out: &mut Vec<Out>) {
+    fn says(&mut self, part: &str, text: String, cx: &mut Cx<'_>) {
         let message = Some(part.to_owned());
-        self.update(Update::Says { message, text }, now, out);
+        self.update(Update::Says { message, text }, cx);
     }
 
     /// Applies an update to the current turn; without one, the update is ignored.
-    pub fn update(&mut self, update: Update, now: Now, out: &mut Vec<Out>) {
+    pub fn update(&mut self, update: Update, cx: &mut Cx<'_>) {
         if let Some(turn) = &mut self.turn {
-            turn.update(update, &mut self.teller, now, out);
+            turn.update(update, &mut self.teller, cx);
         }
     }
 
@@ -330,7 +330,7 @@ impl Conversation {
     }
 
     /// Joins an active turn: its prompt is the latest message of a person, and earlier text is not announced.
-    pub fn joins(&mut self, written: Written, now: Now, out: &mut Vec<Out>) {
+    pub fn joins(&mut self, written: Written, cx: &mut Cx<'_>) {
         for (message, parts) in &written {
             self.message(message);
             for part in parts {
@@ -346,14 +346,14 @@ impl Conversation {
             }
         }
         self.ours.clear();
-        self.turn(now, out);
+        self.turn(cx);
         for part in written.into_iter().flat_map(|(_, parts)| parts) {
             match part {
                 Part::Thinks(id) => self.parts.thinks(&id),
                 // Calls that are over were over before.
                 Part::Calls(news, inputs) if news.is_under_way() => {
                     self.note_inputs(&news, inputs);
-                    self.update(Update::Calls(news), now, out);
+                    self.update(Update::Calls(news), cx);
                 }
                 Part::Text { .. } | Part::Calls(..) | Part::Quiet => {}
             }
@@ -361,7 +361,7 @@ impl Conversation {
     }
 
     /// Announces what was written meanwhile, if the turn is still the same as before.
-    pub fn goes_on(&mut self, written: Written, now: Now, out: &mut Vec<Out>) {
+    pub fn goes_on(&mut self, written: Written, cx: &mut Cx<'_>) {
         let is_known = |(message, _): &(Message, Vec<Part>)| self.persons.contains(&message.id);
         let begins = written.iter().rposition(is_known).unwrap_or(written.len());
         for (message, parts) in written.into_iter().skip(begins) {
@@ -370,7 +370,7 @@ impl Conversation {
             let id = self.id.clone();
             for part in parts {
                 if !known {
-                    self.part(part, &id, now, out);
+                    self.part(part, &id, cx);
                 }
             }
         }
@@ -416,18 +416,19 @@ impl Conversation {
     }
 
     /// Checks the timer; returns whether the time for a turn to begin has run out.
-    pub fn is_over_time(&mut self, now: Now, out: &mut Vec<Out>) -> bool {
-        if self.begins_by().is_none_or(|at| now.monotonic < at) {
+    pub fn is_over_time(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.begins_by().is_none_or(|at| cx.now.monotonic < at) {
             return false;
         }
         self.begins = Begins::Not;
         self.late.append(&mut self.ours);
         let most = self.late.len().saturating_sub(MOST_HELD);
         self.late.drain(..most);
-        out.push(Out::Tell(Phrase::new(match self.held.is_empty() {
-            true => "opencode.not_begun",
-            false => "opencode.not_begun.next",
-        })));
+        cx.out
+            .push(Out::Tell(Phrase::new(match self.held.is_empty() {
+                true => "opencode.not_begun",
+                false => "opencode.not_begun.next",
+            })));
         true
     }
 

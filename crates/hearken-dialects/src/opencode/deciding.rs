@@ -3,11 +3,11 @@
 //! Responsibilities: asking each request once, answers on their way, requests that other clients decide. Not here: what
 //! a request becomes (`asking`).
 
-use crate::Out;
 use crate::kit::delivery::delivered;
 use crate::kit::permission::Sending;
 use crate::link::{Call, Fault, HttpAnswer, Phrase, Receipt, Undelivered, Word};
-use crate::protocol::{Answer, Now, Reply, Response};
+use crate::protocol::{Answer, Reply, Response};
+use crate::{Cx, Out};
 
 use super::asking::{self, Answered, Form};
 use super::client::{Opencode, RequestPurpose};
@@ -28,9 +28,9 @@ enum AnswerAction {
 
 impl Opencode {
     /// Handles a request for a permission.
-    pub(super) fn wants(&mut self, mut wants: Wants, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn wants(&mut self, mut wants: Wants, cx: &mut Cx<'_>) {
         let words = self.words.clone();
-        let Some(conversation) = self.conversation(&wants.conversation.clone(), out) else {
+        let Some(conversation) = self.conversation(&wants.conversation.clone(), cx.out) else {
             return;
         };
         if !conversation.is_new(&wants.id) {
@@ -41,18 +41,19 @@ impl Opencode {
         let (permission, news, left_out) = asking::permission(wants, given, &words);
         if left_out > 0 {
             let n = Word::Own(left_out.to_string());
-            out.push(Out::Tell(Phrase::new("opencode.left_out").with("n", n)));
+            cx.out
+                .push(Out::Tell(Phrase::new("opencode.left_out").with("n", n)));
         }
-        let (turn, teller) = conversation.turn(now, out);
-        if !turn.request(permission, news, teller, now, out) {
-            out.push(Out::Tell(Phrase::new("opencode.too_many")));
+        let (turn, teller) = conversation.turn(cx);
+        if !turn.request(permission, news, teller, cx) {
+            cx.out.push(Out::Tell(Phrase::new("opencode.too_many")));
         }
     }
 
     /// Handles a request for answers in words.
-    pub(super) fn wonders(&mut self, wonders: Wonders, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn wonders(&mut self, wonders: Wonders, cx: &mut Cx<'_>) {
         let words = self.words.clone();
-        let Some(conversation) = self.conversation(&wonders.conversation.clone(), out) else {
+        let Some(conversation) = self.conversation(&wonders.conversation.clone(), cx.out) else {
             return;
         };
         if !conversation.is_new(&wonders.id) {
@@ -63,10 +64,10 @@ impl Opencode {
         let Some(first) = form.next(&request, &words) else {
             return;
         };
-        let (turn, teller) = conversation.turn(now, out);
-        if left_out > 0 || !turn.clarify(first, false, teller, now, out) {
+        let (turn, teller) = conversation.turn(cx);
+        if left_out > 0 || !turn.clarify(first, false, teller, cx) {
             // A request that is not asked in full cannot be answered.
-            out.push(Out::Tell(Phrase::new("opencode.too_many")));
+            cx.out.push(Out::Tell(Phrase::new("opencode.too_many")));
             return;
         }
         conversation.forms.insert(request, form);
@@ -78,8 +79,7 @@ impl Opencode {
         id: &str,
         request: &str,
         allowed: Option<bool>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let root = self.root(id);
         let Some(conversation) = self.conversations.get_mut(&root) else {
@@ -89,10 +89,11 @@ impl Opencode {
             return conversation.is_done(request);
         };
         let asked = turn.is_asked(request);
-        let was_open = turn.decided_elsewhere(request, allowed, &mut conversation.teller, now, out);
+        let was_open = turn.decided_elsewhere(request, allowed, &mut conversation.teller, cx);
         if was_open && !asked {
             // The person never heard of the request.
-            out.push(Out::Detail(Phrase::new("opencode.decided_unasked")));
+            cx.out
+                .push(Out::Detail(Phrase::new("opencode.decided_unasked")));
         }
         if was_open || !turn.is_asked(request) {
             conversation.is_done(request);
@@ -100,7 +101,7 @@ impl Opencode {
     }
 
     /// Handles an answer of the person.
-    pub(super) fn answer(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn answer(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let token = reply.token.reveal();
         let mut found = None;
         for (id, conversation) in &mut self.conversations {
@@ -116,16 +117,16 @@ impl Opencode {
         let id = found.unwrap_or_default();
         match step {
             AnswerAction::Goes(name, call) => {
-                self.request(request, RequestPurpose::Answer(id, name), call, out)
+                self.request(request, RequestPurpose::Answer(id, name), call, cx.out)
             }
             AnswerAction::Stays(name) => {
-                out.push(Out::Settled {
+                cx.out.push(Out::Settled {
                     request,
                     outcome: Ok(Receipt::Here),
                 });
-                self.is_kept(&id, request, &name, now, out);
+                self.is_kept(&id, request, &name, cx);
             }
-            AnswerAction::Unfit(fault) => out.push(Out::Settled {
+            AnswerAction::Unfit(fault) => cx.out.push(Out::Settled {
                 request,
                 outcome: Err(Undelivered::Kept(fault)),
             }),
@@ -133,7 +134,7 @@ impl Opencode {
     }
 
     /// Keeps an answer, and asks the next question of the same request.
-    fn is_kept(&mut self, id: &str, request: u64, name: &str, now: Now, out: &mut Vec<Out>) {
+    fn is_kept(&mut self, id: &str, request: u64, name: &str, cx: &mut Cx<'_>) {
         let words = self.words.clone();
         let Some(conversation) = self.conversations.get_mut(id) else {
             return;
@@ -143,9 +144,9 @@ impl Opencode {
             .get(name)
             .and_then(|form| form.next(name, &words));
         if let (Some(turn), Some(next)) = (&mut conversation.turn, next) {
-            turn.clarify(next, true, &mut conversation.teller, now, out);
-            out.push(Out::Tell(Phrase::new("opencode.kept")));
-            turn.answered(request, &mut conversation.teller, now, out);
+            turn.clarify(next, true, &mut conversation.teller, cx);
+            cx.out.push(Out::Tell(Phrase::new("opencode.kept")));
+            turn.answered(request, &mut conversation.teller, cx);
         }
     }
 
@@ -155,13 +156,12 @@ impl Opencode {
         request: u64,
         (id, name): (&str, &str),
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let status = outcome.as_ref().map(|answer| answer.status);
         let outcome = delivered(outcome);
         let taken = outcome.is_ok();
-        out.push(Out::Settled { request, outcome });
+        cx.out.push(Out::Settled { request, outcome });
         let Some(conversation) = self.conversations.get_mut(id) else {
             return;
         };
@@ -173,11 +173,11 @@ impl Opencode {
         };
         let teller = &mut conversation.teller;
         if taken {
-            turn.answered(request, teller, now, out);
+            turn.answered(request, teller, cx);
         } else if status == Ok(GONE) {
-            turn.too_late(request, teller, now, out);
+            turn.too_late(request, teller, cx);
         } else {
-            turn.unanswered(request, teller, now, out);
+            turn.unanswered(request, teller, cx);
         }
     }
 }

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::kit::ending;
 use crate::link::{Body, Call, Fault, HttpAnswer, Phrase, Undelivered, Word};
-use crate::protocol::{AgentId, Now, object};
-use crate::{Out, Wish};
+use crate::protocol::{AgentId, object};
+use crate::{Cx, Out, Wish};
 
 use super::asking::segment;
 use super::client::{Opencode, RequestPurpose, agent};
@@ -118,21 +118,20 @@ impl Opencode {
         id: &str,
         prompt: &str,
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let conversation = self.conversations.get_mut(id);
         let Err(undelivered) = delivered(outcome) else {
             if let Some(conversation) = conversation {
-                conversation.accepts(now);
+                conversation.accepts(cx.now);
             }
             return;
         };
         if let Some(conversation) = conversation {
             conversation.declines(prompt);
         }
-        prompt_failed(&undelivered, out);
-        self.send_held(id, out);
+        prompt_failed(&undelivered, cx.out);
+        self.send_held(id, cx.out);
     }
 
     /// Stops the active conversation; if several are active, the one that was heard of last.
@@ -168,8 +167,7 @@ impl Opencode {
         &mut self,
         id: &str,
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let Some(conversation) = self.conversations.get_mut(id) else {
             return;
@@ -179,7 +177,7 @@ impl Opencode {
         };
         match delivered(outcome) {
             Ok(_) => {
-                let open = turn.stop(&mut conversation.teller, now, out);
+                let open = turn.stop(&mut conversation.teller, cx);
                 let names: Vec<String> = open.iter().filter_map(|it| it.id.name()).collect();
                 for name in names {
                     conversation.is_done(&name);
@@ -188,11 +186,11 @@ impl Opencode {
             Err(undelivered) => {
                 turn.stopping = false;
                 let fault = Word::Fault(undelivered.fault().clone());
-                out.push(Out::Tell(
+                cx.out.push(Out::Tell(
                     Phrase::new("opencode.stop_failed").with("reason", fault),
                 ));
                 // Questions that came during the stop were not asked here.
-                self.begin_to_catch_up(out);
+                self.begin_to_catch_up(cx.out);
             }
         }
     }

@@ -3,8 +3,8 @@
 //! Responsibilities: closing questions, reporting the outcome of the person's answers, errors that Sage reports. Not
 //! here: asking (`questions`).
 
+use crate::Cx;
 use crate::link::{Cause, Fault, Phrase, Receipt, TheirWords, Undelivered, Word};
-use crate::protocol::Now;
 
 use super::super::Out;
 use super::super::written::{self, short};
@@ -21,8 +21,7 @@ impl Sage {
         place: &Belonging,
         allowed: bool,
         changed: bool,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let request = place.request.as_deref().unwrap_or_default();
         let found = self.questions.find(&place.thread, request);
@@ -36,7 +35,7 @@ impl Sage {
             } else {
                 Receipt::Written
             };
-            self.settle(token, Ok(receipt), out);
+            self.settle(token, Ok(receipt), cx.out);
         }
         let (turn, call) = match question.map(|question| (question.turn, question.asks)) {
             Some((turn, Asks::Permission { call })) => (turn, Some(call)),
@@ -47,7 +46,7 @@ impl Sage {
             turn,
             ..place.clone()
         };
-        self.within(&place, now, out, |turn, desk, _| {
+        self.within(&place, cx, |turn, desk, _| {
             let token = token.as_deref();
             turn.resolve(desk, token, call.as_deref(), (allowed, changed), by_us);
         });
@@ -59,8 +58,7 @@ impl Sage {
         place: &Belonging,
         accepted: bool,
         why: &str,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let id = place.request.as_deref().unwrap_or_default();
         let Some((token, question)) = self.questions.answered_by(id) else {
@@ -72,7 +70,7 @@ impl Sage {
         } else {
             Err(Undelivered::Refused(Fault::Other(refusal(why))))
         };
-        self.settle(&token, outcome, out);
+        self.settle(&token, outcome, cx.out);
         // A permission is resolved by a message of its own; a request for input is not.
         if accepted && question.asks == Asks::Input {
             self.questions.close(&token);
@@ -81,8 +79,8 @@ impl Sage {
                 turn: question.turn,
                 ..place.clone()
             };
-            self.step_thread(&place, SessionEvent::Resume, now, out);
-            self.within(&place, now, out, |turn, desk, _| {
+            self.step_thread(&place, SessionEvent::Resume, cx);
+            self.within(&place, cx, |turn, desk, _| {
                 turn.one_less(desk, Some(&token), "thinking");
                 if turn.open == 0 {
                     turn.enter(desk, "thinking");
@@ -112,13 +110,7 @@ impl Sage {
         }
     }
 
-    pub(super) fn report(
-        &mut self,
-        place: &Belonging,
-        report: Report,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn report(&mut self, place: &Belonging, report: Report, cx: &mut Cx<'_>) {
         let request = place.request.as_deref().unwrap_or_default();
         if self.questions.answered_by(request).is_some() {
             let why = if report.message.is_empty() {
@@ -126,17 +118,17 @@ impl Sage {
             } else {
                 &report.message
             };
-            self.response(place, false, why, now, out);
+            self.response(place, false, why, cx);
             return;
         }
         if !self.turns.contains_key(&key(place)) && place.turn.is_empty() {
             let words = Word::Agent(short(&report.message));
-            out.push(Out::Tell(
+            cx.out.push(Out::Tell(
                 Phrase::new("translated.error").with("message", words),
             ));
             return;
         }
-        self.within(place, now, out, |turn, desk, _| {
+        self.within(place, cx, |turn, desk, _| {
             if report.code != "permission_denied" {
                 turn.went_wrong(desk, report);
                 return;

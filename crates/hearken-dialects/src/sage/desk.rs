@@ -3,6 +3,7 @@
 //! Responsibilities: writing events and phrases in order, stepping machines visibly for the trace, reporting each
 //! illegal step once. Not here: what a message means (`turn`, `calls`, `questions`).
 
+use crate::Cx;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::link::{Phrase, Word};
-use crate::protocol::{Machine, Now};
+use crate::protocol::Machine;
 
 use super::super::written::{Session, Writer};
 use super::super::{Out, Stepped};
@@ -38,15 +39,14 @@ impl<'a> Desk<'a> {
         writer: &'a mut Writer,
         told: &'a mut Told,
         at: Option<Timestamp>,
-        now: Now,
-        out: &'a mut Vec<Out>,
+        cx: &'a mut Cx<'_>,
     ) -> Self {
         Self {
             writer,
-            out,
             told,
-            at: at.unwrap_or(now.wall),
-            now: now.monotonic,
+            at: at.unwrap_or(cx.now.wall),
+            now: cx.now.monotonic,
+            out: &mut *cx.out,
         }
     }
 

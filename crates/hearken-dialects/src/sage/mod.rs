@@ -28,16 +28,17 @@ mod turn;
 )]
 mod tests;
 
+use crate::{Cx, Down};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::link::{self, Fault, LinkEvent, Receipt, Undelivered};
-use crate::protocol::{Machine, Now, Reply};
+use crate::link::{self, Fault, Frame, Receipt, Undelivered};
+use crate::protocol::{Machine, Reply};
 
 use super::written::{Agent, Writer};
-use super::{Carrier, Connection, Dialect, Foreign, NoEvent, Out, Sign, Start, Wish};
+use super::{Carrier, Connection, Dialect, Foreign, NoEvent, Out, Sign, Start};
 use desk::{Desk, Told};
 use lines::Lines;
 pub use machines::{
@@ -92,8 +93,8 @@ impl Sage {
     }
 
     /// Handles one frame.
-    fn frame(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
-        self.connected(now, out);
+    fn frame(&mut self, text: &str, cx: &mut Cx<'_>) {
+        self.connected(cx);
         let event = match self.stream {
             Stream::Connected => StreamEvent::StartStreaming,
             Stream::Disconnected
@@ -102,38 +103,40 @@ impl Sage {
             | Stream::Completed
             | Stream::Failed => StreamEvent::DataReceived,
         };
-        self.step_stream(event, now, out);
+        self.step_stream(event, cx);
         if let Some(map) = object(text).filter(message::is_envelope) {
             match message::envelope(&map) {
-                Some(message) => self.message(message, now, out),
-                None => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+                Some(message) => self.message(message, cx),
+                None => cx
+                    .out
+                    .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
             }
             return;
         }
         let line = self.lines.read(text);
-        self.line(line, now, out);
+        self.line(line, cx);
     }
 
     /// Steps the connection's machine to connected: if Sage was recognised only now, connecting was not observed.
-    fn connected(&mut self, now: Now, out: &mut Vec<Out>) {
+    fn connected(&mut self, cx: &mut Cx<'_>) {
         if self.stream == Stream::Disconnected {
-            self.step_stream(StreamEvent::Connect, now, out);
+            self.step_stream(StreamEvent::Connect, cx);
         }
         if self.stream == Stream::Connecting {
-            self.step_stream(StreamEvent::Connected, now, out);
+            self.step_stream(StreamEvent::Connected, cx);
         }
     }
 
-    fn step_stream(&mut self, event: StreamEvent, now: Now, out: &mut Vec<Out>) {
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, now, out);
+    fn step_stream(&mut self, event: StreamEvent, cx: &mut Cx<'_>) {
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, cx);
         self.stream = desk.step("", "", self.stream, event);
     }
 
     /// Handles the end of the connection.
-    fn cut_off(&mut self, event: StreamEvent, now: Now, out: &mut Vec<Out>) {
-        self.end_tool(now, out);
-        self.step_stream(event, now, out);
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, now, out);
+    fn cut_off(&mut self, event: StreamEvent, cx: &mut Cx<'_>) {
+        self.end_tool(cx);
+        self.step_stream(event, cx);
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, cx);
         for turn in self.turns.values_mut().filter(|turn| !turn.ended) {
             turn.cut_off(&mut desk);
             if turn.ended {
@@ -144,64 +147,59 @@ impl Sage {
         let written = |_: &u64, (_, due): &mut (String, Option<Duration>)| due.is_some();
         for (request, _) in self.questions.sent.extract_if(.., written) {
             let outcome = Err(Undelivered::Unknown(Fault::Closed));
-            out.push(Out::Settled { request, outcome });
+            cx.out.push(Out::Settled { request, outcome });
         }
     }
 }
 
 impl Dialect for Sage {
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
-        match event {
-            LinkEvent::Connecting { .. } => {
-                // The stream is at the address that the person gave, or where it was found first.
-                out.push(Out::Follow(self.followed.clone()));
-                let event = match self.stream {
-                    Stream::Failed => StreamEvent::Reconnect,
-                    Stream::Disconnected
-                    | Stream::Connecting
-                    | Stream::Connected
-                    | Stream::Streaming
-                    | Stream::Completed => StreamEvent::Connect,
-                };
-                self.step_stream(event, now, out);
-            }
-            LinkEvent::Connected => self.connected(now, out),
-            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
-            LinkEvent::Lost { .. } | LinkEvent::Failed { .. } => {
-                self.cut_off(StreamEvent::Error, now, out);
-            }
-            LinkEvent::Ended => self.cut_off(StreamEvent::Complete, now, out),
-            LinkEvent::Replied { request, outcome } => match outcome {
-                Ok(_) => {
-                    if let Some((_, due)) = self.questions.sent.get_mut(request) {
-                        *due = Some(now.monotonic + WORD_WAITS);
-                    }
+    fn on_connecting(&mut self, cx: &mut Cx<'_>) {
+        // The stream is at the address that the person gave, or where it was found first.
+        cx.out.push(Out::Follow(self.followed.clone()));
+        let event = match self.stream {
+            Stream::Failed => StreamEvent::Reconnect,
+            Stream::Disconnected
+            | Stream::Connecting
+            | Stream::Connected
+            | Stream::Streaming
+            | Stream::Completed => StreamEvent::Connect,
+        };
+        self.step_stream(event, cx);
+    }
+
+    fn on_up(&mut self, cx: &mut Cx<'_>) {
+        self.connected(cx);
+    }
+
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        self.frame(&frame.text, cx);
+    }
+
+    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+        match outcome {
+            Ok(_) => {
+                if let Some((_, due)) = self.questions.sent.get_mut(&request) {
+                    *due = Some(cx.now.monotonic + WORD_WAITS);
                 }
-                Err(undelivered) => {
-                    if self.questions.sent.remove(request).is_some() {
-                        out.push(Out::Settled {
-                            request: *request,
-                            outcome: Err(undelivered.clone()),
-                        });
-                    }
+            }
+            Err(undelivered) => {
+                if self.questions.sent.remove(&request).is_some() {
+                    let outcome = Err(undelivered.clone());
+                    cx.out.push(Out::Settled { request, outcome });
                 }
-            },
-            // Sage has none of these; the app announces what they mean for the link.
-            LinkEvent::Resumed
-            | LinkEvent::Answered { .. }
-            | LinkEvent::Silent { .. }
-            | LinkEvent::Listening { .. }
-            | LinkEvent::Request { .. }
-            | LinkEvent::Lapsed { .. }
-            | LinkEvent::Strangers { .. }
-            | LinkEvent::Piece { .. }
-            | LinkEvent::StreamEnded
-            | LinkEvent::Remark { .. }
-            | LinkEvent::Dropped { .. } => {}
+            }
         }
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, _: Now, out: &mut Vec<Out>) {
+    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+        let event = match down {
+            Down::Lost(_) | Down::Failed(_) => StreamEvent::Error,
+            Down::Ended => StreamEvent::Complete,
+        };
+        self.cut_off(event, cx);
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let token = reply.token.reveal();
         let frame = self.questions.of(token).and_then(|question| {
             let frame = question.answer(reply)?;
@@ -218,24 +216,22 @@ impl Dialect for Sage {
                 self.questions
                     .sent
                     .insert(request, (token.to_owned(), None));
-                out.push(Out::Send { request, frame });
+                cx.out.push(Out::Send { request, frame });
             }
-            Some(_) | None => out.push(Out::Settled {
+            Some(_) | None => cx.out.push(Out::Settled {
                 request,
                 outcome: Err(Undelivered::Kept(Fault::OneWay)),
             }),
         }
     }
 
-    fn wish(&mut self, _: &Wish, _: Now, _: &mut Vec<Out>) {}
-
-    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, now, out);
+    fn tick(&mut self, cx: &mut Cx<'_>) {
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, cx);
         for turn in self.turns.values_mut() {
             turn.tick(&mut desk);
         }
         let over =
-            |(_, due): &(String, Option<Duration>)| due.is_some_and(|due| due <= now.monotonic);
+            |(_, due): &(String, Option<Duration>)| due.is_some_and(|due| due <= cx.now.monotonic);
         let sent = &mut self.questions.sent;
         let due: Vec<u64> = sent
             .iter()
@@ -245,7 +241,7 @@ impl Dialect for Sage {
         for request in due {
             sent.remove(&request);
             let outcome = Ok(Receipt::Written);
-            out.push(Out::Settled { request, outcome });
+            cx.out.push(Out::Settled { request, outcome });
         }
     }
 

@@ -3,10 +3,10 @@
 //! Responsibilities: conversations and their machine, the begin and end of turns, the bounds of both. Not here: a
 //! single turn (`turn`), answers (`answers`).
 
+use crate::Cx;
 use crate::link::{Phrase, Word};
-use crate::protocol::{Machine, Now};
+use crate::protocol::Machine;
 
-use super::super::Out;
 use super::super::written::short;
 use super::Sage;
 use super::desk::Desk;
@@ -37,7 +37,7 @@ pub(super) struct Thread {
 
 impl Sage {
     /// Handles one message.
-    pub(super) fn message(&mut self, message: Message, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn message(&mut self, message: Message, cx: &mut Cx<'_>) {
         let Message { mut place, says } = message;
         if place.turn.is_empty()
             && let Some(thread) = self.threads.get(&place.thread)
@@ -49,63 +49,55 @@ impl Sage {
                 let thread = self.thread(&place);
                 thread.model = model.or(thread.model.take());
                 thread.whole = true;
-                self.step_thread(&place, SessionEvent::Initialized, now, out);
+                self.step_thread(&place, SessionEvent::Initialized, cx);
             }
-            Says::ThreadEnded => self.end_thread(&place, now, out),
-            Says::Prompt(words) => self.prompt(&place, words, now, out),
-            Says::TurnStarted => self.start_turn(&place, now, out),
+            Says::ThreadEnded => self.end_thread(&place, cx),
+            Says::Prompt(words) => self.prompt(&place, words, cx),
+            Says::TurnStarted => self.start_turn(&place, cx),
             Says::TurnEnded(end) => {
                 let begun = self.turns.get(&key(&place)).is_some_and(|turn| turn.ended);
-                self.step_thread(&place, SessionEvent::AgentComplete, now, out);
+                self.step_thread(&place, SessionEvent::AgentComplete, cx);
                 if !begun {
-                    self.within(&place, now, out, |turn, desk, _| turn.end(desk, &end));
+                    self.within(&place, cx, |turn, desk, _| turn.end(desk, &end));
                     self.questions.close_turn(&place.thread, &place.turn);
                 }
             }
-            Says::Item(item) => self.item(&place, item, now, out),
+            Says::Item(item) => self.item(&place, item, cx),
             Says::Requested(asked) => {
-                self.within(&place, now, out, |turn, desk, questions| {
+                self.within(&place, cx, |turn, desk, questions| {
                     questions.permission(desk, turn, &place, &asked);
                 });
             }
-            Says::Resolved { allowed, changed } => {
-                self.resolved(&place, allowed, changed, now, out)
-            }
-            Says::Response { accepted } => self.response(&place, accepted, "", now, out),
-            Says::Error(report) => self.report(&place, report, now, out),
+            Says::Resolved { allowed, changed } => self.resolved(&place, allowed, changed, cx),
+            Says::Response { accepted } => self.response(&place, accepted, "", cx),
+            Says::Error(report) => self.report(&place, report, cx),
             Says::Nothing => {}
         }
     }
 
-    pub(super) fn prompt(
-        &mut self,
-        place: &Belonging,
-        words: String,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn prompt(&mut self, place: &Belonging, words: String, cx: &mut Cx<'_>) {
         let waits = self.turns.get(&key(place)).is_some_and(|turn| !turn.ended);
         // In a program's line this is the task of the current run; in a request, that of the next turn.
         if place.thread.is_empty() && waits {
-            self.within(place, now, out, |turn, desk, _| turn.prompt(desk, &words));
+            self.within(place, cx, |turn, desk, _| turn.prompt(desk, &words));
         } else {
             self.thread(place).prompt = Some(words);
         }
     }
 
-    pub(super) fn start_turn(&mut self, place: &Belonging, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn start_turn(&mut self, place: &Belonging, cx: &mut Cx<'_>) {
         if self.thread(place).machine == Session::Initializing {
             // A prompt needs a conversation that is ready.
-            self.step_thread(place, SessionEvent::Initialized, now, out);
+            self.step_thread(place, SessionEvent::Initialized, cx);
         }
-        self.step_thread(place, SessionEvent::Chat, now, out);
+        self.step_thread(place, SessionEvent::Chat, cx);
         let thread = self.thread(place);
         thread.turn.clone_from(&place.turn);
         let prompt = thread.prompt.take();
         let model = thread.model.clone();
         self.writer.model(model.as_deref());
         let runs = self.turns.get(&key(place)).is_some_and(|turn| !turn.ended);
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, cx);
         if runs {
             if let Some(turn) = self.turns.get_mut(&key(place)) {
                 turn.step(&mut desk, AgentEvent::Execute);
@@ -120,9 +112,9 @@ impl Sage {
         }
     }
 
-    pub(super) fn end_thread(&mut self, place: &Belonging, now: Now, out: &mut Vec<Out>) {
-        self.step_thread(place, SessionEvent::End, now, out);
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
+    pub(super) fn end_thread(&mut self, place: &Belonging, cx: &mut Cx<'_>) {
+        self.step_thread(place, SessionEvent::End, cx);
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, cx);
         let runs = |turn: &&mut Turn| turn.thread == place.thread && !turn.ended;
         for turn in self.turns.values_mut().filter(runs) {
             let end = message::End {
@@ -137,25 +129,25 @@ impl Sage {
         self.threads.remove(&place.thread);
     }
 
-    pub(super) fn item(&mut self, place: &Belonging, item: Item, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn item(&mut self, place: &Belonging, item: Item, cx: &mut Cx<'_>) {
         let Item { stage, kind } = item;
         match kind {
             Kind::Asks(words) => {
                 let mut asked = false;
-                self.within(place, now, out, |turn, desk, questions| {
+                self.within(place, cx, |turn, desk, questions| {
                     asked = questions.input(desk, turn, place, &words);
                 });
                 if asked {
-                    self.step_thread(place, SessionEvent::NeedInput, now, out);
+                    self.step_thread(place, SessionEvent::NeedInput, cx);
                 }
             }
-            Kind::Assistant(words) => self.within(place, now, out, |turn, desk, _| {
+            Kind::Assistant(words) => self.within(place, cx, |turn, desk, _| {
                 turn.speak(desk, place.item.as_deref(), stage, &words);
             }),
-            Kind::User(words) => self.within(place, now, out, |turn, desk, _| {
+            Kind::User(words) => self.within(place, cx, |turn, desk, _| {
                 turn.prompt(desk, &words);
             }),
-            Kind::System(words) => self.within(place, now, out, |turn, desk, _| {
+            Kind::System(words) => self.within(place, cx, |turn, desk, _| {
                 if words.starts_with("step ") {
                     turn.step(desk, AgentEvent::Continue);
                 } else if !words.is_empty() {
@@ -165,11 +157,11 @@ impl Sage {
             }),
             Kind::Tool(call) => {
                 let name = place.item.clone().unwrap_or_else(|| call.tool.clone());
-                self.within(place, now, out, |turn, desk, _| {
+                self.within(place, cx, |turn, desk, _| {
                     turn.call(desk, &name, stage, &call);
                 });
             }
-            Kind::Result(words) => self.within(place, now, out, |turn, _, _| {
+            Kind::Result(words) => self.within(place, cx, |turn, _, _| {
                 turn.result = Some(words).filter(|words| !words.trim().is_empty());
             }),
             Kind::Other => {}
@@ -180,8 +172,7 @@ impl Sage {
     pub(super) fn within(
         &mut self,
         place: &Belonging,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
         work: impl FnOnce(&mut Turn, &mut Desk<'_>, &mut Questions),
     ) {
         let known = self.turns.get(&key(place)).map(|turn| turn.ended);
@@ -191,7 +182,7 @@ impl Sage {
             thread.turn.clone_from(&place.turn);
             let model = thread.model.clone();
             self.writer.model(model.as_deref());
-            let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
+            let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, cx);
             if known == Some(true) {
                 // An agent that is done does nothing more, so this step is illegal.
                 if let Some(over) = self.turns.get_mut(&key(place)) {
@@ -202,7 +193,7 @@ impl Sage {
             self.turns.insert(key(place), turn);
             self.bound_turns();
         }
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, cx);
         if let Some(turn) = self.turns.get_mut(&key(place)) {
             work(turn, &mut desk, &mut self.questions);
         }
@@ -232,15 +223,9 @@ impl Sage {
             })
     }
 
-    pub(super) fn step_thread(
-        &mut self,
-        place: &Belonging,
-        event: SessionEvent,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn step_thread(&mut self, place: &Belonging, event: SessionEvent, cx: &mut Cx<'_>) {
         let from = self.thread(place).machine;
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, cx);
         let to = desk.step(&place.thread, "", from, event);
         self.thread(place).machine = to;
     }

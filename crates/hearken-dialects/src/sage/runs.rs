@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: turning its lines into messages, and its tools in sequence. Not here: reading a line (`lines`).
 
-use crate::protocol::Now;
+use crate::Cx;
 
 use super::super::written::LONGEST_TEXT;
 use super::super::{Foreign, NoEvent, Out};
@@ -29,7 +29,7 @@ pub(super) struct Run {
 
 impl Sage {
     /// Handles a line of a program.
-    pub(super) fn line(&mut self, line: Line, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn line(&mut self, line: Line, cx: &mut Cx<'_>) {
         let says = |item: Item| Message {
             place: Belonging::default(),
             says: Says::Item(item),
@@ -42,7 +42,7 @@ impl Sage {
         };
         match line {
             Line::Message(message) => {
-                self.end_tool(now, out);
+                self.end_tool(cx);
                 let begins = matches!(
                     &message.says,
                     Says::Item(Item { kind: Kind::System(words), .. }) if words == STARTING
@@ -54,33 +54,29 @@ impl Sage {
                         place: place.clone(),
                         says: Says::ThreadStarted { model: None },
                     };
-                    self.message(started, now, out);
+                    self.message(started, cx);
                     let says = Says::TurnStarted;
-                    self.message(Message { place, says }, now, out);
+                    self.message(Message { place, says }, cx);
                 } else {
                     let place = self.run_place(message.place);
                     let says = message.says;
-                    self.message(Message { place, says }, now, out);
+                    self.message(Message { place, says }, cx);
                 }
             }
             Line::Speaks(words) => {
-                self.end_tool(now, out);
+                self.end_tool(cx);
                 // Each speech of a run is an output of its own.
                 if let Some(turn) = self.turns.get_mut(&(String::new(), self.run.name())) {
-                    let mut desk = Desk::new(&mut self.writer, &mut self.told, None, now, out);
+                    let mut desk = Desk::new(&mut self.writer, &mut self.told, None, cx);
                     turn.hush(&mut desk);
                 }
-                self.in_run(speaks(Completeness::Updated, words), now, out);
+                self.in_run(speaks(Completeness::Updated, words), cx);
             }
             Line::GoesOn(words) => {
-                self.in_run(
-                    speaks(Completeness::Updated, format!("\n{words}")),
-                    now,
-                    out,
-                );
+                self.in_run(speaks(Completeness::Updated, format!("\n{words}")), cx);
             }
             Line::Uses(tool, arguments) => {
-                self.end_tool(now, out);
+                self.end_tool(cx);
                 self.run.tools += 1;
                 let name = format!("tool {}", self.run.tools);
                 let call = Call {
@@ -90,7 +86,7 @@ impl Sage {
                     ..Call::default()
                 };
                 self.run.tool = Some((name.clone(), call.clone()));
-                self.in_run(tool_item(&name, Completeness::Created, call), now, out);
+                self.in_run(tool_item(&name, Completeness::Created, call), cx);
             }
             Line::Gave(output, status) => {
                 if let Some((_, call)) = &mut self.run.tool {
@@ -109,12 +105,12 @@ impl Sage {
                 }
             }
             Line::Nothing => {}
-            Line::Foreign => out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
+            Line::Foreign => cx.out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
         }
     }
 
     /// Ends the last tool: what follows is something else.
-    pub(super) fn end_tool(&mut self, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn end_tool(&mut self, cx: &mut Cx<'_>) {
         let Some((name, mut call)) = self.run.tool.take() else {
             return;
         };
@@ -126,13 +122,13 @@ impl Sage {
             Status::Started => call.status = Status::Ended,
             Status::Unsaid | Status::Succeeded | Status::Ended => {}
         }
-        self.in_run(tool_item(&name, Completeness::Completed, call), now, out);
+        self.in_run(tool_item(&name, Completeness::Completed, call), cx);
     }
 
-    pub(super) fn in_run(&mut self, message: Message, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn in_run(&mut self, message: Message, cx: &mut Cx<'_>) {
         let place = self.run_place(message.place);
         let says = message.says;
-        self.message(Message { place, says }, now, out);
+        self.message(Message { place, says }, cx);
     }
 
     pub(super) fn run_place(&self, place: Belonging) -> Belonging {

@@ -1,5 +1,6 @@
 //! Tests of where an unrecognised server is met.
 
+use crate::Cx;
 use std::time::Duration;
 
 use super::*;
@@ -40,7 +41,7 @@ impl Bench {
 
     fn news(&mut self, event: LinkEvent) -> Vec<Out> {
         self.out.clear();
-        self.machine.news(&event, NOW, &mut self.out);
+        self.machine.news(&event, &mut Cx::new(NOW, &mut self.out));
         self.out.clone()
     }
 
@@ -317,7 +318,10 @@ fn what_was_recognised_at_a_bare_address_is_followed_again_where_it_was() {
         // A named dialect is at the address that the person gives.
         let mut named = Asp::new(start(Carrier::EventStream, "/"));
         let mut out = Vec::new();
-        named.news(&LinkEvent::Connecting { attempt: 1 }, NOW, &mut out);
+        named.news(
+            &LinkEvent::Connecting { attempt: 1 },
+            &mut Cx::new(NOW, &mut out),
+        );
         assert_eq!(followed(&out), Some(Address::Given));
     }
 }

@@ -1,11 +1,13 @@
 //! Tests of recognising a dialect, and of the frames handed on to it.
 
 use super::*;
+use crate::Cx;
 use crate::Terms;
 use crate::config::Dialect as Name;
 use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::descriptor;
 use crate::protocol::KeyRing;
+use crate::protocol::Now;
 
 fn start() -> Start {
     Start {
@@ -42,7 +44,10 @@ const NOW: Now = Now {
 
 fn frame(machine: &mut Undecided, text: &str) -> Vec<Out> {
     let mut out = Vec::new();
-    machine.news(&LinkEvent::Frame(Frame::of(text)), NOW, &mut out);
+    machine.news(
+        &LinkEvent::Frame(Frame::of(text)),
+        &mut Cx::new(NOW, &mut out),
+    );
     out
 }
 
@@ -186,7 +191,7 @@ fn program() -> (Undecided, Vec<Out>) {
         ..start()
     });
     let mut out = Vec::new();
-    machine.news(&LinkEvent::Connected, NOW, &mut out);
+    machine.news(&LinkEvent::Connected, &mut Cx::new(NOW, &mut out));
     (machine, out)
 }
 
@@ -217,8 +222,8 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
             let events = std::iter::once(LinkEvent::Connected)
                 .chain(texts.iter().map(|text| LinkEvent::Frame(Frame::of(*text))));
             for event in events {
-                undecided.news(&event, NOW, &mut heard);
-                alone.news(&event, NOW, &mut wanted);
+                undecided.news(&event, &mut Cx::new(NOW, &mut heard));
+                alone.news(&event, &mut Cx::new(NOW, &mut wanted));
             }
             // The last words of AAEP's machine are withdrawn, and it wanted nothing else.
             heard.retain(|out| *out != Out::LastWords(None));
@@ -239,7 +244,7 @@ fn a_program_that_speaks_another_protocol_is_never_spoken_to_in_aaep() {
             assert!(!spoken_to(&frame(&mut machine, text)), "{kind:?}: {text}");
         }
         let mut out = Vec::new();
-        machine.tick(NOW.after(COURTESY * 10), &mut out);
+        machine.tick(&mut Cx::new(NOW.after(COURTESY * 10), &mut out));
         assert!(!spoken_to(&out), "{kind:?}");
     }
 }
@@ -254,7 +259,7 @@ fn a_program_that_waits_to_be_spoken_to_is_spoken_to_soon_and_once() {
         }
         assert_eq!(machine.deadline(), Some(NOW.monotonic + COURTESY));
         let mut out = Vec::new();
-        machine.tick(NOW.after(COURTESY), &mut out);
+        machine.tick(&mut Cx::new(NOW.after(COURTESY), &mut out));
         let said = out.iter().filter(
             |out| matches!(out, Out::Send { frame, .. } if frame.contains("aaep.subscribe")),
         );
@@ -267,8 +272,8 @@ fn a_program_that_waits_to_be_spoken_to_is_spoken_to_soon_and_once() {
 fn a_program_that_ends_within_the_courtesy_is_not_spoken_to() {
     let (mut machine, _) = program();
     let mut out = Vec::new();
-    machine.news(&LinkEvent::Ended, NOW, &mut out);
-    machine.tick(NOW.after(COURTESY), &mut out);
+    machine.news(&LinkEvent::Ended, &mut Cx::new(NOW, &mut out));
+    machine.tick(&mut Cx::new(NOW.after(COURTESY), &mut out));
     assert!(!spoken_to(&out), "{out:?}");
 }
 
@@ -285,7 +290,7 @@ fn only_a_started_program_is_waited_for() {
             ..start()
         });
         let mut out = Vec::new();
-        machine.news(&LinkEvent::Connected, NOW, &mut out);
+        machine.news(&LinkEvent::Connected, &mut Cx::new(NOW, &mut out));
         assert_eq!(spoken_to(&out), speaks, "{carrier:?}");
         assert_eq!(machine.deadline(), None, "{carrier:?}");
     }
@@ -299,7 +304,7 @@ fn what_came_over_a_connection_that_is_lost_is_not_told_to_whoever_is_recognised
         fault: crate::link::Fault::Closed,
         retry_in: Duration::ZERO,
     };
-    machine.news(&lost, NOW, &mut Vec::new());
+    machine.news(&lost, &mut Cx::new(NOW, &mut Vec::new()));
     let open = machine.open.as_ref().unwrap();
     assert!(open.kept.is_empty());
     assert_eq!((open.bytes, open.judged), (0, 0));

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use crate::announce::{Announcer, SpeechQueue};
 use crate::config::Config;
-use crate::dialect::{self, Out, Start, Terms, Wish, Words};
+use crate::dialect::{self, Cx, Out, Start, Terms, Wish, Words};
 use crate::link::{self, Address, LinkId};
 use crate::protocol::{KeyRing, Now, Reply};
 
@@ -164,7 +164,8 @@ impl Links {
     pub(super) fn reply(&mut self, id: LinkId, request: u64, reply: &Reply, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
-            view.dialect_mut().reply(request, reply, now, &mut out);
+            view.dialect_mut()
+                .reply(request, reply, &mut Cx::new(now, &mut out));
         }
         out
     }
@@ -173,7 +174,7 @@ impl Links {
     pub(super) fn want(&mut self, id: LinkId, wish: &Wish, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
-            view.dialect_mut().wish(wish, now, &mut out);
+            view.dialect_mut().wish(wish, &mut Cx::new(now, &mut out));
         }
         out
     }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::{Connection, Out, Wish};
+use crate::dialect::{Connection, Cx, Out, Wish};
 use crate::link::{Fault, LinkEvent, LinkId};
 use crate::protocol::{AgentId, Now, Unobserved};
 use crate::session::{AnomalyKind, Change, PromptId, Standing, What};
@@ -26,7 +26,7 @@ impl App {
         if view.is_over() {
             // The person left it; only the outcome of an answer still matters.
             if let LinkEvent::Replied { .. } | LinkEvent::Answered { .. } = event {
-                view.dialect_mut().news(&event, now, &mut out);
+                view.dialect_mut().news(&event, &mut Cx::new(now, &mut out));
                 out.retain(|wish| matches!(wish, Out::Settled { .. }));
                 self.note_left(&event, &out);
                 self.carry_out(id, out, now);
@@ -67,7 +67,7 @@ impl App {
             | LinkEvent::StreamEnded => {}
         }
         if let Some(view) = self.links.get_mut(id) {
-            view.dialect_mut().news(&event, now, &mut out);
+            view.dialect_mut().news(&event, &mut Cx::new(now, &mut out));
         }
         match &event {
             LinkEvent::Frame(frame) => self.keep_raw(id, &frame.text, &out),
@@ -248,7 +248,7 @@ impl App {
         for id in due {
             let mut out = Vec::new();
             if let Some(view) = self.links.get_mut(id) {
-                view.dialect_mut().tick(now, &mut out);
+                view.dialect_mut().tick(&mut Cx::new(now, &mut out));
             }
             self.carry_out(id, out, now);
         }

@@ -9,7 +9,7 @@
 //! no other news of a link may come in.
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::{self, NoEvent, Out, Texts};
+use crate::dialect::{self, Cx, NoEvent, Out, Texts};
 use crate::link::{Frame, LinkEvent, LinkId};
 use crate::protocol::{DecodeError, Decoded, Now};
 use crate::session::What;
@@ -84,7 +84,8 @@ impl App {
             }
             let mut wishes = Vec::new();
             let frame = LinkEvent::Frame(Frame::of(text));
-            view.dialect_mut().news(&frame, now, &mut wishes);
+            view.dialect_mut()
+                .news(&frame, &mut Cx::new(now, &mut wishes));
             for wish in wishes {
                 match wish {
                     // It is already one of several: whatever it contains now is a single event.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::timers::Timer;
-use crate::dialect::{self, Dialect, Out};
+use crate::dialect::{self, Cx, Dialect, Out};
 use crate::link::Phrase;
 use crate::protocol::Reply;
 
@@ -152,15 +152,13 @@ struct Waits {
 }
 
 impl Dialect for Waits {
-    fn news(&mut self, _: &LinkEvent, _: Now, _: &mut Vec<Out>) {}
+    fn on_frame(&mut self, _: &Frame, _: &mut Cx<'_>) {}
 
-    fn reply(&mut self, _: u64, _: &Reply, _: Now, _: &mut Vec<Out>) {}
+    fn reply(&mut self, _: u64, _: &Reply, _: &mut Cx<'_>) {}
 
-    fn wish(&mut self, _: &dialect::Wish, _: Now, _: &mut Vec<Out>) {}
-
-    fn tick(&mut self, _: Now, out: &mut Vec<Out>) {
+    fn tick(&mut self, cx: &mut Cx<'_>) {
         self.until = None;
-        out.push(Out::Tell(Phrase::new("link.way_handshake")));
+        cx.out.push(Out::Tell(Phrase::new("link.way_handshake")));
     }
 
     fn deadline(&self) -> Option<Duration> {

@@ -1,7 +1,8 @@
 //! Answers whose fate only their dialect knows, on a link that is over before the dialect reports it.
 
 use super::*;
-use crate::dialect::{self, Dialect, Out};
+use crate::dialect::{self, Cx, Dialect, Out};
+use crate::link::{Frame, Undelivered};
 use crate::protocol::Reply;
 
 /// A dialect whose other side reports itself what it accepted, and takes long to do so.
@@ -11,27 +12,23 @@ struct Ponders {
 }
 
 impl Dialect for Ponders {
-    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
-        match event {
-            LinkEvent::Frame(frame) => out.push(Out::Event(frame.text.clone())),
-            LinkEvent::Replied { request, .. } => {
-                self.written = Some((*request, now.monotonic + Duration::from_secs(2)));
-            }
-            _ => {}
-        }
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        cx.out.push(Out::Event(frame.text.clone()));
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, _: Now, out: &mut Vec<Out>) {
+    fn on_sent(&mut self, request: u64, _: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+        self.written = Some((request, cx.now.monotonic + Duration::from_secs(2)));
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let frame = reply.to_json("");
-        out.push(Out::Send { request, frame });
+        cx.out.push(Out::Send { request, frame });
     }
 
-    fn wish(&mut self, _: &dialect::Wish, _: Now, _: &mut Vec<Out>) {}
-
-    fn tick(&mut self, _: Now, out: &mut Vec<Out>) {
+    fn tick(&mut self, cx: &mut Cx<'_>) {
         if let Some((request, _)) = self.written.take() {
             let outcome = Ok(Receipt::Written);
-            out.push(Out::Settled { request, outcome });
+            cx.out.push(Out::Settled { request, outcome });
         }
     }
 

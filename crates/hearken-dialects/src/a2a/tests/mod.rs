@@ -8,6 +8,7 @@ mod prompts;
 mod random;
 mod tasks;
 
+use crate::Cx;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -118,7 +119,7 @@ impl Run {
 
     pub fn news(&mut self, event: &LinkEvent) {
         let mut out = Vec::new();
-        self.a2a.news(event, self.now, &mut out);
+        self.a2a.news(event, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -200,14 +201,14 @@ impl Run {
 
     pub fn wish(&mut self, wish: &Wish) {
         let mut out = Vec::new();
-        self.a2a.wish(wish, self.now, &mut out);
+        self.a2a.wish(wish, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
     pub fn after(&mut self, time: Duration) {
         self.now = self.now.after(time);
         let mut out = Vec::new();
-        self.a2a.tick(self.now, &mut out);
+        self.a2a.tick(&mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -222,7 +223,8 @@ impl Run {
             decided_by: "user:local".to_owned(),
         };
         let mut out = Vec::new();
-        self.a2a.reply(request, &reply, self.now, &mut out);
+        self.a2a
+            .reply(request, &reply, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 

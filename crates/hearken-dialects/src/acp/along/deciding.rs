@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use crate::Out;
 use crate::link::{Fault, Receipt, Undelivered};
-use crate::protocol::{Answer, Now, Reply};
+use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id, Message, Text};
+use crate::{Cx, Out};
 
 use super::{AgentListener, Decided, MOST_TICKETS, Notice, Question, notice};
 use crate::kit::call;
@@ -20,24 +20,24 @@ use crate::kit::turn::Turn;
 
 impl AgentListener {
     /// Asks a question from the agent that the person may answer. A known ticket was asked before.
-    pub fn asked(&mut self, ticket: u64, line: &str, now: Now, out: &mut Vec<Out>) {
+    pub fn asked(&mut self, ticket: u64, line: &str, cx: &mut Cx<'_>) {
         if self.questions.contains_key(&ticket) {
             return;
         }
         if self.questions.len() >= MOST_TICKETS {
             self.notice("acp.along.editors".into());
-            return self.tell_notices(now, out);
+            return self.tell_notices(cx);
         }
         let Text::Rpc(Message::Request { id, params, .. }) = rpc::read(line) else {
             self.notice("acp.along.unread".into());
-            return self.tell_notices(now, out);
+            return self.tell_notices(cx);
         };
         let params = rpc::members(params.as_deref());
         let news = params.get("toolCall").and_then(Value::as_object);
         let Some(news) = news.and_then(shape::call) else {
             // Without a call, it is unclear what would be allowed.
             self.notice("acp.along.unread".into());
-            return self.tell_notices(now, out);
+            return self.tell_notices(cx);
         };
         let offer = options::read(&params, &self.teller.words);
         if offer.left_out > 0 {
@@ -57,11 +57,11 @@ impl AgentListener {
             .find(of_id)
             .map(|(ticket, _)| ticket.to_string());
         let conversation = text(&params, "sessionId").unwrap_or_default().to_owned();
-        let Some((turn, teller)) = self.turn(&conversation, now, out) else {
+        let Some((turn, teller)) = self.turn(&conversation, cx) else {
             self.notice("acp.along.editors".into());
-            return self.tell_notices(now, out);
+            return self.tell_notices(cx);
         };
-        let taken = turn.request(permission, news, teller, now, out);
+        let taken = turn.request(permission, news, teller, cx);
         if taken {
             let question = Question {
                 conversation,
@@ -73,13 +73,13 @@ impl AgentListener {
             self.notice("acp.along.editors".into());
         }
         if let Some(twin) = twin.filter(|_| taken) {
-            self.share_id(&ticket.to_string(), &twin, now, out);
+            self.share_id(&ticket.to_string(), &twin, cx);
         }
-        self.tell_notices(now, out);
+        self.tell_notices(cx);
     }
 
     /// Marks two open questions that share an id of the agent: no answer to either is certain.
-    fn share_id(&mut self, one: &str, other: &str, now: Now, out: &mut Vec<Out>) {
+    fn share_id(&mut self, one: &str, other: &str, cx: &mut Cx<'_>) {
         let (one, other) = (Id::of_name(one), Id::of_name(other));
         let action = |along: &Self, ticket: &Id| -> String {
             let turns = along
@@ -95,14 +95,14 @@ impl AgentListener {
             for conversation in self.conversations.values_mut() {
                 if let Some(turn) = &mut conversation.turn {
                     self.teller.folder.clone_from(&conversation.folder);
-                    turn.share_id(ticket, &action, &mut self.teller, now, out);
+                    turn.share_id(ticket, &action, &mut self.teller, cx);
                 }
             }
         }
     }
 
     /// Handles the editor's answer to a question.
-    pub fn answered(&mut self, ticket: u64, line: &str, now: Now, out: &mut Vec<Out>) {
+    pub fn answered(&mut self, ticket: u64, line: &str, cx: &mut Cx<'_>) {
         let allowed = match rpc::read(line) {
             Text::Rpc(Message::Result { result, .. }) => self.allows(ticket, &result),
             Text::Rpc(Message::Error { .. }) => Some(false),
@@ -112,7 +112,7 @@ impl AgentListener {
             | Text::Object
             | Text::Other => None,
         };
-        self.left(ticket, allowed, now, out);
+        self.left(ticket, allowed, cx);
     }
 
     /// Returns whether an answer allows what was asked, if that is clear.
@@ -135,7 +135,7 @@ impl AgentListener {
     }
 
     /// Closes a question that can't be answered from here any more; `allowed` is `None` if its outcome is unknown.
-    pub fn left(&mut self, ticket: u64, allowed: Option<bool>, now: Now, out: &mut Vec<Out>) {
+    pub fn left(&mut self, ticket: u64, allowed: Option<bool>, cx: &mut Cx<'_>) {
         let Some(question) = self.questions.get_mut(&ticket) else {
             return;
         };
@@ -152,25 +152,25 @@ impl AgentListener {
                 return;
             }
             self.teller.folder.clone_from(&conversation.folder);
-            turn.decided_elsewhere(&request, allowed, &mut self.teller, now, out);
+            turn.decided_elsewhere(&request, allowed, &mut self.teller, cx);
         }
         self.questions.remove(&ticket);
-        self.finish(now, out);
+        self.finish(cx);
     }
 
     /// Closes all questions up to the ticket `last`, except those in `open`.
-    pub fn standing(&mut self, last: u64, open: &[u64], now: Now, out: &mut Vec<Out>) {
+    pub fn standing(&mut self, last: u64, open: &[u64], cx: &mut Cx<'_>) {
         let known = self.questions.keys().copied();
         let gone: Vec<u64> = known
             .filter(|ticket| *ticket <= last && !open.contains(ticket))
             .collect();
         for ticket in gone {
-            self.left(ticket, None, now, out);
+            self.left(ticket, None, cx);
         }
     }
 
     /// Handles an answer from the person.
-    pub fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+    pub fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let token = reply.token.reveal();
         let found = self.conversations.iter_mut().find_map(|(name, it)| {
             let permission = it.turn.as_mut()?.asked_under(token)?;
@@ -201,15 +201,15 @@ impl AgentListener {
             Some((ticket, own.selected(&choice)))
         });
         match sent {
-            Some((id, body)) => out.push(Out::Respond {
+            Some((id, body)) => cx.out.push(Out::Respond {
                 id,
                 request: Some(request),
                 body,
             }),
             None => {
                 self.notice("acp.along.over".into());
-                self.tell_notices(now, out);
-                out.push(Out::Settled {
+                self.tell_notices(cx);
+                cx.out.push(Out::Settled {
                     request,
                     outcome: Err(Undelivered::Kept(Fault::Closed)),
                 });
@@ -218,7 +218,7 @@ impl AgentListener {
     }
 
     /// Handles the outcome of an answer from the person.
-    pub fn became(&mut self, request: u64, how: Decided, now: Now, out: &mut Vec<Out>) {
+    pub fn became(&mut self, request: u64, how: Decided, cx: &mut Cx<'_>) {
         let sends = |turn: &Turn| {
             let sending = turn.asking.as_ref().and_then(|it| it.sending.as_ref());
             sending.is_some_and(|it| it.request == request)
@@ -242,21 +242,21 @@ impl AgentListener {
         };
         let notice = match how {
             Decided::Here => {
-                let reason = turn.answered(request, teller, now, out);
+                let reason = turn.answered(request, teller, cx);
                 // Prompts belong to the editor, and the protocol has no other place for a reason.
                 reason.map(|_| Notice::from("acp.along.reason"))
             }
             Decided::There => {
-                notice(turn, &"acp.along.late".into(), teller, now, out);
-                turn.too_late(request, teller, now, out);
+                notice(turn, &"acp.along.late".into(), teller, cx);
+                turn.too_late(request, teller, cx);
                 None
             }
             Decided::NotNow => {
                 if is_moot {
-                    turn.too_late(request, teller, now, out);
+                    turn.too_late(request, teller, cx);
                 } else {
-                    turn.unanswered(request, teller, now, out);
-                    turn.ask_anew(teller, now, out);
+                    turn.unanswered(request, teller, cx);
+                    turn.ask_anew(teller, cx);
                 }
                 Some(Notice::from("acp.along.not_now"))
             }
@@ -276,8 +276,8 @@ impl AgentListener {
                 }
             }
         }
-        out.push(Out::Settled { request, outcome });
-        self.tell_notices(now, out);
-        self.finish(now, out);
+        cx.out.push(Out::Settled { request, outcome });
+        self.tell_notices(cx);
+        self.finish(cx);
     }
 }

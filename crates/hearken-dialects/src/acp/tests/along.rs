@@ -1,5 +1,6 @@
 //! Listening along between an editor and its agent.
 
+use crate::Cx;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -46,9 +47,9 @@ impl Ears {
         ears
     }
 
-    fn with(&mut self, work: impl FnOnce(&mut AgentListener, Now, &mut Vec<Out>)) {
+    fn with(&mut self, work: impl FnOnce(&mut AgentListener, &mut Cx<'_>)) {
         let mut out = Vec::new();
-        work(&mut self.along, self.now, &mut out);
+        work(&mut self.along, &mut Cx::new(self.now, &mut out));
         for out in out {
             match out {
                 Out::Event(text) | Out::ViewOnly(text) => {
@@ -72,11 +73,11 @@ impl Ears {
     }
 
     fn editor(&mut self, message: Value) {
-        self.with(|along, now, out| along.editor(&message.to_string(), now, out));
+        self.with(|along, cx| along.editor(&message.to_string(), cx));
     }
 
     fn agent(&mut self, message: Value) {
-        self.with(|along, now, out| along.agent(&message.to_string(), now, out));
+        self.with(|along, cx| along.agent(&message.to_string(), cx));
     }
 
     /// Has the editor prompt; returns the prompt's id.
@@ -107,14 +108,14 @@ impl Ears {
                 "rawInput": {"command": "touch x"}},
             "options": [{"optionId": "once", "name": "Yes", "kind": "allow_once"},
                 {"optionId": "no", "name": "No", "kind": "reject_once"}]}});
-        self.with(|along, now, out| along.asked(ticket, &line.to_string(), now, out));
+        self.with(|along, cx| along.asked(ticket, &line.to_string(), cx));
         ticket
     }
 
     fn editor_answers(&mut self, ticket: u64, option: &str) {
         let line = json!({"jsonrpc": "2.0", "id": 0,
             "result": {"outcome": {"outcome": "selected", "optionId": option}}});
-        self.with(|along, now, out| along.answered(ticket, &line.to_string(), now, out));
+        self.with(|along, cx| along.answered(ticket, &line.to_string(), cx));
     }
 
     fn decide(&mut self, request: u64, decision: &str, reason: Option<&str>) {
@@ -129,11 +130,11 @@ impl Ears {
             timestamp: self.now.wall,
             decided_by: "user:local".to_owned(),
         };
-        self.with(|along, now, out| along.reply(request, &reply, now, out));
+        self.with(|along, cx| along.reply(request, &reply, cx));
     }
 
     fn became(&mut self, request: u64, how: Decided) {
-        self.with(|along, now, out| along.became(request, how, now, out));
+        self.with(|along, cx| along.became(request, how, cx));
     }
 
     fn kinds(&self) -> Vec<String> {
@@ -290,8 +291,8 @@ fn what_was_missed_is_told_and_questions_that_do_not_stand_are_over() {
         ears.asks("s", &json!(2), "b"),
     );
     ears.news();
-    ears.with(|along, now, out| along.missed(3, 0, now, out));
-    ears.with(|along, now, out| along.standing(second, &[second], now, out));
+    ears.with(|along, cx| along.missed(3, 0, cx));
+    ears.with(|along, cx| along.standing(second, &[second], cx));
     assert_eq!(
         ears.news(),
         [
@@ -305,11 +306,11 @@ fn what_was_missed_is_told_and_questions_that_do_not_stand_are_over() {
     for (ticket, call) in [(first, "a"), (second, "b")] {
         let line = json!({"jsonrpc": "2.0", "id": ticket, "method": "session/request_permission",
             "params": {"sessionId": "s", "toolCall": {"toolCallId": call}}});
-        ears.with(|along, now, out| along.asked(ticket, &line.to_string(), now, out));
+        ears.with(|along, cx| along.asked(ticket, &line.to_string(), cx));
     }
     assert_eq!(ears.news(), Vec::<String>::new());
     // The end of the turn was not heard.
-    ears.with(|along, now, out| along.standing(9, &[], now, out));
+    ears.with(|along, cx| along.standing(9, &[], cx));
     ears.news();
     ears.prompt("s");
     let kinds = ears.news();
@@ -392,7 +393,7 @@ proptest! {
                 Step::Update(whose, update) => ears.update(names[usize::from(whose)], update),
                 Step::Asks(whose, id, call) => { ears.asks(names[usize::from(whose)], &json!(id), &call.to_string()); }
                 Step::Editor(at, option) => ears.editor_answers(u64::from(at), option),
-                Step::Left(at) => ears.with(|along, now, out| along.left(u64::from(at), None, now, out)),
+                Step::Left(at) => ears.with(|along, cx| along.left(u64::from(at), None, cx)),
                 Step::Decides(decision) => {
                     request += 1;
                     ears.decide(request, decision, None);
@@ -408,10 +409,10 @@ proptest! {
                         }
                     }
                 }
-                Step::Missed(n) => ears.with(|along, now, out| along.missed(u32::from(n), 1, now, out)),
+                Step::Missed(n) => ears.with(|along, cx| along.missed(u32::from(n), 1, cx)),
                 Step::Wait(ms) => {
                     ears.now = ears.now.after(Duration::from_millis(ms.into()));
-                    ears.with(|along, now, out| along.tick(now, out));
+                    ears.with(|along, cx| along.tick(cx));
                 }
                 Step::Odd(text) => {
                     for line in [json!(text), json!({"jsonrpc": "2.0", "id": text, "method": "session/prompt", "params": {"sessionId": [text]}}),
@@ -419,13 +420,13 @@ proptest! {
                         ears.editor(line.clone());
                         ears.agent(line);
                     }
-                    ears.with(|along, now, out| along.asked(1000, &text, now, out));
-                    ears.with(|along, now, out| along.answered(1, &text, now, out));
+                    ears.with(|along, cx| along.asked(1000, &text, cx));
+                    ears.with(|along, cx| along.answered(1, &text, cx));
                 }
             }
             prop_assert!(ears.sent.len() <= before + usize::from(decides), "nobody decided");
         }
-        ears.with(|along, now, out| along.gone(now, out));
+        ears.with(|along, cx| along.gone(cx));
         prop_assert_eq!(&ears.faults, &Vec::<String>::new());
         for number in 1..=request {
             let settled = ears.settled.iter().filter(|(it, _)| *it == number).count();
@@ -446,7 +447,7 @@ fn a_call_that_is_made_again_ends_with_its_agent() {
     ears.became(1, Decided::Here);
     ears.update("s", made("in_progress"));
     ears.news();
-    ears.with(|along, now, out| along.gone(now, out));
+    ears.with(|along, cx| along.gone(cx));
     assert_eq!(
         ears.news(),
         ["tool.completed", "thinking", "session.errored"]
@@ -479,12 +480,12 @@ fn an_answer_of_the_editor_that_was_withheld_is_told_and_no_question_goes_unsaid
     let mut ears = Ears::new();
     ears.prompt("s");
     ears.news();
-    ears.with(|along, now, out| along.withheld(false, now, out));
+    ears.with(|along, cx| along.withheld(false, cx));
     assert_eq!(ears.news(), Vec::<String>::new());
-    ears.with(|along, now, out| along.withheld(true, now, out));
+    ears.with(|along, cx| along.withheld(true, cx));
     assert_eq!(ears.news(), ["acp.along.withheld"]);
     let bare = json!({"id": 9, "method": "session/request_permission", "params": {"sessionId": "s", "toolCall": {"toolCallId": "b"}}});
-    ears.with(|along, now, out| along.asked(40, &bare.to_string(), now, out));
+    ears.with(|along, cx| along.asked(40, &bare.to_string(), cx));
     assert_eq!(ears.news(), ["acp.along.unread"]);
 }
 

@@ -13,6 +13,7 @@ mod signing;
 mod streams;
 mod turns;
 
+use crate::Cx;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -102,7 +103,7 @@ impl Run {
 
     pub fn news(&mut self, event: &LinkEvent) {
         let mut out = Vec::new();
-        self.acp.news(event, self.now, &mut out);
+        self.acp.news(event, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -131,14 +132,14 @@ impl Run {
 
     pub fn wish(&mut self, wish: &Wish) {
         let mut out = Vec::new();
-        self.acp.wish(wish, self.now, &mut out);
+        self.acp.wish(wish, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
     pub fn after(&mut self, time: Duration) {
         self.now = self.now.after(time);
         let mut out = Vec::new();
-        self.acp.tick(self.now, &mut out);
+        self.acp.tick(&mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -154,7 +155,8 @@ impl Run {
             decided_by: "user:local".to_owned(),
         };
         let mut out = Vec::new();
-        self.acp.reply(request, &reply, self.now, &mut out);
+        self.acp
+            .reply(request, &reply, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -181,7 +183,8 @@ impl Run {
             decided_by: "user:local".to_owned(),
         };
         let mut out = Vec::new();
-        self.acp.reply(request, &reply, self.now, &mut out);
+        self.acp
+            .reply(request, &reply, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 

@@ -6,6 +6,7 @@ mod asking;
 mod random;
 mod runs;
 
+use crate::Cx;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -89,7 +90,7 @@ impl Run {
 
     pub fn news(&mut self, event: &LinkEvent) {
         let mut out = Vec::new();
-        self.agui.news(event, self.now, &mut out);
+        self.agui.news(event, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -150,7 +151,7 @@ impl Run {
 
     pub fn wish(&mut self, wish: &Wish) {
         let mut out = Vec::new();
-        self.agui.wish(wish, self.now, &mut out);
+        self.agui.wish(wish, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -169,7 +170,8 @@ impl Run {
             decided_by: "user:local".to_owned(),
         };
         let mut out = Vec::new();
-        self.agui.reply(request, &reply, self.now, &mut out);
+        self.agui
+            .reply(request, &reply, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -191,7 +193,7 @@ impl Run {
         self.now.monotonic += time;
         self.now.wall += jiff::SignedDuration::try_from(time).unwrap();
         let mut out = Vec::new();
-        self.agui.tick(self.now, &mut out);
+        self.agui.tick(&mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 

@@ -1,5 +1,6 @@
 //! The link around the messages: connection attempts, error frames, and AAEP in between.
 
+use crate::Cx;
 use crate::asp::Asp;
 use crate::asp::handler::{Identity, tests::KEY};
 use crate::link::{Address, Cause, Fault, Frame, LinkEvent, Receipt, Stream, Undelivered};
@@ -18,7 +19,7 @@ fn translator(carrier: Carrier) -> Asp {
 
 fn news(asp: &mut Asp, event: LinkEvent) -> Vec<Out> {
     let mut out = Vec::new();
-    asp.news(&event, at(0), &mut out);
+    asp.news(&event, &mut Cx::new(at(0), &mut out));
     out
 }
 
@@ -107,7 +108,11 @@ fn a_complaint_proves_nothing_about_an_answer_that_was_written() {
     let waits =
         json!({"type": "auth_ok", "sessionId": "s", "state": "ESCALATED", "participants": ["a"]});
     let token = token(&frame(&mut asp, &waits)).unwrap();
-    asp.reply(7, &reply(&token, "resume"), at(0), &mut Vec::new());
+    asp.reply(
+        7,
+        &reply(&token, "resume"),
+        &mut Cx::new(at(0), &mut Vec::new()),
+    );
     let written = LinkEvent::Replied {
         request: 7,
         outcome: Ok(Receipt::Written),
@@ -180,7 +185,7 @@ fn no_two_messages_of_ours_have_one_number() {
     for id in ["1", "2"] {
         let token = token(&frame(&mut asp, &escalate(id, id))).unwrap();
         let mut out = Vec::new();
-        asp.reply(7, &reply(&token, "resume"), at(0), &mut out);
+        asp.reply(7, &reply(&token, "resume"), &mut Cx::new(at(0), &mut out));
         numbers.extend(out.iter().filter_map(|wish| match wish {
             Out::Send { frame, .. } => {
                 let sent: Value = serde_json::from_str(frame).unwrap();
@@ -210,7 +215,7 @@ fn a_long_name_is_answered_whole_or_not_at_all() {
     );
     for (token, session, by) in [(first, &long, by.as_str()), (second, &other, BUYER)] {
         let mut out = Vec::new();
-        asp.reply(7, &reply(&token, "resume"), at(0), &mut out);
+        asp.reply(7, &reply(&token, "resume"), &mut Cx::new(at(0), &mut out));
         let [Out::Send { frame, .. }] = out.as_slice() else {
             panic!("{out:?}");
         };
@@ -225,7 +230,7 @@ fn a_long_name_is_answered_whole_or_not_at_all() {
         let mut asp = translator(Carrier::WebSocket);
         let token = token(&frame(&mut asp, &named(&session, by))).unwrap();
         let mut out = Vec::new();
-        asp.reply(7, &reply(&token, "resume"), at(0), &mut out);
+        asp.reply(7, &reply(&token, "resume"), &mut Cx::new(at(0), &mut out));
         let outcome = Err(Undelivered::Kept(Fault::Other(Cause::NameTooLong)));
         assert_eq!(
             out,

@@ -1,5 +1,6 @@
 //! Whole streams through the translator: the output is valid whatever the input, and no question is lost.
 
+use crate::Cx;
 use proptest::prelude::*;
 
 use crate::asp::Asp;
@@ -56,13 +57,13 @@ impl Run {
     fn after(&mut self, seconds: u64) {
         self.now = self.now.after(Duration::from_secs(seconds));
         let mut out = Vec::new();
-        self.asp.tick(self.now, &mut out);
+        self.asp.tick(&mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
     fn news(&mut self, event: &LinkEvent) {
         let mut out = Vec::new();
-        self.asp.news(event, self.now, &mut out);
+        self.asp.news(event, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -78,7 +79,8 @@ impl Run {
             decided_by: "user:local".to_owned(),
         };
         let mut out = Vec::new();
-        self.asp.reply(request, &reply, self.now, &mut out);
+        self.asp
+            .reply(request, &reply, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 

@@ -6,6 +6,7 @@ mod asking;
 mod random;
 mod turns;
 
+use crate::Cx;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -84,7 +85,7 @@ impl Run {
 
     pub fn news(&mut self, event: &LinkEvent) {
         let mut out = Vec::new();
-        self.claude.news(event, self.now, &mut out);
+        self.claude.news(event, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -153,13 +154,13 @@ impl Run {
     pub fn after(&mut self, time: Duration) {
         self.now = self.now.after(time);
         let mut out = Vec::new();
-        self.claude.tick(self.now, &mut out);
+        self.claude.tick(&mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
     pub fn wish(&mut self, wish: &Wish) {
         let mut out = Vec::new();
-        self.claude.wish(wish, self.now, &mut out);
+        self.claude.wish(wish, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -188,7 +189,8 @@ impl Run {
             decided_by: "user:local".to_owned(),
         };
         let mut out = Vec::new();
-        self.claude.reply(request, &reply, self.now, &mut out);
+        self.claude
+            .reply(request, &reply, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 

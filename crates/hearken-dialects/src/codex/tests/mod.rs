@@ -8,6 +8,7 @@ mod questions;
 mod streams;
 mod turns;
 
+use crate::Cx;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -101,7 +102,7 @@ impl Run {
 
     pub fn news(&mut self, event: &LinkEvent) {
         let mut out = Vec::new();
-        self.codex.news(event, self.now, &mut out);
+        self.codex.news(event, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -180,14 +181,14 @@ impl Run {
 
     pub fn wish(&mut self, wish: &Wish) {
         let mut out = Vec::new();
-        self.codex.wish(wish, self.now, &mut out);
+        self.codex.wish(wish, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
     pub fn after(&mut self, time: Duration) {
         self.now = self.now.after(time);
         let mut out = Vec::new();
-        self.codex.tick(self.now, &mut out);
+        self.codex.tick(&mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -212,7 +213,8 @@ impl Run {
             decided_by: "user:local".to_owned(),
         };
         let mut out = Vec::new();
-        self.codex.reply(request, &reply, self.now, &mut out);
+        self.codex
+            .reply(request, &reply, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 

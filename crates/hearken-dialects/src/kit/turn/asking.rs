@@ -5,9 +5,9 @@
 
 use serde_json::Value;
 
-use crate::protocol::{CallOutput, Now, RejectOnly};
+use crate::protocol::{CallOutput, RejectOnly};
 use crate::rpc::Id;
-use crate::{Out, Over, Words};
+use crate::{Cx, Out, Over, Words};
 
 use super::{EventContext, MOST_PERMISSIONS, Turn};
 use crate::kit::call::{Call, HeardStage};
@@ -44,10 +44,9 @@ impl Turn {
         mut permission: Permission,
         mut news: CallNews,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> bool {
-        self.heard = now.monotonic;
+        self.heard = cx.now.monotonic;
         if self.waiting.len() >= MOST_PERMISSIONS {
             return false;
         }
@@ -96,7 +95,7 @@ impl Turn {
             permission.reject_only = Some(RejectOnly::SharedId);
             permission.other.clone_from(&action);
             for id in same {
-                self.share_id(&id, &action, teller, now, out);
+                self.share_id(&id, &action, teller, cx);
             }
         }
         if has_twin {
@@ -105,10 +104,10 @@ impl Turn {
             permission.other = self.actions_of(&permission.id, &teller.words);
             let action = self.calls.get(&key).map(|call| call.action(&teller.words));
             let id = permission.id.clone();
-            self.share_id(&id, &action.unwrap_or_default(), teller, now, out);
+            self.share_id(&id, &action.unwrap_or_default(), teller, cx);
         }
         self.waiting.push_back(permission);
-        self.ask_next(teller, now, out);
+        self.ask_next(teller, cx);
         true
     }
 
@@ -123,14 +122,7 @@ impl Turn {
     }
 
     /// Marks a request whose id another open request shares: it can only be rejected, and is asked again.
-    pub fn share_id(
-        &mut self,
-        id: &Id,
-        other: &str,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub fn share_id(&mut self, id: &Id, other: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         for waiting in self.waiting.iter_mut().filter(|it| it.id.has_value_of(id)) {
             waiting.reject_only = Some(RejectOnly::SharedId);
             other.clone_into(&mut waiting.other);
@@ -142,18 +134,12 @@ impl Turn {
             asking.reject_only = Some(RejectOnly::SharedId);
             other.clone_into(&mut asking.other);
             asking.changed = vec!["id".to_owned()];
-            self.ask_changed(asking, teller, now, out);
+            self.ask_changed(asking, teller, cx);
         }
     }
 
     /// Asks again if an open question has changed. An answer under way belongs to the question as it was asked.
-    pub(super) fn ask_if_changed(
-        &mut self,
-        key: &str,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub(super) fn ask_if_changed(&mut self, key: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let Some(call) = self.calls.get(key) else {
             return;
         };
@@ -189,23 +175,17 @@ impl Turn {
         }
         if let Some(mut asking) = self.asking.take() {
             asking.changed = changed;
-            self.ask_changed(asking, teller, now, out);
+            self.ask_changed(asking, teller, cx);
         }
     }
 
     /// Asks a changed question under a new token, so that an answer to the old one counts for nothing.
-    fn ask_changed(
-        &mut self,
-        mut asking: Permission,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    fn ask_changed(&mut self, mut asking: Permission, teller: &mut EventContext, cx: &mut Cx<'_>) {
         asking.token = teller.writer.token();
-        self.put_question(asking, teller, now, out);
+        self.put_question(asking, teller, cx);
     }
 
-    fn ask_next(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
+    fn ask_next(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if self.asking.is_some() {
             return;
         }
@@ -213,17 +193,16 @@ impl Turn {
             return;
         };
         permission.token = teller.writer.token();
-        self.close_output(teller, now, out);
-        self.enter("awaiting_input", teller, now, out);
-        self.put_question(permission, teller, now, out);
+        self.close_output(teller, cx);
+        self.enter("awaiting_input", teller, cx);
+        self.put_question(permission, teller, cx);
     }
 
     fn put_question(
         &mut self,
         mut permission: Permission,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) {
         let unknown = Call::new(&permission.call);
         let call = self.calls.get(&permission.call).unwrap_or(&unknown);
@@ -234,8 +213,8 @@ impl Turn {
         let fields = Value::Object(fields);
         let text = teller
             .writer
-            .event(&mut self.session, kind, now.wall, fields);
-        out.push(if answerable {
+            .event(&mut self.session, kind, cx.now.wall, fields);
+        cx.out.push(if answerable {
             Out::Event(text)
         } else {
             Out::ViewOnly(text)
@@ -243,19 +222,19 @@ impl Turn {
     }
 
     /// Repeats the open question under its present token, because the agent repeated the request.
-    pub fn ask_again(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
+    pub fn ask_again(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if let Some(asking) = self.asking.take() {
-            self.put_question(asking, teller, now, out);
+            self.put_question(asking, teller, cx);
         }
     }
 
     /// Repeats a question whose answer did not arrive, under a new token: to listeners the question seems answered, and
     /// the old token used.
-    pub fn ask_anew(&mut self, teller: &mut EventContext, now: Now, out: &mut Vec<Out>) {
+    pub fn ask_anew(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if let Some(asking) = self.asking.take() {
-            self.enter("thinking", teller, now, out);
+            self.enter("thinking", teller, cx);
             self.waiting.push_front(asking);
-            self.ask_next(teller, now, out);
+            self.ask_next(teller, cx);
         }
     }
 
@@ -266,16 +245,15 @@ impl Turn {
         request: Permission,
         next: bool,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> bool {
-        self.heard = now.monotonic;
+        self.heard = cx.now.monotonic;
         match next {
             true => self.waiting.push_front(request),
             false if self.waiting.len() >= MOST_PERMISSIONS => return false,
             false => self.waiting.push_back(request),
         }
-        self.ask_next(teller, now, out);
+        self.ask_next(teller, cx);
         true
     }
 
@@ -289,13 +267,12 @@ impl Turn {
         &mut self,
         request: u64,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> Option<String> {
         let is_it = |it: &&Permission| it.sending.as_ref().is_some_and(|it| it.request == request);
         let permission = self.asking.as_ref().filter(is_it)?;
         let (key, sending) = (permission.call.clone(), permission.sending.clone()?);
-        self.heard = now.monotonic;
+        self.heard = cx.now.monotonic;
         if permission.clarifies.is_none() {
             self.rejected = !sending.allows;
         }
@@ -315,9 +292,9 @@ impl Turn {
         } else {
             "thinking"
         };
-        self.leave_question(to, teller, now, out);
+        self.leave_question(to, teller, cx);
         if runs {
-            self.tell_call(&key, teller, now, out);
+            self.tell_call(&key, teller, cx);
         }
         sending.reason
     }
@@ -328,14 +305,13 @@ impl Turn {
         &mut self,
         request: u64,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> Option<Permission> {
         let asking = self.asking.as_mut()?;
         asking.sending.take_if(|it| it.request == request)?;
         let over = self.asking.clone().filter(|_| self.stopping)?;
-        out.push(over.over(Over::Stopped));
-        self.leave_question("thinking", teller, now, out);
+        cx.out.push(over.over(Over::Stopped));
+        self.leave_question("thinking", teller, cx);
         Some(over)
     }
 
@@ -344,8 +320,7 @@ impl Turn {
         &mut self,
         id: &Value,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> Option<Permission> {
         if let Some(at) = self.waiting.iter().position(|it| it.id.is(id)) {
             return self.waiting.remove(at);
@@ -355,8 +330,8 @@ impl Turn {
         }
         let open = |it: &&Permission| it.id.is(id) && it.sending.is_none();
         let permission = self.asking.as_ref().filter(open)?.clone();
-        out.push(permission.over(Over::TakenBack));
-        self.leave_question("thinking", teller, now, out);
+        cx.out.push(permission.over(Over::TakenBack));
+        self.leave_question("thinking", teller, cx);
         Some(permission)
     }
 
@@ -367,8 +342,7 @@ impl Turn {
         name: &str,
         allowed: Option<bool>,
         teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
+        cx: &mut Cx<'_>,
     ) -> bool {
         let before = self.waiting.len() + self.passed.len();
         let gone: Vec<String> = self
@@ -395,7 +369,7 @@ impl Turn {
         } else {
             "thinking"
         };
-        self.leave_question(to, teller, now, out);
+        self.leave_question(to, teller, cx);
         true
     }
 
@@ -415,13 +389,7 @@ impl Turn {
     }
 
     /// Notes that a request was over before the person's answer arrived: another answer was faster.
-    pub fn too_late(
-        &mut self,
-        request: u64,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub fn too_late(&mut self, request: u64, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let is_it = |it: &Permission| it.sending.as_ref().is_some_and(|it| it.request == request);
         let Some(call) = self
             .asking
@@ -432,7 +400,7 @@ impl Turn {
             return;
         };
         self.let_go(&call, None);
-        self.leave_question("thinking", teller, now, out);
+        self.leave_question("thinking", teller, cx);
     }
 
     /// Returns the ids of all open requests.
@@ -452,40 +420,29 @@ impl Turn {
     }
 
     /// Closes all open requests, which can't be answered any more, and returns their names.
-    pub fn close(
-        &mut self,
-        how: Over,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> Vec<String> {
+    pub fn close(&mut self, how: Over, teller: &mut EventContext, cx: &mut Cx<'_>) -> Vec<String> {
         let open = self.waiting.drain(..).chain(self.passed.drain(..));
         let mut names: Vec<String> = open.filter_map(|it| it.id.name()).collect();
         if let Some(asking) = self.asking.take() {
             names.extend(asking.id.name());
             if asking.sending.is_none() {
-                out.push(asking.over(how));
+                cx.out.push(asking.over(how));
             }
-            self.enter("thinking", teller, now, out);
+            self.enter("thinking", teller, cx);
         }
         names
     }
 
     /// Begins to stop the turn; returns the open permissions, which are to be answered as cancelled.
-    pub fn stop(
-        &mut self,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> Vec<Permission> {
+    pub fn stop(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) -> Vec<Permission> {
         self.stopping = true;
         let mut open: Vec<Permission> = self.waiting.drain(..).collect();
         open.append(&mut self.passed);
         // An answer under way is the person's, and remains valid.
         if let Some(asking) = self.asking.as_ref().filter(|it| it.sending.is_none()) {
-            out.push(asking.over(Over::Stopped));
+            cx.out.push(asking.over(Over::Stopped));
             open.insert(0, asking.clone());
-            self.leave_question("thinking", teller, now, out);
+            self.leave_question("thinking", teller, cx);
         }
         for permission in &open {
             self.was_cancelled(&permission.call);
@@ -508,15 +465,9 @@ impl Turn {
     }
 
     /// Leaves the open question, and asks the next one.
-    pub fn leave_question(
-        &mut self,
-        to: &str,
-        teller: &mut EventContext,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub fn leave_question(&mut self, to: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         self.asking = None;
-        self.enter(to, teller, now, out);
-        self.ask_next(teller, now, out);
+        self.enter(to, teller, cx);
+        self.ask_next(teller, cx);
     }
 }

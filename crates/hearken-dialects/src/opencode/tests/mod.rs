@@ -9,6 +9,7 @@ mod helpers;
 mod random;
 mod turns;
 
+use crate::Cx;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -107,7 +108,7 @@ impl Run {
 
     pub fn news(&mut self, event: &LinkEvent) {
         let mut out = Vec::new();
-        self.opencode.news(event, self.now, &mut out);
+        self.opencode.news(event, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -201,14 +202,14 @@ impl Run {
 
     pub fn wish(&mut self, wish: &Wish) {
         let mut out = Vec::new();
-        self.opencode.wish(wish, self.now, &mut out);
+        self.opencode.wish(wish, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
     pub fn after(&mut self, time: Duration) {
         self.now = self.now.after(time);
         let mut out = Vec::new();
-        self.opencode.tick(self.now, &mut out);
+        self.opencode.tick(&mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 
@@ -236,7 +237,8 @@ impl Run {
             decided_by: "user:local".to_owned(),
         };
         let mut out = Vec::new();
-        self.opencode.reply(request, &reply, self.now, &mut out);
+        self.opencode
+            .reply(request, &reply, &mut Cx::new(self.now, &mut out));
         self.take(out);
     }
 

@@ -5,6 +5,7 @@ mod permissions;
 mod properties;
 mod translate;
 
+use crate::Cx;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -45,7 +46,7 @@ impl Bench {
 
     fn news(&mut self, event: &LinkEvent) -> Vec<Out> {
         let mut out = Vec::new();
-        self.sage.news(event, self.at(), &mut out);
+        self.sage.news(event, &mut Cx::new(self.at(), &mut out));
         out
     }
 
@@ -60,7 +61,7 @@ impl Bench {
         let mut out = Vec::new();
         while let Some(due) = self.sage.deadline().filter(|due| *due <= until) {
             self.now = self.now.max(due);
-            self.sage.tick(self.at(), &mut out);
+            self.sage.tick(&mut Cx::new(self.at(), &mut out));
         }
         self.now = until;
         out

@@ -1,5 +1,6 @@
 //! What Sage's own examples and answers become.
 
+use crate::Cx;
 use serde_json::{Value, json};
 
 use crate::link::{LinkEvent, Receipt, Undelivered};
@@ -339,9 +340,11 @@ fn an_answer_goes_out_byte_by_byte_as_sage_wants_it() {
         let mut bench = begun();
         let asked = bench.frame(&asks());
         let mut out = Vec::new();
-        bench
-            .sage
-            .reply(4, &reply(&asked, answer), bench.at(), &mut out);
+        bench.sage.reply(
+            4,
+            &reply(&asked, answer),
+            &mut Cx::new(bench.at(), &mut out),
+        );
         let frame = format!(
             r#"{{"protocol_version":"sage.runtime.v0","kind":"request","type":"permission.respond","id":"req_permission_respond_r_1","thread_id":"t","turn_id":"u","request_id":"r/1","timestamp":"2026-06-30T00:00:05.000Z","source":"cli","payload":{payload}}}"#
         );
@@ -365,9 +368,11 @@ fn answered(answer: Answer) -> Bench {
     let mut bench = begun();
     let asked = bench.frame(&asks());
     let mut out = Vec::new();
-    bench
-        .sage
-        .reply(4, &reply(&asked, answer), bench.at(), &mut out);
+    bench.sage.reply(
+        4,
+        &reply(&asked, answer),
+        &mut Cx::new(bench.at(), &mut out),
+    );
     let written = LinkEvent::Replied {
         request: 4,
         outcome: Ok(Receipt::Written),
@@ -442,7 +447,9 @@ fn what_became_of_an_answer_is_told_once() {
         token: ReplyToken::new("rpl_x".to_owned()),
         ..reply(&answered_question(), deny())
     };
-    bench.sage.reply(4, &stray, bench.at(), &mut out);
+    bench
+        .sage
+        .reply(4, &stray, &mut Cx::new(bench.at(), &mut out));
     assert_eq!(settled(&out), [Err(())]);
 }
 
@@ -464,7 +471,7 @@ fn what_sage_wants_to_be_told_is_asked_and_answered() {
     let answer = Answer::Response(Response::Text("a.rs".to_owned()));
     bench
         .sage
-        .reply(4, &reply(&out, answer), bench.at(), &mut sent);
+        .reply(4, &reply(&out, answer), &mut Cx::new(bench.at(), &mut sent));
     let Out::Send { frame, .. } = &sent[0] else {
         panic!("{sent:?}")
     };
