@@ -342,11 +342,13 @@ fn two_threads_of_codex_are_answered_each_by_its_own_question() {
     other.prompts(&two, "ask: touch two.txt");
     // Either may come first.
     let question = |hearken: &mut Hearken, words: &str| {
-        let seen = hearken
+        let mut seen = hearken
             .seen()
             .iter()
-            .find(|line| line.contains(words) && line.contains("\"keys\""));
-        let known = seen.map(|line| serde_json::from_str::<Value>(line).unwrap());
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let known = seen.find(|line| {
+            line["kind"] == "confirmation" && line["text"].as_str().unwrap().contains(words)
+        });
         known.map_or_else(|| asked(hearken, words), |known| number_of(&known))
     };
     let first = question(&mut hearken, "\ntouch one.txt\n");
