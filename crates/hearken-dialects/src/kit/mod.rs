@@ -23,6 +23,9 @@ pub mod numbers;
 pub mod options;
 pub mod parts;
 pub mod permission;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+pub mod rig;
 pub mod rpc;
 pub mod shape;
 pub mod shell;

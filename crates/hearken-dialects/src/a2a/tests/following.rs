@@ -155,7 +155,7 @@ fn what_is_older_than_what_was_heard_is_not_believed() {
     run.respond(1, "nothing is asked");
     // Another stream reports more before the answer arrives.
     let number = run.call("GetTask").number;
-    run.a2a.tasks.get_mut("t1").unwrap().look.stirs += 1;
+    run.machine.tasks.get_mut("t1").unwrap().look.stirs += 1;
     run.answered(
         number,
         Ok(json!({"jsonrpc": "2.0", "id": 1, "result": task("t1", "COMPLETED", "")}).to_string()),

@@ -8,22 +8,16 @@ mod prompts;
 mod random;
 mod tasks;
 
-use crate::Cx;
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::every_language::EveryLanguage;
+use crate::kit::rig::{self, Peer, Rig};
 use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent};
-use crate::protocol::{AgentId, Answer, Now, Reply, ReplyToken, Response, Severity};
-use crate::{Carrier, Dialect, Out, Over, Sign, Standing, Start, Wish, Words};
-use hearken_core::inspect::Checker;
+use crate::protocol::AgentId;
+use crate::{Carrier, Out, Over, Sign, Standing, Start, Wish};
 
 use super::A2a;
-
-/// All sentences, loaded once.
-static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
 
 /// One request as sent.
 #[derive(Debug, Clone)]
@@ -35,23 +29,36 @@ pub(super) struct RequestPurpose {
     pub is_over: bool,
 }
 
-/// Feeds the machine and keeps its output, checking each event.
-pub(super) struct Run {
-    pub a2a: A2a,
-    checker: Checker,
-    pub events: Vec<Value>,
-    pub view_only: usize,
-    pub told: Vec<&'static str>,
+/// The machine with A2a's other side.
+pub(super) type Run = Rig<A2a, Other>;
+
+/// What the machine sent.
+#[derive(Debug, Default)]
+pub(super) struct Other {
     pub calls: Vec<RequestPurpose>,
-    pub settled: Vec<(u64, bool)>,
-    pub over: Vec<Over>,
-    pub stood: Vec<Standing>,
     pub followed: Vec<Address>,
     pub refused: Vec<Fault>,
-    pub closed: Vec<Fault>,
-    pub unread: u64,
-    pub faults: Vec<String>,
-    pub now: Now,
+}
+
+impl Peer for Other {
+    fn take(&mut self, out: Out) {
+        match out {
+            Out::Call { request, call } => {
+                assert_eq!(call.path, "/rpc");
+                let body: Value = serde_json::from_str(&call.body.unwrap().text).unwrap();
+                self.calls.push(RequestPurpose {
+                    number: request,
+                    method: body["method"].as_str().unwrap().to_owned(),
+                    params: body["params"].clone(),
+                    streams: call.streams,
+                    is_over: false,
+                });
+            }
+            Out::Follow(stream) => self.followed.push(stream.at),
+            Out::Refuse(fault) => self.refused.push(fault),
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 pub(super) fn card(version: &str, streams: bool) -> Value {
@@ -65,31 +72,10 @@ impl Run {
             carrier,
             path: "/".to_owned(),
             origin: "http://127.0.0.1:1".to_owned(),
-            words: WORDS.clone(),
-            seed: 7,
             conversation: conversation.map(str::to_owned),
-            ..Start::unattended()
+            ..rig::start()
         };
-        Self {
-            a2a: A2a::new(start),
-            checker: Checker::new(),
-            events: Vec::new(),
-            view_only: 0,
-            told: Vec::new(),
-            calls: Vec::new(),
-            settled: Vec::new(),
-            over: Vec::new(),
-            stood: Vec::new(),
-            followed: Vec::new(),
-            refused: Vec::new(),
-            closed: Vec::new(),
-            unread: 0,
-            faults: Vec::new(),
-            now: Now {
-                monotonic: Duration::ZERO,
-                wall: "2026-03-07T14:30:00Z".parse().unwrap(),
-            },
-        }
+        Self::of(A2a::new(start))
     }
 
     /// Connects to a server whose list was not requested yet.
@@ -115,12 +101,6 @@ impl Run {
         let stream = run.call("SendStreamingMessage").number;
         run.piece(stream, json!({"task": task("t1", "SUBMITTED", "")}));
         (run, stream)
-    }
-
-    pub fn news(&mut self, event: &LinkEvent) {
-        let mut out = Vec::new();
-        self.a2a.news(event, &mut Cx::new(self.now, &mut out));
-        self.take(out);
     }
 
     /// Returns the last pending request of a method.
@@ -197,105 +177,6 @@ impl Run {
         for number in open {
             self.answered(number, Err(Fault::Closed));
         }
-    }
-
-    pub fn wish(&mut self, wish: &Wish) {
-        let mut out = Vec::new();
-        self.a2a.wish(wish, &mut Cx::new(self.now, &mut out));
-        self.take(out);
-    }
-
-    pub fn after(&mut self, time: Duration) {
-        self.now = self.now.after(time);
-        let mut out = Vec::new();
-        self.a2a.tick(&mut Cx::new(self.now, &mut out));
-        self.take(out);
-    }
-
-    /// Answers the last question in words.
-    pub fn respond(&mut self, request: u64, text: &str) {
-        let mut asked = self.events.iter().rev();
-        let token = asked.find_map(|event| event["reply_token"].as_str());
-        let reply = Reply {
-            token: ReplyToken::new(token.unwrap_or("none").to_owned()),
-            answer: Answer::Response(Response::Text(text.to_owned())),
-            timestamp: self.now.wall,
-            decided_by: "user:local".to_owned(),
-        };
-        let mut out = Vec::new();
-        self.a2a
-            .reply(request, &reply, &mut Cx::new(self.now, &mut out));
-        self.take(out);
-    }
-
-    fn take(&mut self, out: Vec<Out>) {
-        for out in out {
-            match out {
-                Out::ViewOnly(text) => {
-                    self.view_only += 1;
-                    self.event(&text);
-                }
-                Out::Event(text) => self.event(&text),
-                Out::Call { request, call } => {
-                    assert_eq!(call.path, "/rpc");
-                    let body: Value = serde_json::from_str(&call.body.unwrap().text).unwrap();
-                    self.calls.push(RequestPurpose {
-                        number: request,
-                        method: body["method"].as_str().unwrap().to_owned(),
-                        params: body["params"].clone(),
-                        streams: call.streams,
-                        is_over: false,
-                    });
-                }
-                Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
-                Out::Tell(phrase) | Out::Detail(phrase) => {
-                    let said = WORDS.say(phrase.key, &[]);
-                    assert!(said.iter().all(|it| it.normal != phrase.key), "{phrase:?}");
-                    self.told.push(phrase.key);
-                }
-                Out::Standing(standing) => self.stood.push(standing),
-                Out::Over { how, .. } => self.over.push(how),
-                Out::Follow(stream) => self.followed.push(stream.at),
-                Out::Refuse(fault) => self.refused.push(fault),
-                Out::Close(fault) => self.closed.push(fault),
-                Out::Unread(_, times) => self.unread += times,
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-
-    fn event(&mut self, text: &str) {
-        for item in self.checker.line(text) {
-            if item.severity == Severity::Error {
-                self.faults.push(format!("{item:?}\n{text}"));
-            }
-        }
-        self.events.push(serde_json::from_str(text).unwrap());
-    }
-
-    /// Returns the kinds of the events, with the state for state events.
-    pub fn kinds(&self) -> Vec<String> {
-        let kind = |event: &Value| {
-            let kind = event["type"].as_str().unwrap();
-            let kind = kind.trim_start_matches("aaep:agent.");
-            event["to_state"].as_str().unwrap_or(kind).to_owned()
-        };
-        self.events.iter().map(kind).collect()
-    }
-
-    pub fn last(&self, kind: &str) -> &Value {
-        let is = |event: &&Value| event["type"] == format!("aaep:agent.{kind}");
-        self.events.iter().rev().find(is).unwrap()
-    }
-
-    pub fn count(&self, kind: &str) -> usize {
-        self.kinds().iter().filter(|it| *it == kind).count()
-    }
-
-    /// Returns all streamed text.
-    pub fn said(&self) -> String {
-        let chunks = self.events.iter().filter_map(|it| it["chunk"].as_str());
-        chunks.collect()
     }
 }
 

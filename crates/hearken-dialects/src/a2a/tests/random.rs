@@ -188,7 +188,7 @@ proptest! {
             prop_assert!(stops > 0 || run.made("CancelTask") == 0, "nobody stopped");
             prop_assert!(run.calls.iter().filter(|it| it.streams && !it.is_over).count() <= 8);
             // A waiting task has its question, or the person's answer was accepted.
-            for task in run.a2a.tasks.values().filter(|task| task.waits() && !task.is_over) {
+            for task in run.machine.tasks.values().filter(|task| task.waits() && !task.is_over) {
                 let asked = task.turn.as_ref().is_some_and(|turn| turn.asks());
                 let taken = run.settled.iter().any(|(_, taken)| *taken);
                 prop_assert!(asked || taken, "{task:?}");

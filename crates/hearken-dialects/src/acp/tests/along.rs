@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::super::along::{AgentListener, Decided};
 use super::*;
+use hearken_core::inspect::Checker;
 
 /// A bench that listens along and checks every event.
 struct Ears {

@@ -110,7 +110,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
         labels(&run),
         ["Ask, as it is", "Yolo", "odd", "leave it as it is"]
     );
-    run.respond(5, &run.token(), "2");
+    run.respond(5, "2");
     assert_eq!(run.settled, [(5, true)]);
     assert_eq!(
         question(&run),
@@ -118,7 +118,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
     );
     assert!(run.sent.is_empty(), "nothing by one step");
     // A choice is not a yes.
-    run.respond(6, &run.token(), "1");
+    run.respond(6, "1");
     assert_eq!(run.settled.last(), Some(&(6, false)));
     run.yes(7, true);
     assert_eq!(
@@ -143,7 +143,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
     assert_eq!(run.told.len(), told, "it was told");
     // If the agent says nothing about it, the warning stands alone.
     run.wish(&set(Some("mo")));
-    run.respond(8, &run.token(), "3");
+    run.respond(8, "3");
     assert_eq!(
         question(&run),
         "The agent may then act without asking you. Mode: odd. Change it?"
@@ -166,8 +166,8 @@ fn options_and_switches_are_chosen_among_and_what_is_set_is_what_the_agent_says(
         labels(&run),
         ["Mode: Ask", "Model: Small", "Brave: off", "nothing"]
     );
-    run.respond(5, &run.token(), "2");
-    run.respond(6, &run.token(), "2");
+    run.respond(5, "2");
+    run.respond(6, "2");
     run.yes(7, true);
     run.written(7, true);
     assert_eq!(
@@ -179,7 +179,7 @@ fn options_and_switches_are_chosen_among_and_what_is_set_is_what_the_agent_says(
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"configOptions": options("b")}}));
     assert_eq!(run.told.last(), Some(&"acp.set.is"));
     run.wish(&set(Some("3")));
-    run.respond(8, &run.token(), "1");
+    run.respond(8, "1");
     run.yes(9, true);
     run.written(9, true);
     assert_eq!(
@@ -190,7 +190,7 @@ fn options_and_switches_are_chosen_among_and_what_is_set_is_what_the_agent_says(
     run.frame(json!({"jsonrpc": "2.0", "id": 4, "result": {"configOptions": options("b")}}));
     assert_eq!(run.told.last(), Some(&"acp.set.other"));
     run.wish(&set(Some("brave")));
-    run.respond(10, &run.token(), "1");
+    run.respond(10, "1");
     run.yes(11, true);
     run.written(11, true);
     run.frame(json!({"jsonrpc": "2.0", "id": 5, "error": {"code": -32603, "message": "no"}}));
@@ -199,7 +199,7 @@ fn options_and_switches_are_chosen_among_and_what_is_set_is_what_the_agent_says(
     assert_eq!(run.told.last(), Some(&"acp.set.no_such"));
     for (what, answer) in [(None, "4"), (Some("1"), "4"), (Some("1"), "1")] {
         run.wish(&set(what));
-        run.respond(12, &run.token(), answer);
+        run.respond(12, answer);
         assert_eq!(
             run.last("session.completed")["summary_normal"],
             "Nothing was changed."
@@ -218,13 +218,13 @@ fn asking_anew_leaves_what_was_asked_and_many_values_are_offered_in_parts() {
     run.wish(&set(None));
     let first = run.token();
     run.wish(&set(None));
-    run.respond(4, &first, "2");
+    run.respond_under(4, &first, "2");
     assert_eq!(run.settled, [(4, false)]);
     assert_eq!(labels(&run).len(), 32);
-    run.respond(5, &run.token(), "31");
-    run.respond(6, &run.token(), "31");
+    run.respond(5, "31");
+    run.respond(6, "31");
     assert_eq!(labels(&run)[0], "m60");
-    run.respond(7, &run.token(), "10");
+    run.respond(7, "10");
     run.yes(8, true);
     assert!(run.frames()[0].contains(r#""value":"69""#));
     run.written(8, false);
@@ -267,7 +267,7 @@ fn commands_are_known_as_the_agent_last_said() {
         {"name": "/test", "description": "Run tests"}, {"name": "two words"}, {"name": ""}, 7]}),
     );
     let names: Vec<(&str, &str)> = run
-        .acp
+        .machine
         .offers()
         .iter()
         .map(|it| (it.name.as_str(), it.takes.as_str()))
@@ -275,6 +275,6 @@ fn commands_are_known_as_the_agent_last_said() {
     assert_eq!(names, [("web", "what for"), ("test", "")]);
     let many: Vec<Value> = (0..600).map(|n| json!({"name": format!("c{n}")})).collect();
     run.update(json!({"sessionUpdate": "available_commands_update", "availableCommands": many}));
-    assert_eq!(run.acp.offers().len(), 512);
+    assert_eq!(run.machine.offers().len(), 512);
     assert_eq!(run.told, ["acp.commands_left_out"]);
 }

@@ -91,12 +91,12 @@ fn which_one_is_a_question_and_its_answer_opens_it() {
         (7, token.as_str(), "3"),
         (8, token.as_str(), "x"),
     ] {
-        run.respond(request, token, value);
+        run.respond_under(request, token, value);
         assert_eq!(run.settled.last(), Some(&(request, false)));
     }
-    run.respond(9, &token, "2");
+    run.respond_under(9, &token, "2");
     assert_eq!(run.sent[1], (9, load("old")));
-    run.respond(10, &token, "1");
+    run.respond_under(10, &token, "1");
     assert_eq!(run.settled.last(), Some(&(10, false)), "one is on its way");
     run.written(9, true);
     assert_eq!(run.settled.last(), Some(&(9, true)));
@@ -115,9 +115,9 @@ fn an_answer_that_did_not_go_out_can_be_given_again_and_an_agent_that_ends_ends_
         .as_str()
         .unwrap()
         .to_owned();
-    run.respond(9, &token, "1");
+    run.respond_under(9, &token, "1");
     run.written(9, false);
-    run.respond(10, &token, "2");
+    run.respond_under(10, &token, "2");
     assert!(run.frames()[2].contains("\"sessionId\":\"old\""));
     run.news(&LinkEvent::Ended);
     assert_eq!(run.kinds().last().unwrap(), "session.errored");

@@ -58,7 +58,7 @@ fn a_form_is_asked_part_by_part_said_once_more_changed_and_sent() {
         json!(["yes_no", "multiple_choice"])
     );
     assert_eq!(values(&run), ["hearken.usual", WITHOUT, DECLINE, CANCEL]);
-    run.respond(1, &run.token(), "hearken.usual");
+    run.respond(1, "hearken.usual");
     assert_eq!(
         question(&run)["question"],
         "Part 2 of 5: count. A number from 1 up to 5."
@@ -73,21 +73,21 @@ fn a_form_is_asked_part_by_part_said_once_more_changed_and_sent() {
         assert_eq!(run.told.pop(), Some("acp.form.wrong"), "{wrong}");
     }
     run.number(3, 3.0);
-    run.respond(4, &run.token(), "too long");
+    run.respond(4, "too long");
     assert_eq!(run.told.pop(), Some("acp.form.wrong"));
-    run.respond(5, &run.token(), "Ada");
+    run.respond(5, "Ada");
     assert_eq!(question(&run)["multi_select"], true);
-    run.respond(6, &run.token(), "2, 1");
-    run.respond(7, &run.token(), "1");
+    run.respond(6, "2, 1");
+    run.respond(7, "1");
     assert_eq!(
         question(&run)["question"],
         "Is it right so? Be brave: yes; count: 3; name: Ada; parts: y, x; strategy: Slow, and sure"
     );
     // Changing one part leads back to the final check.
-    run.respond(8, &run.token(), "4");
-    run.respond(9, &run.token(), WITHOUT);
+    run.respond(8, "4");
+    run.respond(9, WITHOUT);
     assert!(run.sent.is_empty());
-    run.respond(10, &run.token(), "1");
+    run.respond(10, "1");
     assert_eq!(
         run.sent,
         [(
@@ -105,7 +105,7 @@ fn a_form_is_asked_part_by_part_said_once_more_changed_and_sent() {
     );
     run.written(10, true);
     assert_eq!(run.kinds().last().unwrap(), "session.completed");
-    run.respond(11, &run.token(), "1");
+    run.respond(11, "1");
     assert_eq!(run.settled.last(), Some(&(11, false)));
     assert_eq!(run.faults, [""; 0]);
 }
@@ -115,17 +115,17 @@ fn a_form_is_declined_closed_and_cancelled() {
     let one = json!({"properties": {"a": {"type": "boolean"}}});
     let mut run = Run::prompted();
     run.elicits(&json!(1), &one);
-    run.respond(1, &run.token(), DECLINE);
+    run.respond(1, DECLINE);
     assert_eq!(run.frames(), [answer("1", r#"{"action":"decline"}"#)]);
     run.written(1, true);
     run.elicits(&json!(1), &one);
-    run.respond(1, &run.token(), CANCEL);
+    run.respond(1, CANCEL);
     assert_eq!(run.frames()[1], answer("1", r#"{"action":"cancel"}"#));
     run.written(1, true);
     for (at, action) in [("4", "cancel"), ("3", "decline")] {
         run.elicits(&json!(2), &one);
         run.yes(2, true);
-        run.respond(3, &run.token(), at);
+        run.respond(3, at);
         let wanted = answer("2", &format!(r#"{{"action":"{action}"}}"#));
         assert_eq!(run.frames().last(), Some(&wanted.as_str()));
         run.written(3, true);
@@ -142,7 +142,7 @@ fn a_form_is_declined_closed_and_cancelled() {
         [answer("6", r#"{"action":"cancel"}"#)]
     );
     assert_eq!(run.over, [Over::Stopped], "what belongs to no turn stays");
-    assert_eq!(run.acp.waiting().len(), 1);
+    assert_eq!(run.machine.waiting().len(), 1);
     assert_eq!(run.faults, [""; 0]);
 }
 
@@ -160,13 +160,13 @@ fn what_the_agent_takes_back_is_refused_and_an_answer_on_its_way_stays() {
         [r#"{"jsonrpc":"2.0","id":8,"error":{"code":-32800,"message":"Request cancelled"}}"#]
     );
     assert_eq!(
-        (run.over.as_slice(), run.acp.waiting().len()),
+        (run.over.as_slice(), run.machine.waiting().len()),
         (&[Over::TakenBack][..], 1)
     );
-    run.respond(1, &token, DECLINE);
+    run.respond_under(1, &token, DECLINE);
     assert_eq!(run.settled, [(1, false)]);
     run.elicits(&json!(9), &one);
-    run.respond(2, &run.token(), DECLINE);
+    run.respond(2, DECLINE);
     run.frame(take_back(9));
     run.written(2, true);
     assert_eq!(run.sent.len(), 2, "one answer each");
@@ -252,12 +252,12 @@ fn of_many_answers_one_is_typed_and_a_capture_only_shows_what_was_asked() {
     let mut run = Run::prompted();
     run.elicits(&json!(1), &json!({"properties": {"a": {"type": "string", "enum": all, "default": "v3"}}, "required": ["a"]}));
     assert_eq!(values(&run), ["hearken.usual", DECLINE, CANCEL]);
-    run.respond(1, &run.token(), "v900");
+    run.respond(1, "v900");
     assert_eq!(run.told, ["acp.form.wrong"]);
-    run.respond(2, &run.token(), "V150");
-    run.respond(3, &run.token(), "2");
-    run.respond(4, &run.token(), "7");
-    run.respond(5, &run.token(), "1");
+    run.respond(2, "V150");
+    run.respond(3, "2");
+    run.respond(4, "7");
+    run.respond(5, "1");
     assert!(
         run.frames()[0].contains(r#""content":{"a":"7"}"#),
         "by its name"
@@ -265,7 +265,7 @@ fn of_many_answers_one_is_typed_and_a_capture_only_shows_what_was_asked() {
     let mut run = Run::new(Carrier::OneWay);
     run.frame(json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1, "agentCapabilities": {}}}));
     run.elicits(&json!(1), &form());
-    run.respond(1, &run.token(), DECLINE);
+    run.respond(1, DECLINE);
     assert_eq!(
         (run.view_only, run.settled.as_slice()),
         (1, &[(1, false)][..])
@@ -335,11 +335,11 @@ proptest! {
             let request = at as u64 + 1;
             let kinds = question(&run)["accepted_response_kinds"].to_string();
             match hand {
-                Hand::Text(text) if kinds.contains("freetext") => run.respond(request, &run.token(), text),
+                Hand::Text(text) if kinds.contains("freetext") => run.respond(request, text.as_str()),
                 Hand::Choice(choice) => {
                     let value = values(&run).get(*choice).map(|it| (*it).to_owned());
                     if let Some(value) = value {
-                        run.respond(request, &run.token(), &value);
+                        run.respond(request, value.as_str());
                     }
                 }
                 Hand::Number(number) if kinds.contains("numeric") => run.number(request, *number),

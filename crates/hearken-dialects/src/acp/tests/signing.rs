@@ -63,12 +63,12 @@ fn the_ways_are_a_question_and_what_was_refused_is_asked_for_again_once_one_is_t
     );
     let token = run.token();
     for value in ["0", "5", "x"] {
-        run.respond(5, &token, value);
+        run.respond_under(5, &token, value);
         assert_eq!(run.settled.last(), Some(&(5, false)), "{value}");
     }
-    run.respond(6, &token, "1");
+    run.respond_under(6, &token, "1");
     assert_eq!(run.sent, [(6, authenticate(3, "browser"))]);
-    run.respond(7, &token, "2");
+    run.respond_under(7, &token, "2");
     assert_eq!(run.settled.last(), Some(&(7, false)), "one is on its way");
     run.written(6, true);
     assert_eq!(
@@ -76,7 +76,7 @@ fn the_ways_are_a_question_and_what_was_refused_is_asked_for_again_once_one_is_t
         "The agent signs you in: Browser. It may open your browser."
     );
     assert_eq!(run.kinds().last().unwrap(), "session.completed");
-    assert!(run.acp.connection().in_turn);
+    assert!(run.machine.connection().in_turn);
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
     assert_eq!(run.told, ["acp.sign_in.done"]);
     assert_eq!(run.frames()[1], new(4));
@@ -89,9 +89,9 @@ fn the_ways_are_a_question_and_what_was_refused_is_asked_for_again_once_one_is_t
 fn what_does_not_work_is_told_and_asked_again_and_an_answer_that_did_not_go_out_can_be_given_again()
 {
     let mut run = wanting(ways());
-    run.respond(6, &run.token(), "2");
+    run.respond(6, "2");
     run.written(6, false);
-    run.respond(7, &run.token(), "2");
+    run.respond(7, "2");
     // The agent's answer may arrive before the report that our request was written.
     run.frame(
         json!({"jsonrpc": "2.0", "id": 4, "error": {"code": -32603, "message": "no such key"}}),
@@ -105,7 +105,7 @@ fn what_does_not_work_is_told_and_asked_again_and_an_answer_that_did_not_go_out_
     assert_eq!(asked(&run), 2);
     // A way by hand is explained, requested from nobody, and asked again.
     let sent = run.sent.len();
-    run.respond(8, &run.token(), "3");
+    run.respond(8, "3");
     assert_eq!(run.settled.last(), Some(&(8, true)));
     let said = run.last("session.completed")["summary_normal"].to_string();
     assert!(
@@ -113,7 +113,7 @@ fn what_does_not_work_is_told_and_asked_again_and_an_answer_that_did_not_go_out_
         "{said}"
     );
     assert_eq!((run.sent.len(), asked(&run)), (sent, 3));
-    run.respond(9, &run.token(), "4");
+    run.respond(9, "4");
     assert_eq!(run.frames().last(), Some(&new(5).as_str()));
     run.frame(refused(5));
     assert_eq!(asked(&run), 4, "still not");
@@ -128,7 +128,7 @@ fn signing_in_is_taken_back_by_a_stop_and_asked_again_when_the_agent_says_so() {
     let mut run = wanting(ways());
     run.wish(&Wish::Stop);
     assert_eq!(run.told, ["stop_turn.none"], "nothing is under way");
-    run.respond(6, &run.token(), "1");
+    run.respond(6, "1");
     run.written(6, true);
     run.wish(&Wish::Stop);
     assert_eq!(
@@ -154,7 +154,7 @@ fn a_prompt_that_is_refused_for_it_is_kept_and_sent_when_somebody_is_signed_in()
     assert_eq!(run.last("session.errored")["error_category"], "unknown");
     run.wish(&Wish::Prompt("and this".to_owned()));
     let sent = run.sent.len();
-    run.respond(6, &run.token(), "1");
+    run.respond(6, "1");
     run.written(6, true);
     run.frame(json!({"jsonrpc": "2.0", "id": 4, "result": {}}));
     assert_eq!(run.sent.len(), sent + 2);
@@ -175,7 +175,7 @@ fn a_conversation_of_before_that_was_chosen_is_asked_for_again_and_not_another_o
     );
     run.frame(json!({"jsonrpc": "2.0", "id": 2, "result": {"sessions": [{"sessionId": "old", "cwd": "/work/a"}]}}));
     run.frame(refused(3));
-    run.respond(6, &run.token(), "4");
+    run.respond(6, "4");
     assert!(
         run.frames()[3].contains(r#""id":4,"method":"session/load","params":{"sessionId":"old""#)
     );

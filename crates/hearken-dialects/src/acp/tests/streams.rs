@@ -156,7 +156,7 @@ proptest! {
                     }
                     request += 1;
                     decided.push((request, value));
-                    run.respond(request, &run.token(), value);
+                    run.respond(request, *value);
                 }
                 Step::Set => {
                     run.update(json!({"sessionUpdate": "config_option_update", "configOptions": [{"id": "m", "name": "M",
@@ -227,7 +227,7 @@ proptest! {
         }
         prop_assert_eq!(&run.faults, &Vec::<String>::new());
         let open: Vec<u8> = requests.iter().filter(|(_, fate)| **fate == Fate::Open).map(|(id, _)| *id).collect();
-        let waiting = run.acp.waiting();
+        let waiting = run.machine.waiting();
         for id in &open {
             // A request in a turn that its agent ended waits for nothing.
             let ends = ["session.completed", "session.cancelled", "session.errored"];

@@ -179,7 +179,7 @@ fn a_call_that_runs_is_told_after_a_while_and_one_that_asks_only_once_it_is_allo
     run.after(Duration::from_secs(60));
     run.update(touch("in_progress"));
     assert_eq!(invoked(&run), 0);
-    let due = run.acp.deadline().unwrap() - run.now.monotonic;
+    let due = run.machine.deadline().unwrap() - run.now.monotonic;
     run.after(due);
     assert_eq!(invoked(&run), 1);
 
@@ -386,7 +386,7 @@ fn what_an_agent_does_unprompted_is_a_turn_that_ends_with_its_silence() {
     run.update(says("By the way."));
     assert_eq!(run.kinds()[0], "session.started");
     assert!(!run.kinds().contains(&"session.completed".to_owned()));
-    let due = run.acp.deadline().unwrap() - run.now.monotonic;
+    let due = run.machine.deadline().unwrap() - run.now.monotonic;
     run.after(due);
     assert_eq!(run.kinds().last().unwrap(), "session.completed");
     assert_eq!(run.faults, [""; 0]);

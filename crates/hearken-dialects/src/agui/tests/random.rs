@@ -102,9 +102,9 @@ proptest! {
         for step in steps {
             let stood = run.posts.len();
             // Unrequested events are heard, and from then on no run is posted.
-            let is_open = matches!(run.agui.line, Line::Open | Line::Spent);
+            let is_open = matches!(run.machine.line, Line::Open | Line::Spent);
             match step {
-                Step::Taken if run.agui.line == Line::Posted => run.taken(),
+                Step::Taken if run.machine.line == Line::Posted => run.taken(),
                 Step::Taken => {}
                 Step::Text(..)
                 | Step::Calls(..)
@@ -154,7 +154,7 @@ proptest! {
                 Step::Wait => run.after(Duration::from_secs(2)),
                 Step::Lost(refused) if !run.waits => run.lost(if refused { Fault::Refused } else { Fault::Closed }),
                 Step::Closes if !run.waits => run.news(&LinkEvent::StreamEnded),
-                Step::Connecting if matches!(run.agui.line, Line::Soon | Line::Lost) && !run.waits => run.connecting(),
+                Step::Connecting if matches!(run.machine.line, Line::Soon | Line::Lost) && !run.waits => run.connecting(),
                 Step::Lost(_) | Step::Closes | Step::Connecting => {}
                 Step::Odd(text) => {
                     run.news(&LinkEvent::Frame(Frame::of(text.clone())));
@@ -174,15 +174,15 @@ proptest! {
             // A reason that an answer has no room for becomes a prompt of its own.
             prop_assert!(run.posts.len() <= prompts + 2 * given + stops, "{} posts", run.posts.len());
             // A turn that waits for the person has a question open.
-            let asks = run.agui.turn.as_ref().is_some_and(|turn| turn.asks());
-            let waits = run.agui.asked.is_some();
-            let goes = run.agui.going.is_some() || run.agui.sent.is_some();
+            let asks = run.machine.turn.as_ref().is_some_and(|turn| turn.asks());
+            let waits = run.machine.asked.is_some();
+            let goes = run.machine.going.is_some() || run.machine.sent.is_some();
             prop_assert!(!waits || asks || goes, "a question is lost");
         }
         prop_assert_eq!(&run.faults, &Vec::<String>::new());
         for n in 1..=number {
             let times = run.settled.iter().filter(|(it, _)| *it == n).count();
-            let waits = run.agui.going.is_some() || run.agui.sent.is_some();
+            let waits = run.machine.going.is_some() || run.machine.sent.is_some();
             prop_assert!(times == 1 || times == 0 && waits, "{n} settled {times} times");
         }
     }

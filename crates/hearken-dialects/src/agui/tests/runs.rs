@@ -249,7 +249,7 @@ fn a_capture_is_heard_and_nobody_can_be_asked() {
     );
     run.prompt("more");
     assert_eq!(run.told, ["prompt.nobody"]);
-    assert!(!run.agui.connection().takes_prompts && !run.agui.connection().rests);
+    assert!(!run.machine.connection().takes_prompts && !run.machine.connection().rests);
     assert_eq!(
         super::super::recognise(r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#),
         Sign::Surely

@@ -31,7 +31,7 @@ fn a_permission_is_the_command_to_the_letter_and_waits_for_the_person() {
         run.settled.is_empty(),
         "it is not known yet that it went out"
     );
-    run.went(1, true);
+    run.written(1, true);
     assert_eq!(run.settled, [(1, true)]);
     run.shell("PostToolUse", "c", "touch a.txt && rm -rf x");
     assert_eq!(
@@ -51,7 +51,7 @@ fn a_rejection_takes_the_reason_along_and_a_suggestion_widens_only_by_itself() {
         run.decision(id),
         &json!({"behavior": "deny", "message": "not that file"})
     );
-    run.went(1, true);
+    run.written(1, true);
     let id = run.asks("touch b.txt");
     run.decide(
         2,
@@ -189,7 +189,7 @@ fn a_file_that_is_written_may_replace_one_and_that_is_said() {
     );
     run.hook("PermissionRequest", json!({"tool_name": "WebFetch", "tool_input": {"url": "https://x.example", "prompt": "Read it"}}));
     run.decide(1, "reject", None);
-    run.went(1, true);
+    run.written(1, true);
     let action = run.last("awaiting.confirmation")["action"]
         .as_str()
         .unwrap()
@@ -273,7 +273,7 @@ fn an_answer_that_finds_nobody_is_not_told_as_taken() {
     let id = run.asks("touch a.txt");
     run.decide(1, "accept", None);
     run.news(&LinkEvent::Lapsed { id });
-    run.went(1, false);
+    run.written(1, false);
     assert_eq!(run.settled, [(1, false)]);
     assert_eq!(
         run.kinds().last().unwrap(),
@@ -283,7 +283,7 @@ fn an_answer_that_finds_nobody_is_not_told_as_taken() {
     // The hook went away after the answer was sent: it perhaps came too late.
     let id = run.asks("touch b.txt");
     run.decide(2, "accept", None);
-    run.went(2, true);
+    run.written(2, true);
     run.news(&LinkEvent::Lapsed { id });
     assert_eq!(run.settled.last(), Some(&(2, true)));
     assert_eq!(run.told, ["claude.perhaps_late"]);
@@ -295,7 +295,7 @@ fn several_are_asked_one_after_the_other_and_each_answer_goes_to_its_own() {
     let (first, second) = (run.asks("touch a.txt"), run.asks("touch b.txt"));
     assert_eq!(run.count("awaiting.confirmation"), 1);
     run.decide(1, "accept", None);
-    run.went(1, true);
+    run.written(1, true);
     assert_eq!(run.last("awaiting.confirmation")["action"], "touch b.txt");
     run.decide(2, "reject", None);
     assert_eq!(
@@ -310,7 +310,7 @@ fn several_are_asked_one_after_the_other_and_each_answer_goes_to_its_own() {
     let one = run.last("awaiting.confirmation")["tool_call_id"].clone();
     run.asks("touch a.txt");
     run.decide(1, "accept", None);
-    run.went(1, true);
+    run.written(1, true);
     assert_ne!(run.last("awaiting.confirmation")["tool_call_id"], one);
 }
 

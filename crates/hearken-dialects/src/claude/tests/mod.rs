@@ -6,69 +6,52 @@ mod asking;
 mod random;
 mod turns;
 
-use crate::Cx;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::every_language::EveryLanguage;
-use crate::link::{Fault, Frame, LinkEvent, Method, Receipt, Request, Undelivered};
-use crate::protocol::{Answer, Decision, Now, Reply, ReplyToken, Severity};
-use crate::{Carrier, Dialect, Out, Over, Sign, Start, Wish, Words};
-use hearken_core::inspect::Checker;
+use crate::kit::rig::{self, Peer, Rig};
+use crate::link::{Frame, LinkEvent, Method, Request};
+use crate::{Carrier, Dialect, Out, Over, Sign, Start, Wish};
 
 use super::Claude;
 
-/// All sentences, loaded once.
-static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
+/// The machine with Claude's other side.
+pub(super) type Run = Rig<Claude, Other>;
 
-/// Feeds the machine and keeps its output, checking each event.
-pub(super) struct Run {
-    pub claude: Claude,
-    checker: Checker,
-    pub events: Vec<Value>,
-    pub view_only: usize,
-    pub told: Vec<&'static str>,
+/// What the machine sent.
+#[derive(Debug, Default)]
+pub(super) struct Other {
     /// The answers to requests, by our numbers for them, each with the number of the person's answer.
     pub answers: BTreeMap<u64, (Option<u64>, Value)>,
-    pub settled: Vec<(u64, bool)>,
-    pub over: Vec<Over>,
-    pub unread: u64,
-    pub faults: Vec<String>,
-    pub now: Now,
     pub next: u64,
     /// The conversation that sends the next message.
     pub who: &'static str,
+}
+
+impl Peer for Other {
+    fn take(&mut self, out: Out) {
+        match out {
+            Out::Respond { id, request, body } => {
+                let body = serde_json::from_str(&body).unwrap();
+                let before = self.answers.insert(id, (request, body));
+                assert_eq!(before, None, "{id} is answered twice");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 impl Run {
     pub fn over(carrier: Carrier) -> Self {
         let start = Start {
             carrier,
-            words: WORDS.clone(),
-            seed: 7,
-            ..Start::unattended()
+            ..rig::start()
         };
-        Self {
-            claude: Claude::new(start),
-            checker: Checker::new(),
-            events: Vec::new(),
-            view_only: 0,
-            told: Vec::new(),
-            answers: BTreeMap::new(),
-            settled: Vec::new(),
-            over: Vec::new(),
-            unread: 0,
-            faults: Vec::new(),
-            now: Now {
-                monotonic: Duration::ZERO,
-                wall: "2026-03-07T14:30:00Z".parse().unwrap(),
-            },
-            next: 0,
-            who: "s1",
-        }
+        let mut run = Self::of(Claude::new(start));
+        run.who = "s1";
+        run
     }
 
     /// Creates a run that listens.
@@ -81,12 +64,6 @@ impl Run {
         let mut run = Self::new();
         run.prompted("do it");
         run
-    }
-
-    pub fn news(&mut self, event: &LinkEvent) {
-        let mut out = Vec::new();
-        self.claude.news(event, &mut Cx::new(self.now, &mut out));
-        self.take(out);
     }
 
     /// Delivers a request; returns our number for it.
@@ -149,115 +126,6 @@ impl Run {
             "Stop",
             json!({"stop_hook_active": false, "last_assistant_message": text}),
         )
-    }
-
-    pub fn after(&mut self, time: Duration) {
-        self.now = self.now.after(time);
-        let mut out = Vec::new();
-        self.claude.tick(&mut Cx::new(self.now, &mut out));
-        self.take(out);
-    }
-
-    pub fn wish(&mut self, wish: &Wish) {
-        let mut out = Vec::new();
-        self.claude.wish(wish, &mut Cx::new(self.now, &mut out));
-        self.take(out);
-    }
-
-    /// Decides the last question.
-    pub fn decide(&mut self, request: u64, decision: &str, reason: Option<&str>) {
-        let mut asked = self.events.iter().rev();
-        let token = asked.find_map(|event| event["reply_token"].as_str());
-        let token = token.unwrap_or("none").to_owned();
-        self.decide_under(request, &token, decision, reason);
-    }
-
-    pub fn decide_under(
-        &mut self,
-        request: u64,
-        token: &str,
-        decision: &str,
-        reason: Option<&str>,
-    ) {
-        let reply = Reply {
-            token: ReplyToken::new(token.to_owned()),
-            answer: Answer::Decision {
-                decision: Decision::parse(decision),
-                rationale: reason.map(str::to_owned),
-            },
-            timestamp: self.now.wall,
-            decided_by: "user:local".to_owned(),
-        };
-        let mut out = Vec::new();
-        self.claude
-            .reply(request, &reply, &mut Cx::new(self.now, &mut out));
-        self.take(out);
-    }
-
-    /// Reports an answer as sent, or as undeliverable.
-    pub fn went(&mut self, request: u64, went: bool) {
-        let outcome = match went {
-            true => Ok(Receipt::Written),
-            false => Err(Undelivered::Kept(Fault::Closed)),
-        };
-        self.news(&LinkEvent::Replied { request, outcome });
-    }
-
-    fn take(&mut self, out: Vec<Out>) {
-        for out in out {
-            match out {
-                Out::ViewOnly(text) => {
-                    self.view_only += 1;
-                    self.event(&text);
-                }
-                Out::Event(text) => self.event(&text),
-                Out::Respond { id, request, body } => {
-                    let body = serde_json::from_str(&body).unwrap();
-                    let before = self.answers.insert(id, (request, body));
-                    assert_eq!(before, None, "{id} is answered twice");
-                }
-                Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
-                Out::Tell(phrase) | Out::Detail(phrase) => self.told.push(phrase.key),
-                Out::Over { how, .. } => self.over.push(how),
-                Out::Unread(_, times) => self.unread += times,
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-
-    fn event(&mut self, text: &str) {
-        for item in self.checker.line(text) {
-            if item.severity == Severity::Error {
-                self.faults.push(format!("{item:?}\n{text}"));
-            }
-        }
-        self.events.push(serde_json::from_str(text).unwrap());
-    }
-
-    /// Returns the kinds of the events, with the state for state events.
-    pub fn kinds(&self) -> Vec<String> {
-        let kind = |event: &Value| {
-            let kind = event["type"].as_str().unwrap();
-            let kind = kind.trim_start_matches("aaep:agent.");
-            event["to_state"].as_str().unwrap_or(kind).to_owned()
-        };
-        self.events.iter().map(kind).collect()
-    }
-
-    pub fn last(&self, kind: &str) -> &Value {
-        let is = |event: &&Value| event["type"] == format!("aaep:agent.{kind}");
-        self.events.iter().rev().find(is).unwrap()
-    }
-
-    pub fn count(&self, kind: &str) -> usize {
-        self.kinds().iter().filter(|it| *it == kind).count()
-    }
-
-    pub fn said(&self) -> String {
-        self.events
-            .iter()
-            .filter_map(|event| event["chunk"].as_str())
-            .collect()
     }
 
     /// Returns whether a request was let go without a decision.

@@ -95,7 +95,7 @@ proptest! {
                     let waits = run.answers.values().filter_map(|(by, _)| *by);
                     let waits = waits.filter(|by| !run.settled.iter().any(|(it, _)| it == by)).min();
                     if let Some(request) = waits {
-                        run.went(request, went);
+                        run.written(request, went);
                     }
                 }
                 Step::Lapses(at) => {
@@ -130,7 +130,7 @@ proptest! {
             for id in (1..=run.next).filter(|id| run.is_held(*id) && !lapsed.contains(id)) {
                 prop_assert!(asked.contains(&id), "{id} is held");
                 let name = id.to_string();
-                let open = run.claude.conversations.values().filter_map(|it| it.turn.as_ref());
+                let open = run.machine.conversations.values().filter_map(|it| it.turn.as_ref());
                 let open = open.flat_map(|turn| turn.requests()).any(|it| it.is_name(&name));
                 prop_assert!(open, "{id} waits, and nobody is asked");
             }

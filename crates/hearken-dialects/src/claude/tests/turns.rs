@@ -188,7 +188,7 @@ fn a_turn_that_falls_silent_is_perhaps_over_and_that_is_said_once() {
     let mut run = Run::busy();
     run.after(Duration::from_secs(170));
     assert!(run.told.is_empty());
-    assert!(run.claude.deadline().is_some());
+    assert!(run.machine.deadline().is_some());
     run.after(Duration::from_secs(20));
     run.after(Duration::from_secs(200));
     assert_eq!(run.told, ["claude.silent"]);
@@ -203,7 +203,7 @@ fn a_turn_that_falls_silent_is_perhaps_over_and_that_is_said_once() {
     );
     run.after(Duration::from_secs(30 * 60));
     assert_eq!(run.kinds().last().unwrap(), "session.completed");
-    assert_eq!(run.claude.deadline(), None);
+    assert_eq!(run.machine.deadline(), None);
     let mut run = Run::busy();
     run.asks("touch a.txt");
     run.after(Duration::from_secs(3000));
@@ -292,7 +292,7 @@ fn it_can_be_neither_told_what_to_do_nor_stopped_and_says_so() {
     run.wish(&Wish::Prompt("more".to_owned()));
     run.wish(&Wish::Stop);
     assert_eq!(run.told, ["prompt.only_heard", "stop_turn.only_heard"]);
-    assert!(run.claude.connection().only_heard && !run.claude.connection().takes_prompts);
+    assert!(run.machine.connection().only_heard && !run.machine.connection().takes_prompts);
 }
 
 #[test]

@@ -38,11 +38,11 @@ fn a_command_is_asked_with_all_its_decisions_and_told_as_running_only_when_it_is
     assert_eq!(run.answers(), [(json!(0), json!({"decision": "accept"}))]);
     run.written(1, true);
     assert!(
-        run.settled.is_empty(),
+        run.outcomes.is_empty(),
         "the server has not said that it took it"
     );
     run.resolved(json!(0));
-    assert_eq!(run.settled, [(1, Ok(Receipt::Taken))]);
+    assert_eq!(run.outcomes, [(1, Ok(Receipt::Taken))]);
     assert_eq!(run.count("tool.invoked"), 1);
     run.item("item/completed", "u", touch("c", "completed"));
     assert_eq!(run.last("tool.completed")["status"], "success");
@@ -69,7 +69,7 @@ fn every_decision_goes_out_as_the_server_wrote_it() {
     run.asks(json!(0), "c");
     run.decide(1, "odd", None);
     assert!(run.answers().is_empty());
-    assert!(run.settled[0].1.is_err());
+    assert!(run.outcomes[0].1.is_err());
 }
 
 #[test]
@@ -257,23 +257,26 @@ fn an_answer_that_is_lost_on_its_way_is_perhaps_there_until_the_server_asks_agai
     run.decide(1, "accept", None);
     run.written(1, true);
     run.lose();
-    assert!(matches!(run.settled[0], (1, Err(Undelivered::Unknown(_)))));
+    assert!(matches!(run.outcomes[0], (1, Err(Undelivered::Unknown(_)))));
     // The server that asked is gone: nothing is sent.
     run.decide(2, "accept", None);
-    assert!(matches!(run.settled[1], (2, Err(Undelivered::Kept(_)))));
+    assert!(matches!(run.outcomes[1], (2, Err(Undelivered::Kept(_)))));
     run.connect(&["t"]);
     run.grant("thread/resume", &resumed("waiting"));
     run.asks_again(json!(0), "c");
     run.decide(3, "accept", None);
     assert!(
-        matches!(run.settled[2], (3, Err(Undelivered::Kept(_)))),
+        matches!(run.outcomes[2], (3, Err(Undelivered::Kept(_)))),
         "it is not caught up with"
     );
     run.grant(
         "thread/turns/list",
         &json!({"data": [{"id": "u", "status": "inProgress", "items": []}]}),
     );
-    assert_eq!((run.back, run.count("awaiting.confirmation")), (1, 1));
+    assert_eq!(
+        (run.stood.len(), run.count("awaiting.confirmation")),
+        (1, 1)
+    );
     run.decide(4, "accept", None);
     assert_eq!(
         run.answers().len(),
@@ -282,7 +285,7 @@ fn an_answer_that_is_lost_on_its_way_is_perhaps_there_until_the_server_asks_agai
     );
     run.written(4, true);
     run.resolved(json!(0));
-    assert_eq!(run.settled.last(), Some(&(4, Ok(Receipt::Taken))));
+    assert_eq!(run.outcomes.last(), Some(&(4, Ok(Receipt::Taken))));
     assert!(run.faults.is_empty(), "{:?}", run.faults);
 }
 
@@ -293,7 +296,7 @@ fn an_answer_without_a_word_of_the_server_was_written_and_is_doubted_when_it_ask
     run.decide(1, "accept", None);
     run.written(1, true);
     run.after(Duration::from_secs(4));
-    assert_eq!(run.settled, [(1, Ok(Receipt::Written))]);
+    assert_eq!(run.outcomes, [(1, Ok(Receipt::Written))]);
     assert_eq!(run.count("tool.invoked"), 0);
     run.lose();
     run.connect(&["t"]);
@@ -304,7 +307,7 @@ fn an_answer_without_a_word_of_the_server_was_written_and_is_doubted_when_it_ask
         &json!({"data": [{"id": "u", "status": "inProgress", "items": []}]}),
     );
     assert_eq!(
-        (run.back, run.count("awaiting.confirmation")),
+        (run.stood.len(), run.count("awaiting.confirmation")),
         (0, 2),
         "under the same token"
     );
@@ -313,7 +316,7 @@ fn an_answer_without_a_word_of_the_server_was_written_and_is_doubted_when_it_ask
         .iter()
         .filter_map(|event| event["reply_token"].as_str())
         .collect();
-    assert_eq!((tokens.len(), run.settled.len()), (1, 1));
+    assert_eq!((tokens.len(), run.outcomes.len()), (1, 1));
 }
 
 #[test]
@@ -323,9 +326,9 @@ fn an_answer_that_somebody_was_faster_than_is_settled_by_what_became_of_it() {
         run.asks(json!(0), "c");
         run.decide(1, "accept", None);
         run.resolved(json!(0));
-        assert!(run.settled.is_empty());
+        assert!(run.outcomes.is_empty());
         run.written(1, went);
-        assert_eq!(run.settled[0].1.is_ok(), settled);
+        assert_eq!(run.outcomes[0].1.is_ok(), settled);
         assert_ne!(run.kinds().last().unwrap(), "awaiting_input");
     }
 }
@@ -421,10 +424,10 @@ fn a_decision_that_comes_before_the_word_that_ours_left_is_perhaps_not_ours() {
     run.asks(json!(0), "c");
     run.decide(1, "reject", Some("use b"));
     run.resolved(json!(0));
-    assert_eq!(run.settled, []);
+    assert_eq!(run.outcomes, []);
     run.written(1, true);
     assert_eq!(
-        run.settled,
+        run.outcomes,
         [(1, Ok(Receipt::Written))],
         "nobody says that it was taken"
     );
@@ -434,5 +437,5 @@ fn a_decision_that_comes_before_the_word_that_ours_left_is_perhaps_not_ours() {
         .iter()
         .find(|(_, frame)| frame["method"] == "turn/steer");
     assert_eq!(steer.unwrap().1["params"]["input"][0]["text"], "use b");
-    assert_eq!(run.codex.asked_now(), []);
+    assert_eq!(run.machine.asked_now(), []);
 }

@@ -116,7 +116,7 @@ fn a_turn_that_is_joined_in_the_middle_is_told_from_there_on() {
         &json!({"data": [{"id": "u", "status": "inProgress", "items": items}]}),
     );
     assert_eq!(run.last("session.started")["request_text"], "do it");
-    assert_eq!((run.text(), run.count("tool.invoked")), (String::new(), 0));
+    assert_eq!((run.said(), run.count("tool.invoked")), (String::new(), 0));
     assert_eq!(run.count("awaiting.confirmation"), 1);
     run.item(
         "item/completed",
@@ -125,7 +125,7 @@ fn a_turn_that_is_joined_in_the_middle_is_told_from_there_on() {
     );
     run.item("item/completed", "u", touch("b", "completed"));
     assert_eq!(
-        (run.text(), run.count("tool.completed")),
+        (run.said(), run.count("tool.completed")),
         (String::new(), 0)
     );
     assert!(run.faults.is_empty(), "{:?}", run.faults);
@@ -153,7 +153,7 @@ fn what_was_missed_is_told_and_what_was_told_is_not_told_again() {
         "thread/turns/list",
         &json!({"data": [{"id": "u", "status": "inProgress", "items": items}]}),
     );
-    assert_eq!(run.text(), "One. Two.");
+    assert_eq!(run.said(), "One. Two.");
     assert_eq!(
         (run.count("session.started"), run.count("tool.completed")),
         (1, 1)
@@ -163,7 +163,7 @@ fn what_was_missed_is_told_and_what_was_told_is_not_told_again() {
         1,
         "it was answered meanwhile"
     );
-    assert_eq!(run.back, 0);
+    assert_eq!(run.stood.len(), 0);
     assert!(run.faults.is_empty(), "{:?}", run.faults);
 }
 
@@ -177,14 +177,14 @@ fn a_server_that_was_killed_leaves_no_turn_and_no_question_behind() {
     let last = json!({"id": "u", "status": "interrupted", "items": [], "error": null});
     run.grant("thread/turns/list", &json!({"data": [last]}));
     assert_eq!(run.count("session.cancelled"), 1);
-    assert!(!run.codex.connection().in_turn);
+    assert!(!run.machine.connection().in_turn);
     // Its ids begin anew: the same one asks for something else.
     run.says("thread/status/changed", json!({"status": {"type": "idle"}}));
     run.grant("thread/resume", &resumed("idle"));
     run.begins("v", "more");
-    let first = run.last_token();
+    let first = run.token();
     run.frame(json!({"method": "item/commandExecution/requestApproval", "id": 0, "params": {"threadId": "t", "turnId": "v", "itemId": "d", "command": "rm x"}}));
-    assert_ne!(run.last_token(), first);
+    assert_ne!(run.token(), first);
     assert_eq!(run.last("awaiting.confirmation")["action"], "rm x");
     assert_eq!(run.count("awaiting.confirmation"), 2);
     assert!(run.faults.is_empty(), "{:?}", run.faults);
@@ -202,7 +202,10 @@ fn the_same_id_for_something_else_is_another_question() {
         "thread/turns/list",
         &json!({"data": [{"id": "u", "status": "inProgress", "items": []}]}),
     );
-    assert_eq!((run.back, run.count("awaiting.confirmation")), (0, 2));
+    assert_eq!(
+        (run.stood.len(), run.count("awaiting.confirmation")),
+        (0, 2)
+    );
     // A question that the server says it waits for, but does not repeat, is not awaited for ever.
     run.lose();
     run.connect(&["t"]);

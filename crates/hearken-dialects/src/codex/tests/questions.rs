@@ -22,7 +22,7 @@ fn questions_of_the_agent_are_asked_one_after_the_other_and_answered_together() 
         json!({"value": "Red", "label": "Red: warm"})
     );
     run.respond(1, Response::Text("Red".to_owned()));
-    assert_eq!((run.settled.len(), run.answers().len()), (1, 0));
+    assert_eq!((run.outcomes.len(), run.answers().len()), (1, 0));
     assert_eq!(
         run.last("awaiting.clarification")["question"],
         "Question 2 of 2: Which size?"
@@ -33,7 +33,7 @@ fn questions_of_the_agent_are_asked_one_after_the_other_and_answered_together() 
     assert_eq!(run.answers(), [(json!(5), answers)]);
     run.written(2, true);
     run.resolved(json!(5));
-    assert_eq!(run.settled.last(), Some(&(2, Ok(Receipt::Taken))));
+    assert_eq!(run.outcomes.last(), Some(&(2, Ok(Receipt::Taken))));
     assert_eq!(run.kinds().last().unwrap(), "thinking");
     // Answered elsewhere halfway through: nothing is sent.
     run.request(json!(6), "item/tool/requestUserInput", input());
@@ -51,7 +51,7 @@ fn an_answer_that_did_not_go_out_can_be_given_again() {
     run.respond(1, Response::Text("Red".to_owned()));
     run.respond(2, Response::Text("Big".to_owned()));
     run.written(2, false);
-    assert!(run.settled[1].1.is_err());
+    assert!(run.outcomes[1].1.is_err());
     run.respond(3, Response::Text("Small".to_owned()));
     assert_eq!(
         run.answers()[1].1["answers"]["size"]["answers"],

@@ -111,8 +111,8 @@ proptest! {
         let mut decided: Vec<(u64, &'static str)> = Vec::new();
         let (mut request, mut up, mut turns) = (0, true, 0_u32);
         for step in steps {
-            let (sent, settled) = (run.sent.len(), run.settled.len());
-            let unsettled = |run: &Run, number: u64| !run.settled.iter().any(|(it, _)| *it == number);
+            let (sent, settled) = (run.sent.len(), run.outcomes.len());
+            let unsettled = |run: &Run, number: u64| !run.outcomes.iter().any(|(it, _)| *it == number);
             match &step {
                 Step::Loses if up => {
                     up = false;
@@ -209,17 +209,17 @@ proptest! {
                 prop_assert_eq!(answer, &said, "nobody answered so");
                 prop_assert_eq!(*number, request);
                 let id = u8::try_from(id).unwrap();
-                let asked = run.codex.asked_now();
+                let asked = run.machine.asked_now();
                 prop_assert!(asked.iter().any(|it| it.is(&json!(id))), "{} is not what is asked", frame);
             }
-            for (number, _) in run.settled.iter().skip(settled) {
-                prop_assert_eq!(run.settled.iter().filter(|(it, _)| it == number).count(), 1);
+            for (number, _) in run.outcomes.iter().skip(settled) {
+                prop_assert_eq!(run.outcomes.iter().filter(|(it, _)| it == number).count(), 1);
             }
         }
         prop_assert_eq!(&run.faults, &Vec::<String>::new());
         // The server's open requests wait here, unless the person stopped the turn, or it was no longer announced.
         if run.over.is_empty() && !run.told.contains(&"stop_turn.asked_to_stop") && up {
-            let waiting = run.codex.waiting();
+            let waiting = run.machine.waiting();
             for id in open.keys() {
                 let answered = run.sent.iter().any(|(_, frame)| frame["id"] == *id && frame.get("method").is_none());
                 let untold = run.told.contains(&"codex.not_asked");

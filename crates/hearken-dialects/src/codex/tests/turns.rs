@@ -25,7 +25,7 @@ fn a_turn_is_a_session_that_begins_with_its_prompt_and_says_each_text_once() {
     // One piece was never heard.
     run.item("item/completed", "u", message("Hello from the model."));
     run.says("turn/completed", json!({"turn": {"id": "u", "status": "completed", "items": [message("Hello from the model.")]}}));
-    assert_eq!(run.text(), "Hello from the model.");
+    assert_eq!(run.said(), "Hello from the model.");
     assert_eq!(run.last("session.started")["request_text"], "do it");
     assert_eq!(
         run.last("session.started")["extensions"]["hearken"]["thread"],
@@ -203,9 +203,9 @@ fn two_threads_are_two_agents_and_neither_ends_the_others_turn() {
         json!({"turn": {"id": "u2", "status": "completed", "items": []}}),
     ));
     assert_eq!(run.count("session.completed"), 1);
-    assert!(run.codex.connection().in_turn);
+    assert!(run.machine.connection().in_turn);
     // Each thread can be addressed by itself.
-    assert!(run.codex.connection().converses);
+    assert!(run.machine.connection().converses);
     let other = run.last("session.completed")["producer"]["agent_id"]
         .as_str()
         .unwrap()
@@ -352,7 +352,7 @@ fn which_of_several_conversations_is_meant_is_never_guessed() {
         let turn = json!({"id": format!("u{thread}"), "items": [], "status": "inProgress"});
         run.frame(json!({"method": "turn/started", "params": {"threadId": thread, "turn": turn}}));
     }
-    run.codex.last = None;
+    run.machine.last = None;
     run.wish(&Wish::Stop);
     assert_eq!(run.told, ["codex.which", "codex.which_stop"]);
     assert_eq!(run.sent.len(), sent, "nothing went out");
@@ -378,7 +378,7 @@ fn a_long_text_that_comes_again_is_not_said_again() {
     let whole = json!({"type": "agentMessage", "id": "m", "text": format!("{long}end")});
     run.item("item/completed", "u", whole.clone());
     run.item("item/completed", "u", whole);
-    assert_eq!(run.text().len(), long.len() + 3);
+    assert_eq!(run.said().len(), long.len() + 3);
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn of_many_texts_none_is_said_again_after_a_loss() {
     for text in &texts {
         run.item("item/completed", "u", text.clone());
     }
-    let said = run.text();
+    let said = run.said();
     assert!(said.starts_with("Text 0. ") && said.ends_with("Text 39. "));
     run.lose();
     run.connect(&["t"]);
@@ -399,5 +399,5 @@ fn of_many_texts_none_is_said_again_after_a_loss() {
         "thread/turns/list",
         &json!({"data": [{"id": "u", "status": "inProgress", "items": texts}]}),
     );
-    assert_eq!(run.text(), said);
+    assert_eq!(run.said(), said);
 }

@@ -9,41 +9,42 @@ mod helpers;
 mod random;
 mod turns;
 
-use crate::Cx;
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::every_language::EveryLanguage;
-use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent, Phrase, Way};
-use crate::protocol::{AgentId, Answer, Decision, Now, Reply, ReplyToken, Response, Severity};
-use crate::{Carrier, Dialect, Out, Over, Sign, Standing, Start, Wish, Words};
-use hearken_core::inspect::Checker;
+use crate::kit::rig::{self, Peer, Rig};
+use crate::link::{Address, Fault, HttpAnswer, LinkEvent, Way};
+use crate::protocol::AgentId;
+use crate::{Carrier, Dialect, Out, Over, Sign, Standing, Start, Wish};
 
 use super::Opencode;
 
-/// All sentences, loaded once.
-static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
+/// The machine with Opencode's other side.
+pub(super) type Run = Rig<Opencode, Other>;
 
-/// Feeds the machine and keeps its output, checking each event.
-pub(super) struct Run {
-    pub opencode: Opencode,
-    checker: Checker,
-    pub events: Vec<Value>,
-    pub view_only: usize,
-    pub told: Vec<&'static str>,
-    pub phrases: Vec<Phrase>,
+/// What the machine sent.
+#[derive(Debug, Default)]
+pub(super) struct Other {
     /// The requests, with their numbers, methods, paths and bodies.
     pub calls: Vec<(u64, &'static str, String, String)>,
-    pub settled: Vec<(u64, bool)>,
-    pub over: Vec<Over>,
-    pub stood: Vec<Standing>,
     pub followed: Vec<Address>,
-    pub closed: Vec<Fault>,
     pub anew: usize,
-    pub faults: Vec<String>,
-    pub now: Now,
+}
+
+impl Peer for Other {
+    fn take(&mut self, out: Out) {
+        match out {
+            Out::Call { request, call } => {
+                let body = call.body.map(|body| body.text).unwrap_or_default();
+                self.calls
+                    .push((request, call.method.name(), call.path, body));
+            }
+            Out::Follow(stream) => self.followed.push(stream.at),
+            Out::ChangeWay(Way::AsGiven) => self.anew += 1,
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 impl Run {
@@ -52,30 +53,9 @@ impl Run {
         let start = Start {
             carrier,
             path: path.to_owned(),
-            words: WORDS.clone(),
-            seed: 7,
-            ..Start::unattended()
+            ..rig::start()
         };
-        Self {
-            opencode: Opencode::new(start),
-            checker: Checker::new(),
-            events: Vec::new(),
-            view_only: 0,
-            told: Vec::new(),
-            phrases: Vec::new(),
-            calls: Vec::new(),
-            settled: Vec::new(),
-            over: Vec::new(),
-            stood: Vec::new(),
-            followed: Vec::new(),
-            closed: Vec::new(),
-            anew: 0,
-            faults: Vec::new(),
-            now: Now {
-                monotonic: Duration::ZERO,
-                wall: "2026-03-07T14:30:00Z".parse().unwrap(),
-            },
-        }
+        Self::of(Opencode::new(start))
     }
 
     /// Creates a run that is connected to an idle server.
@@ -104,16 +84,6 @@ impl Run {
         run.works("ses_a");
         run.told.clear();
         run
-    }
-
-    pub fn news(&mut self, event: &LinkEvent) {
-        let mut out = Vec::new();
-        self.opencode.news(event, &mut Cx::new(self.now, &mut out));
-        self.take(out);
-    }
-
-    pub fn frame(&mut self, text: impl ToString) {
-        self.news(&LinkEvent::Frame(Frame::of(text.to_string())));
     }
 
     pub fn says(&mut self, kind: &str, what: Value) {
@@ -200,118 +170,6 @@ impl Run {
         });
     }
 
-    pub fn wish(&mut self, wish: &Wish) {
-        let mut out = Vec::new();
-        self.opencode.wish(wish, &mut Cx::new(self.now, &mut out));
-        self.take(out);
-    }
-
-    pub fn after(&mut self, time: Duration) {
-        self.now = self.now.after(time);
-        let mut out = Vec::new();
-        self.opencode.tick(&mut Cx::new(self.now, &mut out));
-        self.take(out);
-    }
-
-    /// Decides the last question.
-    pub fn decide(&mut self, request: u64, decision: &str, reason: Option<&str>) {
-        let answer = Answer::Decision {
-            decision: Decision::parse(decision),
-            rationale: reason.map(str::to_owned),
-        };
-        self.reply(request, answer);
-    }
-
-    /// Answers the last question in words.
-    pub fn respond(&mut self, request: u64, text: &str) {
-        self.reply(request, Answer::Response(Response::Text(text.to_owned())));
-    }
-
-    fn reply(&mut self, request: u64, answer: Answer) {
-        let mut asked = self.events.iter().rev();
-        let token = asked.find_map(|event| event["reply_token"].as_str());
-        let reply = Reply {
-            token: ReplyToken::new(token.unwrap_or("none").to_owned()),
-            answer,
-            timestamp: self.now.wall,
-            decided_by: "user:local".to_owned(),
-        };
-        let mut out = Vec::new();
-        self.opencode
-            .reply(request, &reply, &mut Cx::new(self.now, &mut out));
-        self.take(out);
-    }
-
-    fn take(&mut self, out: Vec<Out>) {
-        for out in out {
-            match out {
-                Out::ViewOnly(text) => {
-                    self.view_only += 1;
-                    self.event(&text);
-                }
-                Out::Event(text) => self.event(&text),
-                Out::Call { request, call } => {
-                    let body = call.body.map(|body| body.text).unwrap_or_default();
-                    self.calls
-                        .push((request, call.method.name(), call.path, body));
-                }
-                Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
-                Out::Tell(phrase) | Out::Detail(phrase) => {
-                    let said = WORDS.say(phrase.key, &[]);
-                    assert!(said.iter().all(|it| it.normal != phrase.key), "{phrase:?}");
-                    self.told.push(phrase.key);
-                    self.phrases.push(phrase);
-                }
-                Out::Standing(standing) => self.stood.push(standing),
-                Out::Over { how, .. } => self.over.push(how),
-                Out::Follow(stream) => self.followed.push(stream.at),
-                Out::ChangeWay(Way::AsGiven) => self.anew += 1,
-                Out::Close(fault) => self.closed.push(fault),
-                Out::Unread(..) => {}
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-
-    fn event(&mut self, text: &str) {
-        for item in self.checker.line(text) {
-            if item.severity == Severity::Error {
-                self.faults.push(format!("{item:?}\n{text}"));
-            }
-        }
-        self.events.push(serde_json::from_str(text).unwrap());
-    }
-
-    /// Returns the kinds of the events, with the state for state events.
-    pub fn kinds(&self) -> Vec<String> {
-        let kind = |event: &Value| {
-            let kind = event["type"].as_str().unwrap();
-            let kind = kind.trim_start_matches("aaep:agent.");
-            match event["to_state"].as_str() {
-                Some(to) => to.to_owned(),
-                None => kind.to_owned(),
-            }
-        };
-        self.events.iter().map(kind).collect()
-    }
-
-    pub fn last(&self, kind: &str) -> &Value {
-        let is = |event: &&Value| event["type"] == format!("aaep:agent.{kind}");
-        self.events.iter().rev().find(is).unwrap()
-    }
-
-    pub fn count(&self, kind: &str) -> usize {
-        self.kinds().iter().filter(|it| *it == kind).count()
-    }
-
-    /// Returns all streamed text.
-    pub fn said(&self) -> String {
-        self.events
-            .iter()
-            .filter_map(|event| event["chunk"].as_str())
-            .collect()
-    }
-
     /// Returns the path and body of the last POST request.
     pub fn posted(&self) -> (&str, Value) {
         let call = self
@@ -384,7 +242,7 @@ fn its_events_are_followed_beside_the_address_that_was_given() {
 fn a_stream_that_is_not_there_in_time_is_asked_for_anew() {
     let mut run = Run::at("/", Carrier::EventStream);
     run.news(&LinkEvent::Connecting { attempt: 1 });
-    assert!(run.opencode.deadline().is_some());
+    assert!(run.machine.deadline().is_some());
     run.after(Duration::from_secs(4));
     assert_eq!(run.anew, 0);
     run.after(Duration::from_secs(1));
@@ -399,7 +257,7 @@ fn a_stream_that_is_not_there_in_time_is_asked_for_anew() {
     let retry_in = Duration::from_secs(30);
     run.news(&LinkEvent::Lost { fault, retry_in });
     run.after(Duration::from_secs(60));
-    assert_eq!((run.anew, run.opencode.deadline()), (1, None));
+    assert_eq!((run.anew, run.machine.deadline()), (1, None));
 }
 
 #[test]

@@ -262,7 +262,7 @@ fn a_prompt_that_was_taken_and_begins_nothing_is_told_once_and_holds_nothing_up(
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     run.after(Duration::from_secs(30));
     assert_eq!(run.told.last(), Some(&"opencode.not_begun"));
-    assert_eq!(run.opencode.deadline(), None, "nothing is waited for");
+    assert_eq!(run.machine.deadline(), None, "nothing is waited for");
     // A prompt that begins its turn late is still ours.
     run.person("msg_1", "first");
     run.works("ses_a");
@@ -314,7 +314,7 @@ fn nothing_waits_for_what_is_late_whatever_becomes_of_the_next() {
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     run.after(Duration::from_secs(60));
     assert_eq!(run.told.len(), 2);
-    assert_eq!(run.opencode.deadline(), None);
+    assert_eq!(run.machine.deadline(), None);
 }
 
 #[test]
