@@ -27,6 +27,10 @@ mod claude;
 mod codex;
 pub mod descriptor;
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[path = "tests/every_dialect.rs"]
+mod every_dialect;
+#[cfg(test)]
 mod every_language;
 mod foreign;
 mod kit;

@@ -87,7 +87,6 @@ pub(super) enum Phase {
 pub struct Acp {
     pub(super) numbers: Numbers,
     pub(super) teller: EventContext,
-    pub(super) seed: u64,
     pub(super) listens: bool,
     pub(super) phase: Phase,
     pub(super) asked: PendingRequests<Ours>,
@@ -132,7 +131,6 @@ impl Acp {
                 folder: start.folder,
                 answerable: !listens,
             },
-            seed: start.seed,
             listens,
             phase: Phase::Unmet,
             asked: PendingRequests::default(),

@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use crate::link::{Fault, Phrase, Word};
 use crate::rpc;
-use crate::written::{self, Writer};
+use crate::written::{self};
 use crate::{Cx, Out};
 
 use super::agent::{self, Greeting};
-use super::client::{Acp, NAME, Ours, Phase};
+use super::client::{Acp, Ours, Phase};
 use crate::kit::ending::End;
 use crate::kit::members::text;
 
@@ -20,7 +20,7 @@ const SIGN_IN: i64 = -32000;
 impl Acp {
     pub(super) fn greeted(&mut self, result: &Map<String, Value>, out: &mut Vec<Out>) {
         let greeting = Greeting::read(result);
-        self.teller.writer = Writer::new(NAME, greeting.agent.clone(), !self.seed);
+        self.teller.writer.call(greeting.agent.clone());
         self.ways_in = greeting.ways_in;
         self.keeps = greeting.keeps;
         if greeting.version != agent::VERSION {

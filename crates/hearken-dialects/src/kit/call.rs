@@ -50,6 +50,8 @@ pub struct Call {
     pub key: String,
     /// How much the person has heard of it.
     pub stage: HeardStage,
+    /// The tool under which it was announced: its end names the same (4.3.2), whatever it is called by then.
+    pub invoked_as: Option<String>,
     /// Whether the person's last answer rejected it; it may have been announced by then.
     pub rejected: bool,
     /// How far it has got, as its agent says.
@@ -90,6 +92,7 @@ impl Call {
         Self {
             key: key.to_owned(),
             stage: HeardStage::Unsaid,
+            invoked_as: None,
             rejected: false,
             status: Status::Pending,
             edits: Vec::new(),
@@ -189,6 +192,11 @@ impl Call {
         let is_all =
             self.status == Status::Completed && self.deeds() == 0 && self.places.is_empty();
         (is_plan && is_all).then_some(&self.plan)
+    }
+
+    /// Returns the tool under which it was announced, or is now.
+    pub fn invoked_tool(&self) -> String {
+        self.invoked_as.clone().unwrap_or_else(|| self.tool())
     }
 
     /// Returns the name of its tool: its kind, as the protocol says no more.

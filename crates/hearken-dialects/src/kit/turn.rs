@@ -299,6 +299,7 @@ impl Turn {
             return;
         };
         call.stage = HeardStage::Told;
+        call.invoked_as = Some(call.tool());
         // The turn went on after the rejection.
         self.rejected = false;
         let attached = Attached {
@@ -356,7 +357,7 @@ impl Turn {
         } else if worked {
             fields = sentence(&teller.words, "acp.done", &[("title", &call.title())]);
         }
-        fields.insert("tool".to_owned(), call.tool().into());
+        fields.insert("tool".to_owned(), call.invoked_tool().into());
         fields.insert("tool_call_id".to_owned(), call.key.as_str().into());
         fields.insert(
             "status".to_owned(),
@@ -414,7 +415,7 @@ impl Turn {
     /// Announces that a call ended with an unknown outcome.
     pub(super) fn leave_open(&mut self, key: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if let Some(call) = self.calls.get(key) {
-            let fields = json!({"tool": call.tool(), "tool_call_id": call.key, "status": written::NOT_STATED});
+            let fields = json!({"tool": call.invoked_tool(), "tool_call_id": call.key, "status": written::NOT_STATED});
             self.event("tool.completed", fields, teller, cx);
         }
     }

@@ -1,0 +1,316 @@
+//! Random messages to every dialect that is translated: no panic, no event that `check` or the decoder finds an error in, and
+//! no answer that is settled twice or that nobody gave.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::kit::rig::{self, Peer, Rig};
+use crate::link::{Fault, Frame, HttpAnswer, LinkEvent, Method, Receipt, Request};
+use crate::protocol::Reply;
+use crate::{Carrier, Connection, Cx, DIALECTS, Dialect, Out, Start, Wish};
+
+/// Whichever dialect is under test.
+#[derive(Debug)]
+struct Any(Box<dyn Dialect>);
+
+impl Dialect for Any {
+    fn news(&mut self, event: &LinkEvent, cx: &mut Cx<'_>) {
+        self.0.news(event, cx);
+    }
+
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        self.0.on_frame(frame, cx);
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
+        self.0.reply(request, reply, cx);
+    }
+
+    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+        self.0.wish(wish, cx);
+    }
+
+    fn tick(&mut self, cx: &mut Cx<'_>) {
+        self.0.tick(cx);
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.0.deadline()
+    }
+
+    fn connection(&self) -> Connection {
+        self.0.connection()
+    }
+}
+
+/// The other side: it keeps the numbers under which something was sent, so that it can report on them.
+#[derive(Debug, Default)]
+struct Anybody {
+    sent: Vec<u64>,
+    called: Vec<u64>,
+}
+
+impl Peer for Anybody {
+    fn take(&mut self, out: Out) {
+        match out {
+            Out::Send { request, .. } | Out::Hand { request, .. } => self.sent.push(request),
+            Out::Respond {
+                request: Some(request),
+                ..
+            } => self.sent.push(request),
+            Out::Call { request, .. } => self.called.push(request),
+            _ => {}
+        }
+    }
+}
+
+/// Messages of each dialect, in the order of the list, without AAEP, which goes through unchanged. Any of them may come
+/// at any time.
+const MESSAGES: [&[&str]; 8] = [
+    &[
+        r#"{"type":"auth_ok","sessionId":"s1"}"#,
+        r#"{"version":"asp/0.1","messageId":"m1","sessionId":"s1","sequenceNumber":0,"sender":{"agentId":"agent://a.example/a"},"performative":"PROPOSE","content":{"mimeType":"application/json","body":{"type":"session-invitation"}}}"#,
+        r#"{"version":"asp/0.1","messageId":"m2","sessionId":"s1","sequenceNumber":1,"sender":{"agentId":"agent://b.example/b"},"performative":"ESCALATE","content":{"mimeType":"application/json","body":{"reason":"said","urgency":"high","options":["resume","abort"]}}}"#,
+    ],
+    &[
+        "\u{1b}[K\u{23fa} Good morning.",
+        r#"{"type":"system","message":"Sage Agent starting","timestamp":"2026-06-30T00:00:00Z"}"#,
+        r#"{"type":"tool_call_start","tool":"shell","args":{"command":"ls"},"id":"c1","timestamp":"2026-06-30T00:00:01Z"}"#,
+        r#"{"type":"tool_call_result","id":"c1","success":true,"output":"a","timestamp":"2026-06-30T00:00:02Z"}"#,
+        r#"{"type":"result","result":"Done","timestamp":"2026-06-30T00:00:03Z"}"#,
+    ],
+    &[
+        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"fox"}}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
+        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"Touch","kind":"execute","status":"pending","rawInput":{"command":"touch x"}}}}"#,
+        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}}}"#,
+        r#"{"jsonrpc":"2.0","id":9,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[{"optionId":"once","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}"#,
+        r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#,
+    ],
+    &[
+        r#"{"id":"evt_1","type":"server.connected","properties":{}}"#,
+        r#"{"id":"evt_2","type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}"#,
+        r#"{"id":"evt_3","type":"message.part.updated","properties":{"part":{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"Good morning."}}}"#,
+        r#"{"id":"evt_4","type":"permission.asked","properties":{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["touch a"],"metadata":{"command":"touch a"},"always":["touch *"]}}"#,
+        r#"{"id":"evt_5","type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"once"}}"#,
+        r#"{"id":"evt_6","type":"session.idle","properties":{"sessionID":"ses_1"}}"#,
+    ],
+    &[
+        r#"{"id":1,"result":{"userAgent":"hearken/0.169.0"}}"#,
+        r#"{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u","items":[],"status":"inProgress"}},"emittedAtMs":1}"#,
+        r#"{"method":"item/started","params":{"threadId":"t","turnId":"u","item":{"type":"commandExecution","id":"i","command":"touch a","cwd":"/w","status":"inProgress"}},"emittedAtMs":1}"#,
+        r#"{"id":9,"method":"item/commandExecution/requestApproval","params":{"kind":"command","threadId":"t","turnId":"u","itemId":"i","command":"touch a","cwd":"/w","availableDecisions":["accept","cancel"]}}"#,
+        r#"{"method":"serverRequest/resolved","params":{"threadId":"t","requestId":9},"emittedAtMs":1}"#,
+        r#"{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","items":[],"status":"completed","error":null}},"emittedAtMs":1}"#,
+    ],
+    &[
+        r#"{"session_id":"s1","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"do it","prompt_id":"p"}"#,
+        r#"{"session_id":"s1","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c"}"#,
+        r#"{"session_id":"s1","cwd":"/w","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
+        r#"{"session_id":"s1","cwd":"/w","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c","tool_response":{"stdout":"a"}}"#,
+        r#"{"session_id":"s1","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"Good morning."}"#,
+    ],
+    &[
+        r#"{"type":"RUN_STARTED","threadId":"t1","runId":"r1"}"#,
+        r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Good morning."}"#,
+        r#"{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"touch"}"#,
+        r#"{"type":"TOOL_CALL_END","toolCallId":"c"}"#,
+        r#"{"type":"RUN_FINISHED","threadId":"t1","runId":"r1","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"confirmation","toolCallId":"c","message":"Well?"}]}}"#,
+    ],
+    &[
+        r#"{"name":"Fox","capabilities":{"streaming":true},"supportedInterfaces":[{"url":"http://localhost:1/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_INPUT_REQUIRED","message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"Well?"}]}}}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"}}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"tasks":[],"nextPageToken":""}}"#,
+    ],
+];
+
+#[derive(Debug, Clone)]
+enum Step {
+    Message(usize),
+    /// A message of which one value is another.
+    Changed(usize, usize, u8),
+    /// A message that is cut.
+    Cut(usize, usize),
+    Odd(String),
+    Request(usize),
+    Piece(usize),
+    Up,
+    Down(u8),
+    Sent(bool),
+    Answered(usize),
+    Decide(bool),
+    Respond(&'static str),
+    Prompt,
+    Stop,
+    Wait(u16),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let at = any::<prop::sample::Index>().prop_map(|index| index.index(64));
+    let words = prop::sample::select(vec!["1", "resume", "words", ""]);
+    prop_oneof![
+        8 => at.clone().prop_map(Step::Message),
+        4 => (at.clone(), at.clone(), any::<u8>()).prop_map(|(at, value, to)| Step::Changed(at, value, to)),
+        1 => (at.clone(), 0..400_usize).prop_map(|(at, length)| Step::Cut(at, length)),
+        1 => "\\PC{0,40}".prop_map(Step::Odd),
+        2 => at.clone().prop_map(Step::Request),
+        1 => at.clone().prop_map(Step::Piece),
+        2 => Just(Step::Up),
+        1 => (0..4_u8).prop_map(Step::Down),
+        2 => any::<bool>().prop_map(Step::Sent),
+        2 => at.prop_map(Step::Answered),
+        3 => any::<bool>().prop_map(Step::Decide),
+        2 => words.prop_map(Step::Respond),
+        2 => Just(Step::Prompt),
+        1 => Just(Step::Stop),
+        2 => (0..20_000_u16).prop_map(Step::Wait),
+    ]
+}
+
+/// Replaces the value with this number, counted from the outside.
+fn changed(text: &str, which: usize, to: u8) -> String {
+    fn replace(value: &mut Value, left: &mut usize, to: u8) {
+        if *left == 0 {
+            *value = match to % 7 {
+                0 => Value::Null,
+                1 => true.into(),
+                2 => i64::from(to).into(),
+                3 => "".into(),
+                4 => "\u{202e}x\u{1b}[2J".into(),
+                5 => Value::Array(vec![value.clone(), value.clone()]),
+                _ => "x".repeat(5000).into(),
+            };
+        }
+        *left = left.wrapping_sub(1);
+        match value {
+            Value::Array(all) => all.iter_mut().for_each(|it| replace(it, left, to)),
+            Value::Object(all) => all.values_mut().for_each(|it| replace(it, left, to)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    match serde_json::from_str(text) {
+        Ok(mut value) => {
+            replace(&mut value, &mut (which % 24), to);
+            value.to_string()
+        }
+        Err(_) => text.to_owned(),
+    }
+}
+
+fn play(which: usize, carrier: Carrier, steps: Vec<Step>) -> Result<(), TestCaseError> {
+    let row = &DIALECTS[which];
+    let messages = MESSAGES[which - 1];
+    let message = |at: usize| messages[at % messages.len()];
+    let mut rig: Rig<Any, Anybody> = Rig::of(Any(row.machine(Start {
+        carrier,
+        path: "/".to_owned(),
+        origin: "http://127.0.0.1:1".to_owned(),
+        ..rig::start()
+    })));
+    let mut number = 0;
+    rig.news(&LinkEvent::Connecting { attempt: 1 });
+    rig.news(&LinkEvent::Connected);
+    for step in steps {
+        match step {
+            Step::Message(at) => rig.frame(message(at)),
+            Step::Changed(at, value, to) => rig.frame(changed(message(at), value, to)),
+            Step::Cut(at, length) => {
+                let cut: String = message(at).chars().take(length).collect();
+                rig.frame(cut);
+            }
+            Step::Odd(text) => rig.frame(text),
+            Step::Request(at) => {
+                let request = Request {
+                    method: Method::Post,
+                    path: "/hook".to_owned(),
+                    body: message(at).to_owned(),
+                };
+                rig.news(&LinkEvent::Request {
+                    id: at as u64,
+                    request,
+                });
+            }
+            Step::Piece(at) => {
+                let request = rig.called.last().copied().unwrap_or_default();
+                let text = message(at).to_owned();
+                rig.news(&LinkEvent::Piece { request, text });
+            }
+            Step::Up => {
+                rig.news(&LinkEvent::Connecting { attempt: 1 });
+                rig.news(&LinkEvent::Connected);
+            }
+            Step::Down(how) => rig.news(&match how {
+                0 => LinkEvent::Lost {
+                    fault: Fault::Closed,
+                    retry_in: Duration::from_secs(1),
+                },
+                1 => LinkEvent::Ended,
+                2 => LinkEvent::StreamEnded,
+                _ => LinkEvent::Dropped {
+                    fault: Fault::Closed,
+                    count: 1,
+                },
+            }),
+            Step::Sent(arrived) => {
+                if let Some(request) = rig.sent.pop() {
+                    match arrived {
+                        true => rig.news(&LinkEvent::Replied {
+                            request,
+                            outcome: Ok(Receipt::Written),
+                        }),
+                        false => rig.written(request, false),
+                    }
+                }
+            }
+            Step::Answered(at) => {
+                if let Some(request) = rig.called.pop() {
+                    let answer = HttpAnswer {
+                        status: [200, 204, 404, 500][at % 4],
+                        location: None,
+                        retry_after: None,
+                        body: message(at).to_owned(),
+                    };
+                    rig.news(&LinkEvent::Answered {
+                        request,
+                        outcome: Ok(answer),
+                    });
+                }
+            }
+            Step::Decide(accepts) => {
+                number += 1;
+                rig.decide(number, if accepts { "accept" } else { "reject" }, None);
+            }
+            Step::Respond(words) => {
+                number += 1;
+                rig.respond(number, words);
+            }
+            Step::Prompt => rig.prompt("do it"),
+            Step::Stop => rig.wish(&Wish::Stop),
+            Step::Wait(ms) => rig.after(Duration::from_millis(ms.into())),
+        }
+    }
+    prop_assert!(rig.faults.is_empty(), "{:?}: {:?}", row.dialect, rig.faults);
+    let settled: BTreeSet<u64> = rig.settled.iter().map(|(request, _)| *request).collect();
+    prop_assert_eq!(settled.len(), rig.settled.len(), "{:?}", rig.settled);
+    prop_assert!(settled.iter().all(|request| (1..=number).contains(request)));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::tests::runs(5000)))]
+
+    #[test]
+    fn every_dialect_keeps_its_promises_whatever_comes(
+        which in 1..DIALECTS.len(),
+        carrier in prop::sample::select(vec![
+            Carrier::EventStream, Carrier::WebSocket, Carrier::Lines, Carrier::Requests, Carrier::OneWay,
+        ]),
+        steps in prop::collection::vec(step(), 0..40),
+    ) {
+        play(which, carrier, steps)?;
+    }
+}
