@@ -8,6 +8,7 @@ use crate::Cx;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::kit::directory::mixed;
 use crate::kit::ending::End;
 use crate::kit::turn::{EventContext, Turn};
 use crate::link::{Call, Cause, Fault, Frame, HttpAnswer, Phrase, Word};
@@ -111,8 +112,7 @@ impl A2a {
     /// Draws a number that is unique in this machine.
     pub(super) fn drawn(&mut self) -> u64 {
         self.made += 1;
-        let mixed = self.made.wrapping_mul(0xa076_1d64_78bd_642f);
-        self.seed.wrapping_add(mixed)
+        mixed(self.seed, self.made)
     }
 
     /// Creates a name for one of our messages.

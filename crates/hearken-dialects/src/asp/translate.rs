@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use crate::kit::directory::mixed;
 use crate::link::{Cause, Fault, Frame, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply, Response, object};
 use crate::{Carrier, Connection, Cx, Dialect, Down, Out, Start, Texts, Wish};
@@ -267,7 +268,7 @@ impl Asp {
                 name,
                 agent,
                 begin(),
-                seed_of(self.start.seed, made),
+                mixed(self.start.seed, made),
                 self.start.words.clone(),
                 decides,
             );
@@ -537,15 +538,6 @@ impl Dialect for Asp {
     fn connection(&self) -> Connection {
         Connection::default()
     }
-}
-
-/// Derives a session's own seed, far enough from the others that no two sessions draw the same ids.
-fn seed_of(seed: u64, made: u64) -> u64 {
-    let mut mixed = seed ^ made.rotate_left(32);
-    for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53_u64] {
-        mixed = (mixed ^ (mixed >> 33)).wrapping_mul(factor);
-    }
-    mixed ^ (mixed >> 33)
 }
 
 /// Returns the version that a message states.

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
+use crate::kit::directory::Directory;
 use crate::kit::ending::End;
 use crate::kit::turn::EventContext;
 use crate::link::{Frame, Phrase, Receipt, Request, Stream, Undelivered, Word};
@@ -48,7 +49,7 @@ pub struct Claude {
     pub(super) words: Words,
     /// Whether answering is impossible.
     pub(super) listens: bool,
-    pub(super) conversations: BTreeMap<String, Conversation>,
+    pub(super) conversations: Directory<Conversation>,
     /// The waiting requests, by our numbers for them.
     pub(super) held: BTreeMap<u64, WaitingRequest>,
     /// The requests being answered, by the numbers of the person's answers.
@@ -59,11 +60,7 @@ pub struct Claude {
     pub(super) asked: u64,
     /// The stream to follow if the messages are a recording on a server.
     stream: Option<Stream>,
-    seed: u64,
-    made: u64,
-    heard: u64,
     unknown: BTreeSet<String>,
-    told_full: bool,
 }
 
 impl Claude {
@@ -72,17 +69,13 @@ impl Claude {
         Self {
             words: start.words,
             listens: start.carrier != Carrier::Requests,
-            conversations: BTreeMap::new(),
+            conversations: Directory::new(MOST, start.seed),
             held: BTreeMap::new(),
             sending: BTreeMap::new(),
             answered: VecDeque::new(),
             asked: 0,
             stream: (start.carrier == Carrier::EventStream).then_some(start.stream),
-            seed: start.seed,
-            made: 0,
-            heard: 0,
             unknown: BTreeSet::new(),
-            told_full: false,
         }
     }
 
@@ -92,40 +85,30 @@ impl Claude {
         id: &str,
         out: &mut Vec<Out>,
     ) -> Option<&mut Conversation> {
-        self.heard += 1;
-        if !self.conversations.contains_key(id) {
-            if self.conversations.len() >= MOST {
-                let idle = self.conversations.values().filter(|it| it.turn.is_none());
-                let oldest = idle.min_by_key(|it| it.heard).map(|it| it.id.clone());
-                let Some(oldest) = oldest else {
-                    if !std::mem::replace(&mut self.told_full, true) {
-                        out.push(Out::Tell(Phrase::new("claude.too_many_conversations")));
-                    }
-                    return None;
-                };
-                self.conversations.remove(&oldest);
-            }
-            self.made += 1;
+        let is_idle = |conversation: &Conversation| conversation.turn.is_none();
+        let opened = self.conversations.open(id, is_idle, |seed| {
             let agent = Agent {
                 id: written::id("claude_", id),
                 name: AGENT.to_owned(),
                 model: None,
             };
-            let seed = self
-                .seed
-                .wrapping_add(self.made.wrapping_mul(0xa076_1d64_78bd_642f));
             let teller = EventContext {
                 writer: Writer::new(NAME, agent, seed),
                 words: self.words.clone(),
                 folder: String::new(),
                 answerable: !self.listens,
             };
-            self.conversations
-                .insert(id.to_owned(), Conversation::new(id, teller));
+            Conversation::new(id, teller)
+        });
+        match opened {
+            Ok(conversation) => Some(conversation),
+            Err(full) => {
+                if full.is_first {
+                    out.push(Out::Tell(Phrase::new("claude.too_many_conversations")));
+                }
+                None
+            }
         }
-        let conversation = self.conversations.get_mut(id)?;
-        conversation.heard = self.heard;
-        Some(conversation)
     }
 
     /// Handles a request; all but those that need the person's decision are answered immediately.

@@ -58,8 +58,6 @@ pub struct Conversation {
     pub turn: Option<Turn>,
     /// The writer of its events.
     pub teller: EventContext,
-    /// When it was last heard of, as a position in the order of messages.
-    pub heard: u64,
     /// The same as a time.
     at: Duration,
     /// The prompt of its turn.
@@ -79,7 +77,6 @@ impl Conversation {
             id: id.to_owned(),
             turn: None,
             teller,
-            heard: 0,
             at: Duration::ZERO,
             prompt: None,
             calls: VecDeque::new(),

@@ -11,11 +11,12 @@
 //! is known of the threads is kept.
 
 use crate::Cx;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use crate::kit::directory::Directory;
 use crate::kit::ending::End;
 use crate::kit::members::text;
 use crate::kit::turn::EventContext;
@@ -75,18 +76,14 @@ pub struct Codex {
     pub(super) numbers: Numbers,
     pub(super) words: Words,
     pub(super) seed: u64,
-    /// How many threads were met; each has a seed of its own.
-    pub(super) met: u64,
     pub(super) listens: bool,
     /// The thread that the person named.
     pub(super) only: Option<String>,
     pub(super) phase: Phase,
     pub(super) asked: PendingRequests<Ours>,
-    pub(super) threads: BTreeMap<String, Thread>,
+    pub(super) threads: Directory<Thread>,
     /// The thread with the latest activity.
     pub(super) last: Option<String>,
-    /// Whether it was announced that there are too many threads.
-    pub(super) full_told: bool,
     /// Whether the number of threads was announced.
     pub(super) list_told: bool,
     pub(super) told: BTreeSet<String>,
@@ -103,14 +100,12 @@ impl Codex {
             numbers: start.numbers,
             words: start.words,
             seed: start.seed,
-            met: 0,
             listens: start.carrier == Carrier::OneWay,
             only: start.conversation,
             phase: Phase::Unmet,
             asked: PendingRequests::default(),
-            threads: BTreeMap::new(),
+            threads: Directory::new(MOST_THREADS, start.seed),
             last: None,
-            full_told: false,
             list_told: false,
             told: BTreeSet::new(),
             unanswered: 0,
@@ -160,30 +155,13 @@ impl Codex {
         if id.is_empty() || id.len() > 256 || !wanted {
             return None;
         }
-        if !self.threads.contains_key(id) {
-            if self.threads.len() >= MOST_THREADS {
-                // A thread without activity makes room.
-                let idle = self
-                    .threads
-                    .values()
-                    .find(|it| !it.in_turn() && it.answering.is_none());
-                let idle = idle.map(|thread| thread.id.clone());
-                let Some(idle) = idle else {
-                    if !std::mem::replace(&mut self.full_told, true) {
-                        let most = Word::Own(MOST_THREADS.to_string());
-                        out.push(Out::Tell(Phrase::new("codex.too_many").with("n", most)));
-                    }
-                    return None;
-                };
-                self.threads.remove(&idle);
-            }
-            self.met += 1;
+        let is_idle = |thread: &Thread| !thread.in_turn() && thread.answering.is_none();
+        let opened = self.threads.open(id, is_idle, |seed| {
             let agent = written::Agent {
                 id: agent(id),
                 name: "Codex".to_owned(),
                 model: None,
             };
-            let seed = self.seed ^ self.met.wrapping_mul(0xd134_2543_de82_ef95);
             let teller = EventContext {
                 writer: Writer::new(NAME, agent, seed),
                 words: self.words.clone(),
@@ -194,9 +172,18 @@ impl Codex {
             if self.listens {
                 thread.joined = Joined::Yes;
             }
-            self.threads.insert(id.to_owned(), thread);
+            thread
+        });
+        match opened {
+            Ok(thread) => Some(thread),
+            Err(full) => {
+                if full.is_first {
+                    let most = Word::Own(MOST_THREADS.to_string());
+                    out.push(Out::Tell(Phrase::new("codex.too_many").with("n", most)));
+                }
+                None
+            }
         }
-        self.threads.get_mut(id)
     }
 
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {

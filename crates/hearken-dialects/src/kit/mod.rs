@@ -14,6 +14,7 @@ pub mod aside;
 pub mod call;
 pub mod changes;
 pub mod delivery;
+pub mod directory;
 pub mod ending;
 pub mod filling;
 pub mod form;

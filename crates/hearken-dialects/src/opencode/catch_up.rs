@@ -93,7 +93,7 @@ impl Opencode {
             return;
         }
         let mut catch_up = CatchUp::default();
-        for (id, conversation) in &self.conversations {
+        for (id, conversation) in self.conversations.iter() {
             if let Some(turn) = &conversation.turn {
                 let open = turn.requests().filter_map(Id::name);
                 catch_up.judged.extend(open.map(|name| (id.clone(), name)));

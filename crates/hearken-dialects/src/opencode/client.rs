@@ -8,6 +8,7 @@ use crate::Cx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::kit::directory::Directory;
 use crate::kit::ending::End;
 use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::Update;
@@ -78,7 +79,7 @@ pub struct Opencode {
     pub(super) numbers: Numbers,
     pub(super) words: Words,
     pub(super) listens: bool,
-    pub(super) conversations: BTreeMap<String, Conversation>,
+    pub(super) conversations: Directory<Conversation>,
     /// The parent of each subagent.
     pub(super) parents: BTreeMap<String, String>,
     pub(super) asked: BTreeMap<u64, RequestPurpose>,
@@ -88,12 +89,8 @@ pub struct Opencode {
     pub(super) is_over: bool,
     /// When the stream must be open.
     unmet: Option<Duration>,
-    seed: u64,
-    made: u64,
-    heard: u64,
     base: String,
     unknown: BTreeSet<String>,
-    told_full: bool,
 }
 
 impl Opencode {
@@ -103,19 +100,15 @@ impl Opencode {
             numbers: start.numbers,
             words: start.words,
             listens: start.carrier != Carrier::EventStream,
-            conversations: BTreeMap::new(),
+            conversations: Directory::new(MOST, start.seed),
             parents: BTreeMap::new(),
             asked: BTreeMap::new(),
             catch_up: None,
             was_lost: false,
             is_over: false,
             unmet: None,
-            seed: start.seed,
-            made: 0,
-            heard: 0,
             base: base(&start.path).to_owned(),
             unknown: BTreeSet::new(),
-            told_full: false,
         }
     }
 
@@ -172,40 +165,31 @@ impl Opencode {
         out: &mut Vec<Out>,
     ) -> Option<&mut Conversation> {
         let root = self.root(id);
-        self.heard += 1;
-        if !self.conversations.contains_key(&root) {
-            if self.conversations.len() >= MOST {
-                let idle = self.conversations.values().filter(|it| it.is_idle());
-                let oldest = idle.min_by_key(|it| it.heard).map(|it| it.id.clone());
-                let Some(oldest) = oldest else {
-                    if !std::mem::replace(&mut self.told_full, true) {
-                        out.push(Out::Tell(Phrase::new("opencode.too_many_conversations")));
-                    }
-                    return None;
+        let opened = self
+            .conversations
+            .open(&root, Conversation::is_idle, |seed| {
+                let agent = Agent {
+                    id: agent(&root),
+                    name: NAME.to_owned(),
+                    model: None,
                 };
-                self.conversations.remove(&oldest);
+                let teller = EventContext {
+                    writer: Writer::new(NAME, agent, seed),
+                    words: self.words.clone(),
+                    folder: String::new(),
+                    answerable: !self.listens,
+                };
+                Conversation::new(&root, teller)
+            });
+        match opened {
+            Ok(conversation) => Some(conversation),
+            Err(full) => {
+                if full.is_first {
+                    out.push(Out::Tell(Phrase::new("opencode.too_many_conversations")));
+                }
+                None
             }
-            self.made += 1;
-            let agent = Agent {
-                id: agent(&root),
-                name: NAME.to_owned(),
-                model: None,
-            };
-            let seed = self
-                .seed
-                .wrapping_add(self.made.wrapping_mul(0xa076_1d64_78bd_642f));
-            let teller = EventContext {
-                writer: Writer::new(NAME, agent, seed),
-                words: self.words.clone(),
-                folder: String::new(),
-                answerable: !self.listens,
-            };
-            let conversation = Conversation::new(&root, teller);
-            self.conversations.insert(root.clone(), conversation);
         }
-        let conversation = self.conversations.get_mut(&root)?;
-        conversation.heard = self.heard;
-        Some(conversation)
     }
 
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {

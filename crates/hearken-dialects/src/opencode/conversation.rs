@@ -66,8 +66,6 @@ pub struct Conversation {
     begins: Begins,
     /// The prompts that are no longer waited for, but may still come back.
     late: VecDeque<String>,
-    /// When it was last heard of, as a position in the order of events.
-    pub heard: u64,
     /// The exact arguments of each call while it runs.
     pub(super) inputs: BTreeMap<String, Map<String, Value>>,
     /// The requests that are over: they are never asked again.
@@ -92,7 +90,6 @@ impl Conversation {
             ours: VecDeque::new(),
             begins: Begins::Not,
             late: VecDeque::new(),
-            heard: 0,
             inputs: BTreeMap::new(),
             done: VecDeque::new(),
             parts: Parts::default(),

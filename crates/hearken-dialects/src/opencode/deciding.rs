@@ -104,7 +104,7 @@ impl Opencode {
     pub(super) fn answer(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let token = reply.token.reveal();
         let mut found = None;
-        for (id, conversation) in &mut self.conversations {
+        for (id, conversation) in self.conversations.iter_mut() {
             let turn = conversation.turn.as_mut();
             if turn.is_some_and(|turn| turn.asked_under(token).is_some()) {
                 found = Some(id.clone());

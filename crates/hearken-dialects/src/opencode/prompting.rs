@@ -22,7 +22,7 @@ impl Opencode {
         if self.listens || self.is_over {
             return out.push(Out::Tell(Phrase::new("prompt.nobody")));
         }
-        let last = self.conversations.values().max_by_key(|it| it.heard);
+        let last = self.conversations.latest(|_| true);
         match last.map(|it| it.id.clone()) {
             Some(id) => self.prompt_in(&id, prompt, out),
             None => self.prompt_new(prompt, out),
@@ -136,9 +136,8 @@ impl Opencode {
 
     /// Stops the active conversation; if several are active, the one that was heard of last.
     pub(super) fn stop(&mut self, out: &mut Vec<Out>) {
-        let work = self.conversations.values().filter(|it| it.turn.is_some());
-        let last = work.max_by_key(|it| it.heard).map(|it| it.id.clone());
-        match last {
+        let last = self.conversations.latest(|it| it.turn.is_some());
+        match last.map(|it| it.id.clone()) {
             Some(id) => self.stop_in(&id, out),
             None => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
         }
