@@ -26,6 +26,8 @@ pub struct Descriptor {
     pub abilities: Abilities,
     pub(crate) recognise: fn(&str) -> Sign,
     machine: fn(Start) -> Box<dyn Dialect>,
+    #[cfg(test)]
+    pub(crate) messages: &'static [&'static str],
 }
 
 /// How a SOURCE names a dialect.
@@ -102,7 +104,7 @@ const ANSWERED: Abilities = Abilities {
 };
 
 /// All dialects, in the order in which they judge a text.
-pub const DIALECTS: [Descriptor; 9] = [
+pub const DIALECTS: &[Descriptor] = &[
     Descriptor {
         dialect: config::Dialect::Aaep,
         title: "Agent Accessibility Event Protocol",
@@ -115,6 +117,8 @@ pub const DIALECTS: [Descriptor; 9] = [
         },
         recognise: aaep::recognise,
         machine: |start| Box::new(aaep::Aaep::new(start)),
+        #[cfg(test)]
+        messages: aaep::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Asp,
@@ -128,6 +132,8 @@ pub const DIALECTS: [Descriptor; 9] = [
         },
         recognise: asp::recognise,
         machine: |start| Box::new(asp::Asp::new(start)),
+        #[cfg(test)]
+        messages: asp::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Sage,
@@ -138,6 +144,8 @@ pub const DIALECTS: [Descriptor; 9] = [
         abilities: ANSWERED,
         recognise: sage::recognise,
         machine: |start| Box::new(sage::Sage::new(start)),
+        #[cfg(test)]
+        messages: sage::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Acp,
@@ -148,6 +156,8 @@ pub const DIALECTS: [Descriptor; 9] = [
         abilities: ALL,
         recognise: acp::recognise,
         machine: |start| Box::new(acp::Acp::new(start)),
+        #[cfg(test)]
+        messages: acp::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Opencode,
@@ -162,6 +172,8 @@ pub const DIALECTS: [Descriptor; 9] = [
         abilities: ALL,
         recognise: opencode::recognise,
         machine: |start| Box::new(opencode::Opencode::new(start)),
+        #[cfg(test)]
+        messages: opencode::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Codex,
@@ -172,6 +184,8 @@ pub const DIALECTS: [Descriptor; 9] = [
         abilities: ALL,
         recognise: codex::recognise,
         machine: |start| Box::new(codex::Codex::new(start)),
+        #[cfg(test)]
+        messages: codex::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Claude,
@@ -182,6 +196,8 @@ pub const DIALECTS: [Descriptor; 9] = [
         abilities: ANSWERED,
         recognise: claude::recognise,
         machine: |start| Box::new(claude::Claude::new(start)),
+        #[cfg(test)]
+        messages: claude::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Agui,
@@ -192,6 +208,8 @@ pub const DIALECTS: [Descriptor; 9] = [
         abilities: ALL,
         recognise: agui::recognise,
         machine: |start| Box::new(agui::Agui::new(start)),
+        #[cfg(test)]
+        messages: agui::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::A2a,
@@ -202,6 +220,8 @@ pub const DIALECTS: [Descriptor; 9] = [
         abilities: ALL,
         recognise: a2a::recognise,
         machine: |start| Box::new(a2a::A2a::new(start)),
+        #[cfg(test)]
+        messages: a2a::MESSAGES,
     },
 ];
 
@@ -249,7 +269,7 @@ pub fn table() -> String {
     let mut table = String::from(
         "| dialect | of | a SOURCE that names it | its token | answered | prompted | stopped |\n|---|---|---|---|---|---|---|\n",
     );
-    for row in &DIALECTS {
+    for row in DIALECTS {
         let name = format!("{:?}", row.dialect).to_lowercase();
         let source = match row.named {
             Naming::Nothing => "".to_owned(),
@@ -281,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_source_names_at_most_one_dialect() {
-        for row in &DIALECTS {
+        for row in DIALECTS {
             let source = match row.named {
                 Naming::Nothing => continue,
                 Naming::Prefix(prefix) => format!("{prefix}http://127.0.0.1:1"),
@@ -299,7 +319,7 @@ mod tests {
             monotonic: std::time::Duration::ZERO,
             wall: jiff::Timestamp::UNIX_EPOCH,
         };
-        for row in &DIALECTS {
+        for row in DIALECTS {
             let mut machine = (row.machine)(Start {
                 carrier: crate::Carrier::WebSocket,
                 ..Start::unattended()

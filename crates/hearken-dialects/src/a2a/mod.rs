@@ -31,6 +31,8 @@ mod wire;
 
 pub use card::document;
 pub use client::A2a;
+#[cfg(test)]
+pub(crate) use tests::MESSAGES;
 
 use super::Sign;
 

@@ -30,6 +30,8 @@ mod ways;
 use crate::{Cx, Down};
 use std::collections::BTreeSet;
 use std::time::Duration;
+#[cfg(test)]
+pub(crate) use tests::MESSAGES;
 
 use crate::config::HandshakeConfig;
 use crate::link::{Fault, Frame, HttpAnswer, LastWords, Phrase, Receipt, Undelivered};

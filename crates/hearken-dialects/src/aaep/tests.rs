@@ -10,6 +10,12 @@ use crate::link::{Call, Fault, Frame, HttpAnswer, LinkEvent, Receipt, Stream};
 use crate::protocol::Now;
 use crate::protocol::{Answer, Decision, ReplyToken};
 
+/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+pub(crate) const MESSAGES: &[&str] = &[
+    r#"{"type":"aaep:agent.state.changed"}"#,
+    r#"{"type":"aaep:agent.state.changed"}"#,
+];
+
 /// Drives a machine, and keeps its wishes.
 struct Bench {
     machine: Aaep,

@@ -28,6 +28,8 @@ mod tests;
 
 pub use along::{AgentListener, Decided};
 pub use client::Acp;
+#[cfg(test)]
+pub(crate) use tests::MESSAGES;
 
 use super::Sign;
 use super::rpc::{self, Message, Text};

@@ -32,6 +32,8 @@ mod shared;
 mod tests;
 
 pub use client::Agui;
+#[cfg(test)]
+pub(crate) use tests::MESSAGES;
 
 use super::Sign;
 

@@ -29,5 +29,7 @@ mod words;
 pub use document::tables;
 pub use frames::recognise;
 pub use handler::{BadKey, Identity};
+#[cfg(test)]
+pub(crate) use tests::MESSAGES;
 pub use told::about;
 pub use translate::Asp;

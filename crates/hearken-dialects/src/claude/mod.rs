@@ -26,6 +26,8 @@ mod tests;
 mod tools;
 
 pub use client::Claude;
+#[cfg(test)]
+pub(crate) use tests::MESSAGES;
 
 use super::Sign;
 

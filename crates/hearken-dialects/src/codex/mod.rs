@@ -29,6 +29,8 @@ mod tests;
 mod thread;
 
 pub use client::Codex;
+#[cfg(test)]
+pub(crate) use tests::MESSAGES;
 
 use super::Sign;
 use super::rpc::{self, Message, Text};

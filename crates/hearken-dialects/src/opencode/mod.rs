@@ -27,6 +27,8 @@ mod requests;
 mod tests;
 
 pub use client::{Opencode, events};
+#[cfg(test)]
+pub(crate) use tests::MESSAGES;
 
 use super::Sign;
 

@@ -31,6 +31,8 @@ mod tests;
 use crate::{Cx, Down};
 use std::collections::BTreeMap;
 use std::time::Duration;
+#[cfg(test)]
+pub(crate) use tests::MESSAGES;
 
 use serde_json::{Map, Value};
 

@@ -67,67 +67,6 @@ impl Peer for Anybody {
     }
 }
 
-/// Messages of each dialect, in the order of the list, without AAEP, which goes through unchanged. Any of them may come
-/// at any time.
-const MESSAGES: [&[&str]; 8] = [
-    &[
-        r#"{"type":"auth_ok","sessionId":"s1"}"#,
-        r#"{"version":"asp/0.1","messageId":"m1","sessionId":"s1","sequenceNumber":0,"sender":{"agentId":"agent://a.example/a"},"performative":"PROPOSE","content":{"mimeType":"application/json","body":{"type":"session-invitation"}}}"#,
-        r#"{"version":"asp/0.1","messageId":"m2","sessionId":"s1","sequenceNumber":1,"sender":{"agentId":"agent://b.example/b"},"performative":"ESCALATE","content":{"mimeType":"application/json","body":{"reason":"said","urgency":"high","options":["resume","abort"]}}}"#,
-    ],
-    &[
-        "\u{1b}[K\u{23fa} Good morning.",
-        r#"{"type":"system","message":"Sage Agent starting","timestamp":"2026-06-30T00:00:00Z"}"#,
-        r#"{"type":"tool_call_start","tool":"shell","args":{"command":"ls"},"id":"c1","timestamp":"2026-06-30T00:00:01Z"}"#,
-        r#"{"type":"tool_call_result","id":"c1","success":true,"output":"a","timestamp":"2026-06-30T00:00:02Z"}"#,
-        r#"{"type":"result","result":"Done","timestamp":"2026-06-30T00:00:03Z"}"#,
-    ],
-    &[
-        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"fox"}}}"#,
-        r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
-        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"Touch","kind":"execute","status":"pending","rawInput":{"command":"touch x"}}}}"#,
-        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}}}"#,
-        r#"{"jsonrpc":"2.0","id":9,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[{"optionId":"once","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}"#,
-        r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#,
-    ],
-    &[
-        r#"{"id":"evt_1","type":"server.connected","properties":{}}"#,
-        r#"{"id":"evt_2","type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}"#,
-        r#"{"id":"evt_3","type":"message.part.updated","properties":{"part":{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"Good morning."}}}"#,
-        r#"{"id":"evt_4","type":"permission.asked","properties":{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["touch a"],"metadata":{"command":"touch a"},"always":["touch *"]}}"#,
-        r#"{"id":"evt_5","type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"once"}}"#,
-        r#"{"id":"evt_6","type":"session.idle","properties":{"sessionID":"ses_1"}}"#,
-    ],
-    &[
-        r#"{"id":1,"result":{"userAgent":"hearken/0.169.0"}}"#,
-        r#"{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u","items":[],"status":"inProgress"}},"emittedAtMs":1}"#,
-        r#"{"method":"item/started","params":{"threadId":"t","turnId":"u","item":{"type":"commandExecution","id":"i","command":"touch a","cwd":"/w","status":"inProgress"}},"emittedAtMs":1}"#,
-        r#"{"id":9,"method":"item/commandExecution/requestApproval","params":{"kind":"command","threadId":"t","turnId":"u","itemId":"i","command":"touch a","cwd":"/w","availableDecisions":["accept","cancel"]}}"#,
-        r#"{"method":"serverRequest/resolved","params":{"threadId":"t","requestId":9},"emittedAtMs":1}"#,
-        r#"{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","items":[],"status":"completed","error":null}},"emittedAtMs":1}"#,
-    ],
-    &[
-        r#"{"session_id":"s1","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"do it","prompt_id":"p"}"#,
-        r#"{"session_id":"s1","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c"}"#,
-        r#"{"session_id":"s1","cwd":"/w","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
-        r#"{"session_id":"s1","cwd":"/w","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c","tool_response":{"stdout":"a"}}"#,
-        r#"{"session_id":"s1","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"Good morning."}"#,
-    ],
-    &[
-        r#"{"type":"RUN_STARTED","threadId":"t1","runId":"r1"}"#,
-        r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Good morning."}"#,
-        r#"{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"touch"}"#,
-        r#"{"type":"TOOL_CALL_END","toolCallId":"c"}"#,
-        r#"{"type":"RUN_FINISHED","threadId":"t1","runId":"r1","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"confirmation","toolCallId":"c","message":"Well?"}]}}"#,
-    ],
-    &[
-        r#"{"name":"Fox","capabilities":{"streaming":true},"supportedInterfaces":[{"url":"http://localhost:1/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}"#,
-        r#"{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_INPUT_REQUIRED","message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"Well?"}]}}}}}"#,
-        r#"{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"}}}}"#,
-        r#"{"jsonrpc":"2.0","id":1,"result":{"tasks":[],"nextPageToken":""}}"#,
-    ],
-];
-
 #[derive(Debug, Clone)]
 enum Step {
     Message(usize),
@@ -203,7 +142,7 @@ fn changed(text: &str, which: usize, to: u8) -> String {
 
 fn play(which: usize, carrier: Carrier, steps: Vec<Step>) -> Result<(), TestCaseError> {
     let row = &DIALECTS[which];
-    let messages = MESSAGES[which - 1];
+    let messages = row.messages;
     let message = |at: usize| messages[at % messages.len()];
     let mut rig: Rig<Any, Anybody> = Rig::of(Any(row.machine(Start {
         carrier,

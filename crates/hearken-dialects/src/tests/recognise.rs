@@ -3,9 +3,7 @@
 use super::*;
 use crate::Cx;
 use crate::Terms;
-use crate::config::Dialect as Name;
 use crate::config::{HandshakeConfig, Load, Verbosity};
-use crate::descriptor;
 use crate::protocol::KeyRing;
 use crate::protocol::Now;
 
@@ -125,65 +123,6 @@ fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
     assert!(machine.open.is_none());
 }
 
-/// Frames of each dialect's sources: first some that prove nothing, then one that is surely its own.
-const SPOKEN: [(Name, &[&str]); 9] = [
-    (Name::Aaep, &[EVENT, EVENT]),
-    (
-        Name::Asp,
-        &[
-            r#"{"type":"auth_ok","sessionId":"s1"}"#,
-            r#"{"version":"asp/0.1","messageId":"m1","sessionId":"s1","sequenceNumber":0,"sender":{"agentId":"agent://a.example/a"},"performative":"PROPOSE","content":{"mimeType":"application/json","body":{"type":"session-invitation"}}}"#,
-            r#"{"version":"asp/0.1","messageId":"m2","sessionId":"s1","sequenceNumber":0,"sender":{"agentId":"agent://b.example/b"},"performative":"ACCEPT","content":{"mimeType":"application/json","body":{}}}"#,
-        ],
-    ),
-    (
-        Name::Sage,
-        &[
-            "\u{1b}[K\u{23fa} Good morning.",
-            r#"{"type":"system","message":"Sage Agent starting","timestamp":"2026-06-30T00:00:00Z"}"#,
-            r#"{"type":"system","message":"Task: Run the tests","timestamp":"2026-06-30T00:00:00.100Z"}"#,
-        ],
-    ),
-    (
-        Name::Acp,
-        &[
-            r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Good morning."}}}}"#,
-        ],
-    ),
-    (
-        Name::Opencode,
-        &[
-            r#"{"id":"evt_1","type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}"#,
-            r#"{"id":"evt_2","type":"message.part.updated","properties":{"part":{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"Good morning."}}}"#,
-        ],
-    ),
-    (
-        Name::Codex,
-        &[
-            r#"{"method":"item/agentMessage/delta","params":{"threadId":"t1","turnId":"u1","itemId":"m1","delta":"Good morning."},"emittedAtMs":1}"#,
-        ],
-    ),
-    (
-        Name::Claude,
-        &[
-            r#"{"session_id":"s1","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"Good morning."}"#,
-        ],
-    ),
-    (
-        Name::Agui,
-        &[
-            r#"{"type":"RUN_STARTED","threadId":"t1","runId":"r1"}"#,
-            r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Good morning."}"#,
-        ],
-    ),
-    (
-        Name::A2a,
-        &[
-            r#"{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}"#,
-        ],
-    ),
-];
-
 /// A program that was started and is connected.
 fn program() -> (Undecided, Vec<Out>) {
     let mut machine = Undecided::new(Start {
@@ -202,25 +141,23 @@ fn spoken_to(out: &[Out]) -> bool {
 
 #[test]
 fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
-    let names = SPOKEN.iter().map(|(name, _)| *name);
-    assert!(names.eq(DIALECTS.iter().map(|row| row.dialect)));
-    for (kind, texts) in SPOKEN {
+    for row in DIALECTS {
         for carrier in [Carrier::OneWay, Carrier::Lines] {
             let start = || Start { carrier, ..start() };
             let mut undecided = Undecided::new(start());
-            let mut alone = descriptor::open(
-                kind,
-                Start {
-                    numbers: match kind {
-                        Name::Aaep => Numbers::default(),
-                        _ => Numbers::of_another(),
-                    },
-                    ..start()
+            let mut alone = row.machine(Start {
+                numbers: match row.is_native() {
+                    true => Numbers::default(),
+                    false => Numbers::of_another(),
                 },
-            );
+                ..start()
+            });
             let (mut heard, mut wanted) = (Vec::new(), Vec::new());
-            let events = std::iter::once(LinkEvent::Connected)
-                .chain(texts.iter().map(|text| LinkEvent::Frame(Frame::of(*text))));
+            let events = std::iter::once(LinkEvent::Connected).chain(
+                row.messages
+                    .iter()
+                    .map(|text| LinkEvent::Frame(Frame::of(*text))),
+            );
             for event in events {
                 undecided.news(&event, &mut Cx::new(NOW, &mut heard));
                 alone.news(&event, &mut Cx::new(NOW, &mut wanted));
@@ -228,19 +165,20 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
             // The last words of AAEP's machine are withdrawn, and it wanted nothing else.
             heard.retain(|out| *out != Out::LastWords(None));
             wanted.retain(|out| *out != Out::LastWords(None));
-            assert_eq!(heard, wanted, "{kind:?} over {carrier:?}");
-            assert!(undecided.open.is_none(), "{kind:?} is recognised");
+            assert_eq!(heard, wanted, "{:?} over {carrier:?}", row.dialect);
+            assert!(undecided.open.is_none(), "{:?} is recognised", row.dialect);
         }
     }
 }
 
 #[test]
 fn a_program_that_speaks_another_protocol_is_never_spoken_to_in_aaep() {
-    for (kind, texts) in SPOKEN.iter().filter(|(kind, _)| *kind != Name::Aaep) {
+    for row in DIALECTS.iter().filter(|row| !row.is_native()) {
+        let kind = row.dialect;
         let (mut machine, out) = program();
         assert_eq!(out, [], "nothing is said before it is known to whom");
         assert_eq!(machine.connection(), Connection::default());
-        for text in *texts {
+        for text in row.messages {
             assert!(!spoken_to(&frame(&mut machine, text)), "{kind:?}: {text}");
         }
         let mut out = Vec::new();

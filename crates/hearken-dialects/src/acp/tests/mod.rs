@@ -24,6 +24,17 @@ use crate::{Carrier, Dialect, Earlier, Out, Over, Start, Wish, Words};
 
 use super::Acp;
 
+/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+pub(crate) const MESSAGES: &[&str] = &[
+    r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Good morning."}}}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"fox"}}}"#,
+    r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
+    r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"Touch","kind":"execute","status":"pending","rawInput":{"command":"touch x"}}}}"#,
+    r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}}}"#,
+    r#"{"jsonrpc":"2.0","id":9,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[{"optionId":"once","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}"#,
+    r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#,
+];
+
 /// The machine with Acp's other side.
 pub(super) type Run = Rig<Acp, Other>;
 

@@ -17,6 +17,15 @@ use crate::{Carrier, Dialect, Out, Over, Sign, Start, Wish};
 
 use super::Agui;
 
+/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+pub(crate) const MESSAGES: &[&str] = &[
+    r#"{"type":"RUN_STARTED","threadId":"t1","runId":"r1"}"#,
+    r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Good morning."}"#,
+    r#"{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"touch"}"#,
+    r#"{"type":"TOOL_CALL_END","toolCallId":"c"}"#,
+    r#"{"type":"RUN_FINISHED","threadId":"t1","runId":"r1","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"confirmation","toolCallId":"c","message":"Well?"}]}}"#,
+];
+
 /// The machine with Agui's other side.
 pub(super) type Run = Rig<Agui, Other>;
 

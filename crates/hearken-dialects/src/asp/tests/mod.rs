@@ -31,6 +31,14 @@ pub(super) fn at(seconds: u64) -> Now {
     start.after(Duration::from_secs(seconds))
 }
 
+/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+pub(crate) const MESSAGES: &[&str] = &[
+    r#"{"type":"auth_ok","sessionId":"s1"}"#,
+    r#"{"version":"asp/0.1","messageId":"m1","sessionId":"s1","sequenceNumber":0,"sender":{"agentId":"agent://a.example/a"},"performative":"PROPOSE","content":{"mimeType":"application/json","body":{"type":"session-invitation"}}}"#,
+    r#"{"version":"asp/0.1","messageId":"m2","sessionId":"s1","sequenceNumber":0,"sender":{"agentId":"agent://b.example/b"},"performative":"ACCEPT","content":{"mimeType":"application/json","body":{}}}"#,
+    r#"{"version":"asp/0.1","messageId":"m2","sessionId":"s1","sequenceNumber":1,"sender":{"agentId":"agent://b.example/b"},"performative":"ESCALATE","content":{"mimeType":"application/json","body":{"reason":"said","urgency":"high","options":["resume","abort"]}}}"#,
+];
+
 /// Builds a message with everything that the document requires.
 pub(super) fn message(sender: &str, performative: &str, body: Value) -> Message {
     let mut full = json!({"reason": "said", "urgency": "high", "terms": {"price": 1}});

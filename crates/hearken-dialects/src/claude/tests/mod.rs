@@ -17,6 +17,15 @@ use crate::{Carrier, Dialect, Out, Over, Sign, Start, Wish};
 
 use super::Claude;
 
+/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+pub(crate) const MESSAGES: &[&str] = &[
+    r#"{"session_id":"s1","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"Good morning."}"#,
+    r#"{"session_id":"s1","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"do it","prompt_id":"p"}"#,
+    r#"{"session_id":"s1","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c"}"#,
+    r#"{"session_id":"s1","cwd":"/w","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
+    r#"{"session_id":"s1","cwd":"/w","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c","tool_response":{"stdout":"a"}}"#,
+];
+
 /// The machine with Claude's other side.
 pub(super) type Run = Rig<Claude, Other>;
 

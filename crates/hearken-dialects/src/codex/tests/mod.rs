@@ -19,6 +19,17 @@ use crate::{Carrier, Dialect, Out, Over, Start, Wish};
 
 use super::Codex;
 
+/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+pub(crate) const MESSAGES: &[&str] = &[
+    r#"{"method":"item/agentMessage/delta","params":{"threadId":"t1","turnId":"u1","itemId":"m1","delta":"Good morning."},"emittedAtMs":1}"#,
+    r#"{"id":1,"result":{"userAgent":"hearken/0.169.0"}}"#,
+    r#"{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u","items":[],"status":"inProgress"}},"emittedAtMs":1}"#,
+    r#"{"method":"item/started","params":{"threadId":"t","turnId":"u","item":{"type":"commandExecution","id":"i","command":"touch a","cwd":"/w","status":"inProgress"}},"emittedAtMs":1}"#,
+    r#"{"id":9,"method":"item/commandExecution/requestApproval","params":{"kind":"command","threadId":"t","turnId":"u","itemId":"i","command":"touch a","cwd":"/w","availableDecisions":["accept","cancel"]}}"#,
+    r#"{"method":"serverRequest/resolved","params":{"threadId":"t","requestId":9},"emittedAtMs":1}"#,
+    r#"{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","items":[],"status":"completed","error":null}},"emittedAtMs":1}"#,
+];
+
 /// The machine with Codex's other side.
 pub(super) type Run = Rig<Codex, Other>;
 

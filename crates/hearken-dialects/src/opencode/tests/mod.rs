@@ -20,6 +20,18 @@ use crate::{Carrier, Dialect, Out, Over, Sign, Standing, Start, Wish};
 
 use super::Opencode;
 
+/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+pub(crate) const MESSAGES: &[&str] = &[
+    r#"{"id":"evt_1","type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}"#,
+    r#"{"id":"evt_2","type":"message.part.updated","properties":{"part":{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"Good morning."}}}"#,
+    r#"{"id":"evt_1","type":"server.connected","properties":{}}"#,
+    r#"{"id":"evt_2","type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}"#,
+    r#"{"id":"evt_3","type":"message.part.updated","properties":{"part":{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"Good morning."}}}"#,
+    r#"{"id":"evt_4","type":"permission.asked","properties":{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["touch a"],"metadata":{"command":"touch a"},"always":["touch *"]}}"#,
+    r#"{"id":"evt_5","type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"once"}}"#,
+    r#"{"id":"evt_6","type":"session.idle","properties":{"sessionID":"ses_1"}}"#,
+];
+
 /// The machine with Opencode's other side.
 pub(super) type Run = Rig<Opencode, Other>;
 

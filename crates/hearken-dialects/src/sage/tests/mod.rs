@@ -16,6 +16,16 @@ use crate::protocol::Now;
 use super::super::{Carrier, Dialect, Out, Start};
 use super::Sage;
 
+/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+pub(crate) const MESSAGES: &[&str] = &[
+    "\u{1b}[K\u{23fa} Good morning.",
+    r#"{"type":"system","message":"Sage Agent starting","timestamp":"2026-06-30T00:00:00Z"}"#,
+    r#"{"type":"system","message":"Task: Run the tests","timestamp":"2026-06-30T00:00:00.100Z"}"#,
+    r#"{"type":"tool_call_start","tool":"shell","args":{"command":"ls"},"id":"c1","timestamp":"2026-06-30T00:00:01Z"}"#,
+    r#"{"type":"tool_call_result","id":"c1","success":true,"output":"a","timestamp":"2026-06-30T00:00:02Z"}"#,
+    r#"{"type":"result","result":"Done","timestamp":"2026-06-30T00:00:03Z"}"#,
+];
+
 /// The folder of Sage's own examples and of its observed output.
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/sage");
 
