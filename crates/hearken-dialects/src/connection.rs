@@ -1,0 +1,59 @@
+//! What a dialect says of the connection to the other side.
+
+use crate::link::Phrase;
+
+/// The state of the connection to the other side.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Connection {
+    /// How it connected, as a phrase key; `None` while unknown.
+    pub how: Option<&'static str>,
+    /// Where the terms differ from the person's wishes, one phrase each.
+    pub terms: Vec<Phrase>,
+    /// Whether a healthy one may stay silent until its first event.
+    pub may_answer_late: bool,
+    /// Whether it was asked to omit some events, so that a gap is not its fault.
+    pub leaves_out: bool,
+    /// Whether it accepts prompts and can be stopped.
+    pub takes_prompts: bool,
+    /// Whether each agent behind it is a separate conversation, so that a wish needs an addressee.
+    pub converses: bool,
+    /// Whether work is under way that can be stopped.
+    pub in_turn: bool,
+    /// Whether it accepts prompts but can't be stopped, because its protocol has no way to.
+    pub never_stops: bool,
+    /// Whether its agents can be heard and answered, but neither prompted nor stopped, because their protocol has no
+    /// way to.
+    pub only_heard: bool,
+    /// What happens to its questions when the person leaves it.
+    pub when_left: WhenLeft,
+    /// Whether each piece of its work has a connection of its own, made on demand. Having no connection in between is
+    /// normal, and its questions stay open.
+    pub rests: bool,
+    /// Whether it was started and is not yet ready for prompts.
+    pub gets_ready: bool,
+}
+
+/// What happens to an open question when the person leaves its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum WhenLeft {
+    /// Its agent goes on without an answer.
+    #[default]
+    Default,
+    /// It is cancelled, and its agent ends.
+    Cancelled,
+    /// It stays open: the agent asks it in its own program, too.
+    Open,
+    /// It stays open where it was asked, and is asked nowhere else.
+    Kept,
+}
+
+/// A command that an agent accepts instead of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Offered {
+    /// Its name, without the leading slash.
+    pub name: String,
+    /// What it does, in the agent's words.
+    pub says: String,
+    /// The agent's description of its argument; empty if it has none.
+    pub takes: String,
+}

@@ -1,0 +1,59 @@
+//! Decoding a text with the one decoder, and judging what is no event.
+
+use crate::protocol::{DecodeError, Decoded, Recent, object};
+
+use super::foreign::{self, Foreign};
+
+/// Why a frame is not an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoEvent {
+    /// It may be AAEP but can't be read; the error carries no payload.
+    Broken(DecodeError),
+    /// It is not AAEP.
+    Foreign(Foreign),
+}
+
+impl NoEvent {
+    /// Returns whether both frames fail for the same reason, wherever in them the fault is.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Broken(one), Self::Broken(other)) => one.name() == other.name(),
+            (Self::Foreign(one), Self::Foreign(other)) => one == other,
+            (Self::Broken(_), Self::Foreign(_)) | (Self::Foreign(_), Self::Broken(_)) => false,
+        }
+    }
+}
+
+/// Decodes one text as an event, whatever came before it.
+///
+/// # Errors
+/// If it is not AAEP, or if nothing can be said about it.
+pub fn read(text: &str) -> Result<Box<Decoded>, NoEvent> {
+    read_after(text, &mut Recent::default())
+}
+
+/// Decodes one text of a stream as an event.
+///
+/// # Errors
+/// If it is not AAEP, or if nothing can be said about it.
+pub fn read_after(text: &str, recent: &mut Recent) -> Result<Box<Decoded>, NoEvent> {
+    match recent.decode(text) {
+        // Almost every event names AAEP in its type, and is read only once.
+        Ok(decoded) if decoded.envelope.type_name.starts_with("aaep:") => Ok(decoded),
+        Ok(decoded) => judge(text).map_or(Ok(decoded), |what| Err(NoEvent::Foreign(what))),
+        Err(error) => {
+            let what = match &error {
+                DecodeError::Json { .. } => foreign::of_text(text),
+                DecodeError::NotAnObject(_) => Some(Foreign::Value),
+                DecodeError::NoType => judge(text),
+                DecodeError::TooDeep => None,
+            };
+            Err(what.map_or(NoEvent::Broken(error), NoEvent::Foreign))
+        }
+    }
+}
+
+/// Judges an object whose type does not name AAEP.
+fn judge(text: &str) -> Option<Foreign> {
+    Foreign::of_object(&object(text)?)
+}
