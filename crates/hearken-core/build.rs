@@ -13,8 +13,6 @@ use unicode_security::confusable_detection::skeleton;
 
 #[path = "src/announce/words/digest.rs"]
 mod digest;
-#[path = "src/announce/words/places.rs"]
-mod places;
 #[path = "src/announce/words/template.rs"]
 #[allow(
     dead_code,
@@ -75,8 +73,7 @@ fn phrases(out: &Path) -> Result<(), Box<dyn Error>> {
         fs::write(out.join(&rest), digest.rest)?;
         writeln!(
             list,
-            "    BuiltIn {{ tag: {tag:?}, phrases: include_str!({phrases:?}), table: &{:?}, rest: include_str!({rest:?}) }},",
-            digest.table,
+            "    BuiltIn {{ tag: {tag:?}, phrases: include_str!({phrases:?}), rest: include_str!({rest:?}) }},",
         )?;
     }
     list.push_str("];\n");

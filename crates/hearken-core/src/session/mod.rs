@@ -24,6 +24,7 @@ mod fate;
 mod fingerprint;
 mod journal;
 mod key;
+mod keyed_slab;
 mod link;
 mod machines;
 mod model;
@@ -37,7 +38,6 @@ mod question;
 mod questions;
 mod session_store;
 mod sessions;
-mod shelf;
 mod tally;
 mod timed_transitions;
 mod token_memory;
@@ -53,6 +53,7 @@ pub use anomaly::{Anomaly, AnomalyKind, Danger, Detail};
 pub use change::{Change, Ended, What};
 pub use fate::{Aftermath, Fate};
 pub use key::{PromptId, SessionKey};
+pub(crate) use keyed_slab::{Keyed, KeyedSlab, Names};
 pub use machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, OutputRun, QuestionEvent,
     QuestionRun, ToolEvent, ToolRun,
@@ -62,7 +63,6 @@ pub use observe::{Observer, Step, Subject};
 pub use prompt::{Closing, Given, Prompt, ReplyState, Standing, ToolWord, Warning};
 pub use question::Question;
 pub use sessions::{Dropped, Sessions};
-pub(crate) use shelf::{Keyed, Names, Shelf};
 pub use token_memory::TokenUse;
 
 #[cfg(test)]

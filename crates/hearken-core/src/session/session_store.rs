@@ -16,8 +16,8 @@ use crate::protocol::{AgentId, SessionId};
 use super::context::Context;
 use super::journal::Journal;
 use super::key::SessionKey;
+use super::keyed_slab::{Keyed, KeyedSlab, Names};
 use super::model::{Phase, Session};
-use super::shelf::{Keyed, Names, Shelf};
 
 /// The most bytes that all sessions may take: there is room for 10,000 of a lively producer, and a hostile one can't
 /// take more.
@@ -46,7 +46,7 @@ pub(super) struct Forgotten {
 pub(super) struct SessionStore {
     /// The places of sessions whose distinguishing names changed.
     naming: Journal<usize>,
-    shelf: Shelf<Session>,
+    sessions: KeyedSlab<Session>,
     /// The place of each session: agent by agent, in the order of their beginning.
     places: BTreeMap<(LinkId, AgentId, u64), usize>,
     agents: BTreeMap<(LinkId, AgentId), Runs>,
@@ -64,7 +64,7 @@ pub(super) struct SessionStore {
 impl Default for SessionStore {
     fn default() -> Self {
         Self {
-            shelf: Shelf::default(),
+            sessions: KeyedSlab::default(),
             places: BTreeMap::new(),
             agents: BTreeMap::new(),
             going: 0,
@@ -96,17 +96,17 @@ impl SessionStore {
         naming: u64,
     ) -> Option<impl Iterator<Item = (usize, Option<&Session>)>> {
         let places = self.naming.since(naming)?;
-        Some(places.map(|place| (place, self.shelf.at(place))))
+        Some(places.map(|place| (place, self.sessions.at(place))))
     }
 
     pub(super) fn get(&self, key: &SessionKey) -> Option<&Session> {
-        self.shelf.get(key)
+        self.sessions.get(key)
     }
 
     /// Returns a session's key, as stored here if the session is known: everything kept about it then shares one text
     /// of its agent's id.
     pub(super) fn key(&self, link: LinkId, agent: &AgentId, session: &SessionId) -> SessionKey {
-        match self.shelf.get(&(link, agent, session)) {
+        match self.sessions.get(&(link, agent, session)) {
             Some(session) => session.key.clone(),
             None => SessionKey {
                 link,
@@ -125,22 +125,22 @@ impl SessionStore {
             .range(first..)
             .map(|((of, agent), _)| (of, agent));
         let mut agents = agents.take_while(|(of, _)| **of == link);
-        agents.find_map(|(_, agent)| self.shelf.get(&(link, agent, session)))
+        agents.find_map(|(_, agent)| self.sessions.get(&(link, agent, session)))
     }
 
     pub(super) fn get_mut(&mut self, key: &SessionKey) -> Option<&mut Session> {
-        self.shelf.get_mut(key)
+        self.sessions.get_mut(key)
     }
 
     /// Returns the place of a session: it stays the same until the session is removed.
     pub(super) fn place(&self, key: &SessionKey) -> Option<usize> {
-        self.shelf.place(key)
+        self.sessions.place(key)
     }
 
     /// Returns the session of the event that is being applied, without a lookup.
     #[inline]
     pub(super) fn of(&self, context: &Context) -> Option<&Session> {
-        let session = self.shelf.at(context.place?);
+        let session = self.sessions.at(context.place?);
         debug_assert!(session.is_some_and(|session| session.key == *context.key));
         session
     }
@@ -148,7 +148,7 @@ impl SessionStore {
     /// Returns the session of the event that is being applied, to be changed.
     #[inline]
     pub(super) fn of_mut(&mut self, context: &Context) -> Option<&mut Session> {
-        let session = self.shelf.at_mut(context.place?);
+        let session = self.sessions.at_mut(context.place?);
         debug_assert!((session.as_ref()).is_some_and(|session| session.key == *context.key));
         session
     }
@@ -156,12 +156,12 @@ impl SessionStore {
     /// Returns all sessions, agent by agent, in the order of their beginning.
     pub(super) fn values(&self) -> impl Iterator<Item = &Session> {
         let places = self.places.values();
-        places.filter_map(|place| self.shelf.at(*place))
+        places.filter_map(|place| self.sessions.at(*place))
     }
 
     /// Returns all sessions, in no particular order.
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Session> {
-        self.shelf.iter_mut()
+        self.sessions.iter_mut()
     }
 
     /// Returns whether any session is still running.
@@ -206,8 +206,8 @@ impl SessionStore {
         session.weight = session.weigh();
         self.bytes += session.weight;
         let order = (session.key.link, session.key.agent.clone(), session.number);
-        let place = self.shelf.put(session);
-        if let Some(session) = self.shelf.at_mut(place) {
+        let place = self.sessions.insert(session);
+        if let Some(session) = self.sessions.at_mut(place) {
             session.place = place;
         }
         self.places.insert(order, place);
@@ -234,7 +234,7 @@ impl SessionStore {
 
     /// Removes a session.
     pub(super) fn remove(&mut self, key: &SessionKey) -> Option<Session> {
-        let (place, session) = self.shelf.take(key)?;
+        let (place, session) = self.sessions.remove(key)?;
         let agent = (key.link, key.agent.clone());
         let order = (key.link, key.agent.clone(), session.number);
         self.places.remove(&order);

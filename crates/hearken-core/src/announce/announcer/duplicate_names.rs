@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use crate::announce::words::naming::Looks;
 use crate::protocol::AgentId;
-use crate::session::{Keyed, LinkId, Session, SessionKey, Sessions, Shelf};
+use crate::session::{Keyed, KeyedSlab, LinkId, Session, SessionKey, Sessions};
 
 /// Everything but its number that could tell a session apart; the name and the first words in their visual form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -62,7 +62,7 @@ pub(super) struct Namesakes {
     naming: u64,
     /// For each session place, the place of the sort in which its session was counted.
     known: Vec<Option<usize>>,
-    sorts: Shelf<Counted>,
+    sorts: KeyedSlab<Counted>,
     groups: HashMap<Group, usize>,
 }
 
@@ -118,7 +118,7 @@ impl Namesakes {
             for group in groups(&sort) {
                 *self.groups.entry(group).or_default() += 1;
             }
-            self.sorts.put(Counted { sort, sessions: 1 })
+            self.sorts.insert(Counted { sort, sessions: 1 })
         })
     }
 
@@ -131,7 +131,7 @@ impl Namesakes {
             return;
         }
         let sort = counted.sort.clone();
-        self.sorts.take(&sort);
+        self.sorts.remove(&sort);
         for group in groups(&sort) {
             if let Some(count) = self.groups.get_mut(&group) {
                 *count -= 1;

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::session::{Keyed, LinkId, Names, Session, SessionKey, Shelf};
+use crate::session::{Keyed, KeyedSlab, LinkId, Names, Session, SessionKey};
 
 use crate::announce::text::coalesce::Coalescer;
 use crate::announce::text::normalise::{Readable, Reader};
@@ -66,7 +66,7 @@ struct Slot {
 /// The outputs whose text is in progress.
 #[derive(Debug)]
 pub(super) struct Outputs {
-    shelf: Shelf<Slot>,
+    slots: KeyedSlab<Slot>,
     /// The place of each output, by its rank.
     places: BTreeMap<Rank, usize>,
     due: BTreeSet<(Duration, usize)>,
@@ -83,7 +83,7 @@ pub(super) struct Outputs {
 impl Default for Outputs {
     fn default() -> Self {
         Self {
-            shelf: Shelf::default(),
+            slots: KeyedSlab::default(),
             places: BTreeMap::new(),
             due: BTreeSet::new(),
             order: VecDeque::new(),
@@ -104,17 +104,17 @@ impl Outputs {
 
     /// Returns the place of an output.
     pub(super) fn place(&self, name: &impl Names<OutputKey>) -> Option<usize> {
-        self.shelf.place(name)
+        self.slots.place(name)
     }
 
     /// Returns the key of the output at a place.
     pub(super) fn key_at(&self, place: usize) -> Option<&OutputKey> {
-        Some(&self.shelf.at(place)?.key)
+        Some(&self.slots.at(place)?.key)
     }
 
     /// Returns the output at a place.
     pub(super) fn at_mut(&mut self, place: usize) -> Option<&mut OutputState> {
-        Some(&mut self.shelf.at_mut(place)?.state)
+        Some(&mut self.slots.at_mut(place)?.state)
     }
 
     /// Adds an output that has no place yet, of the session with this number; returns its place.
@@ -132,7 +132,7 @@ impl Outputs {
             bytes: 0,
         };
         let rank = slot.rank();
-        let place = self.shelf.put(slot);
+        let place = self.slots.insert(slot);
         self.order.push_back((place, self.clock, self.clock));
         self.places.insert(rank, place);
         place
@@ -140,7 +140,7 @@ impl Outputs {
 
     /// Records the session that owns an output: a restarted session continues the output that its predecessor left.
     pub(super) fn belongs_to(&mut self, place: usize, number: u64) {
-        if let Some(slot) = self.shelf.at_mut(place)
+        if let Some(slot) = self.slots.at_mut(place)
             && slot.number != number
         {
             self.places.remove(&slot.rank());
@@ -154,7 +154,7 @@ impl Outputs {
         let Some(key) = self.key_at(place).cloned() else {
             return;
         };
-        let Some((_, slot)) = self.shelf.take(&key) else {
+        let Some((_, slot)) = self.slots.remove(&key) else {
             return;
         };
         self.places.remove(&slot.rank());
@@ -166,7 +166,7 @@ impl Outputs {
 
     /// Records that text of an output arrived or that its waiting text changed: updates its due time and its size.
     pub(super) fn note(&mut self, place: usize) {
-        let Some(slot) = self.shelf.at_mut(place) else {
+        let Some(slot) = self.slots.at_mut(place) else {
             return;
         };
         self.clock += 1;
@@ -210,23 +210,23 @@ impl Outputs {
         }
         // Outputs that left in another way remain in the order until their turn comes.
         if self.order.len() > 2 * self.places.len() + MOST_COMPLETE {
-            let shelf = &self.shelf;
+            let slots = &self.slots;
             self.order.retain(|(place, _, birth)| {
-                let slot = shelf.at(*place);
+                let slot = slots.at(*place);
                 slot.is_some_and(|slot| slot.birth == *birth)
             });
         }
     }
 
     fn is_of(&self, place: usize, birth: u64) -> bool {
-        self.shelf.at(place).is_some_and(|slot| slot.birth == birth)
+        self.slots.at(place).is_some_and(|slot| slot.birth == birth)
     }
 
     /// Returns the output that was silent longest, if the room is exceeded.
     pub(super) fn crowded_out(&mut self) -> Option<usize> {
         while self.bytes > self.room {
             let (place, touched, birth) = self.order.pop_front()?;
-            let Some(slot) = self.shelf.at(place).filter(|slot| slot.birth == birth) else {
+            let Some(slot) = self.slots.at(place).filter(|slot| slot.birth == birth) else {
                 continue;
             };
             if slot.touched == touched {
@@ -247,7 +247,7 @@ impl Outputs {
     /// Returns the places of a session's outputs.
     pub(super) fn of_session(&self, key: &SessionKey, known: Option<&Session>) -> Vec<usize> {
         let of_it = |(_, place): &(&Rank, &usize)| {
-            let slot = self.shelf.at(**place);
+            let slot = self.slots.at(**place);
             slot.is_some_and(|slot| slot.key.0 == *key)
         };
         match known {
@@ -267,7 +267,7 @@ impl Outputs {
 
     /// Returns the position of an output among all.
     pub(super) fn rank(&self, place: usize) -> Option<Rank> {
-        self.shelf.at(place).map(Slot::rank)
+        self.slots.at(place).map(Slot::rank)
     }
 
     /// Returns whether any output must be checked.
@@ -284,7 +284,7 @@ impl Outputs {
     pub(super) fn take_due(&mut self, now: Duration) -> Option<usize> {
         while self.is_due(now) {
             let (_, place) = self.due.pop_first()?;
-            let Some(slot) = self.shelf.at_mut(place) else {
+            let Some(slot) = self.slots.at_mut(place) else {
                 continue;
             };
             slot.stands = slot.due.filter(|due| now < *due);

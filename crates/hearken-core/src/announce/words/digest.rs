@@ -10,14 +10,10 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::places::places;
 use super::template::{Part, first};
 
 /// The letters before the texts of levels other than the normal one.
 const LEVELS: [(&str, char); 2] = [("terse", 't'), ("detailed", 'd')];
-
-/// The content of an empty place in a table: no file is that long.
-const EMPTY: u32 = u32::MAX;
 
 /// A phrase file in its built-in form.
 pub struct Digest {
@@ -25,8 +21,6 @@ pub struct Digest {
     pub language: String,
     /// The phrases, one per line.
     pub phrases: String,
-    /// Where each line begins, at the places of its key.
-    pub table: Vec<u32>,
     /// What follows them, as it was written: the help and the words for signs.
     pub rest: String,
 }
@@ -61,7 +55,6 @@ pub fn digest(file: &str) -> Result<Digest, String> {
     let from = rest.map(|from| file[..from].rfind('\n').map_or(0, |end| end + 1));
     Ok(Digest {
         language: language.to_string(),
-        table: table_of(&lines)?,
         phrases: lines,
         rest: from.map_or_else(String::new, |from| file[from..].to_owned()),
     })
@@ -105,20 +98,6 @@ fn line(lines: &mut String, key: &str, value: &DeValue<'_>) -> Result<(), &'stat
         true => Ok(()),
         false => Err("it has a level that is none"),
     }
-}
-
-/// Returns the table of where each line begins.
-fn table_of(lines: &str) -> Result<Vec<u32>, String> {
-    let mut table = vec![EMPTY; (2 * lines.lines().count()).next_power_of_two()];
-    let mut at = 0;
-    for line in lines.split_inclusive('\n') {
-        let key = line.split('\t').next().unwrap_or_default();
-        let free = places(key, table.len()).find(|place| table[*place] == EMPTY);
-        table[free.ok_or("there is no place left")?] =
-            u32::try_from(at).map_err(|_| "the phrases are too long")?;
-        at += line.len();
-    }
-    Ok(table)
 }
 
 /// Checks that a phrase is well formed.

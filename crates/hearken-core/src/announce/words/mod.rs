@@ -12,7 +12,6 @@ mod filled_phrase;
 pub(super) mod language;
 pub(super) mod naming;
 pub(super) mod phrase;
-mod places;
 pub(super) mod reason;
 pub(super) mod segment;
 mod settings;

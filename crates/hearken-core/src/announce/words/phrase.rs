@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
 use jiff::Timestamp;
 
 use memchr::memchr;
@@ -22,7 +24,6 @@ pub use super::arg::{Arg, Args};
 use super::filled_phrase::Filled;
 use super::language;
 use super::naming::{answer_of, name_of};
-use super::places::places;
 use super::segment::Segment;
 use super::spoken_language::Tongue;
 use crate::announce::text::normalise::{Pronunciation, Words};
@@ -37,26 +38,19 @@ pub struct BuiltIn {
     /// The language (BCP 47).
     pub tag: &'static str,
     phrases: &'static str,
-    table: &'static [u32],
     rest: &'static str,
 }
 
 impl BuiltIn {
-    /// Returns a phrase by its key.
-    fn find(&self, key: &str) -> Option<Leveled> {
-        for place in places(key, self.table.len()) {
-            // An empty place points beyond the text.
-            let at = usize::try_from(*self.table.get(place)?).ok()?;
-            let line = self.phrases.get(at..)?;
-            let texts = line.strip_prefix(key);
-            if let Some(texts) = texts.and_then(|texts| texts.strip_prefix('\t')) {
-                let end = memchr(b'\n', texts.as_bytes())?;
-                return texts.get(..end).map(Leveled::of);
-            }
-        }
-        None
+    /// Returns the phrases by their keys.
+    fn index(&self) -> PhraseIndex {
+        let lines = self.phrases.lines();
+        lines.filter_map(|line| line.split_once('\t')).collect()
     }
 }
+
+/// What follows the key of each phrase, by the key.
+type PhraseIndex = HashMap<&'static str, &'static str, RandomState>;
 
 /// Why a phrase file can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +61,7 @@ pub struct PhraseError(#[from] toml::de::Error);
 #[derive(Debug, Clone)]
 pub struct Phrases {
     tongue: Arc<Tongue>,
-    file: &'static BuiltIn,
+    index: Arc<PhraseIndex>,
     /// The names of the person's keys, by their commands; a missing command has its usual key.
     keys: BTreeMap<String, String>,
     help: BTreeMap<String, String>,
@@ -187,7 +181,7 @@ impl Phrases {
                 language: file.tag.to_owned(),
                 voice: None,
             }),
-            file,
+            index: Arc::new(file.index()),
             keys: BTreeMap::new(),
             help: rest.help,
             lexicon: Lexicon::new(rest.words, Pronunciation::default()),
@@ -242,9 +236,13 @@ impl Phrases {
         &self.lexicon
     }
 
+    fn find(&self, key: &str) -> Option<Leveled> {
+        self.index.get(key).map(|texts| Leveled::of(texts))
+    }
+
     /// Returns whether a key has a phrase.
     pub fn has(&self, key: &str) -> bool {
-        self.file.find(key).is_some()
+        self.index.contains_key(key)
     }
 
     /// Returns a filled-in phrase. A key that is not in the file yields the key itself, so that nothing is
@@ -262,7 +260,7 @@ impl Phrases {
         args: &Args<'_>,
         now: Option<Timestamp>,
     ) -> Vec<Segment> {
-        match self.file.find(key) {
+        match self.find(key) {
             Some(leveled) => self.filled(leveled.at(level), args, now).into_segments(),
             None => vec![Segment::own(key)],
         }
@@ -276,7 +274,7 @@ impl Phrases {
 
     /// Returns a filled-in phrase that contains only the program's own words, as plain text.
     pub fn text(&self, key: &str, args: &Args<'_>) -> String {
-        let Some(leveled) = self.file.find(key) else {
+        let Some(leveled) = self.find(key) else {
             return key.to_owned();
         };
         (self.filled(leveled.at(Verbosity::Normal), args, None)).into_text()
@@ -296,7 +294,6 @@ mod tests {
         let file = BuiltIn {
             tag: "en",
             phrases: file.phrases.leak(),
-            table: file.table.leak(),
             rest: "",
         };
         Phrases::built_in(Box::leak(Box::new(file))).unwrap()
@@ -328,16 +325,10 @@ mod tests {
     #[test]
     fn no_letter_of_a_phrase_is_lost() {
         for file in &BUILT_IN {
+            let phrases = Phrases::built_in(file).unwrap();
             for line in file.phrases.lines() {
                 let (key, texts) = line.split_once('\t').unwrap();
-                let leveled = file.find(key).unwrap();
-                let near = places(key, file.table.len()).take(16);
-                let mut lines =
-                    near.filter_map(|place| file.phrases.get(file.table[place] as usize..));
-                assert!(
-                    lines.any(|lines| lines.starts_with(line)),
-                    "{key} is far from its place"
-                );
+                let leveled = phrases.find(key).unwrap();
                 assert_eq!([leveled.normal, leveled.others].concat(), texts, "{key}");
                 let levels = [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed];
                 for text in levels.map(|level| leveled.at(level)) {
