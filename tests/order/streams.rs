@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hearken::link::LinkId;
 use hearken::protocol::{Now, decode};
-use hearken::session::{AnomalyKind, Change, Danger, Ended, Question, Sessions, What};
+use hearken::session::{AnomalyKind, Change, Danger, Ended, Gravity, Question, Sessions, What};
 use serde_json::{Value, json};
 
 /// How far an event may be from its place: the sessions wait for this many.
@@ -320,10 +320,12 @@ pub fn play(seed: u64) {
         let perhaps = [&Danger::PerhapsUnasked {
             tool: call.tool.clone(),
             done: true,
+            gravity: Gravity::Irreversible,
         }];
         let surely = [&Danger::Unasked {
             tool: call.tool.clone(),
             done: true,
+            gravity: Gravity::Irreversible,
         }];
         match (heard_asking, done, missed) {
             (true, _, _) | (false, false, _) => {

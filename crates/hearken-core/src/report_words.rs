@@ -23,7 +23,7 @@ impl Wording for Phrases {
     }
 
     fn danger(&self, danger: &Danger, tool: &str) -> String {
-        let args = danger_args(danger, Arg::Own(tool.to_owned()), String::new());
+        let args = danger_args(self, danger, Arg::Own(tool.to_owned()), String::new());
         Phrases::text(self, danger_key(danger), &args)
     }
 }

@@ -331,6 +331,9 @@ impl Checker {
                     Danger::PerhapsUnasked { .. } | Danger::PerhapsUnaskedLost { .. } => {
                         (FoundIn::Order, Severity::Warning)
                     }
+                    Danger::DoneAfterRejection { suspicion, .. } if !suspicion.is_sure => {
+                        (FoundIn::Danger, Severity::Warning)
+                    }
                     Danger::Unasked { .. }
                     | Danger::DoneAfterRejection { .. }
                     | Danger::RanOtherwise { .. }

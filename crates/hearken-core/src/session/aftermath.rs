@@ -65,9 +65,12 @@ impl Sessions {
     /// Returns whether a question's time is over by now: by our own count, or by the producer's clock, the only clock
     /// of a recording.
     pub(super) fn is_overdue(&self, id: PromptId) -> bool {
-        let Some(prompt) = self.prompts.get(id) else {
-            return false;
-        };
+        let prompt = self.prompts.get(id);
+        prompt.is_some_and(|prompt| self.is_overdue_by(prompt, 0))
+    }
+
+    /// Returns whether a question's time has been over for so many seconds.
+    pub(super) fn is_overdue_by(&self, prompt: &Prompt, seconds: u64) -> bool {
         let last = self
             .sessions
             .get(&prompt.key)
@@ -75,7 +78,7 @@ impl Sessions {
         let by_stamps = match (prompt.question.timeout_seconds(), prompt.asked, last) {
             (Some(timeout), Some(asked), Some(last)) => {
                 u64::try_from(last.as_second() - asked.as_second())
-                    .is_ok_and(|passed| passed >= timeout)
+                    .is_ok_and(|passed| passed >= timeout.saturating_add(seconds))
             }
             (Some(_) | None, Some(_) | None, Some(_) | None) => false,
         };

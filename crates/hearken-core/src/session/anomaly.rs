@@ -3,7 +3,8 @@
 use crate::protocol::{Finding, Severity};
 
 use super::key::PromptId;
-use super::model::Sight;
+use super::model::{Sight, ToolCall};
+use super::suspicion::{Gravity, Suspicion};
 
 /// Builds the list of departures, each with its name, section and severity, so that no departure lacks one.
 macro_rules! anomaly_kinds {
@@ -157,6 +158,8 @@ pub enum Danger {
         tool: String,
         /// Whether it already succeeded.
         done: bool,
+        /// Why the person should have been asked.
+        gravity: Gravity,
     },
     /// An irreversible call runs, or succeeded, and no question about it was received; but not everything was received.
     PerhapsUnasked {
@@ -164,18 +167,22 @@ pub enum Danger {
         tool: String,
         /// Whether it already succeeded.
         done: bool,
+        /// Why the person should have been asked.
+        gravity: Gravity,
     },
     /// An irreversible call had begun when its connection was lost, and no question about it had been received.
     PerhapsUnaskedLost {
         /// The tool.
         tool: String,
+        /// Why the person should have been asked.
+        gravity: Gravity,
     },
     /// A call succeeded although its question was rejected (A.8.5).
     DoneAfterRejection {
         /// The tool.
         tool: String,
-        /// The question.
-        prompt: PromptId,
+        /// The question, and how sure that is.
+        suspicion: Suspicion,
     },
     /// A call does something other than what was accepted.
     RanOtherwise {
@@ -205,11 +212,19 @@ pub enum Danger {
 
 impl Danger {
     /// Returns the danger of an irreversible call without a received question.
-    pub(super) fn unasked(tool: &str, done: bool, sight: Sight) -> Self {
-        let tool = tool.to_owned();
+    pub(super) fn unasked(call: &ToolCall, done: bool, sight: Sight) -> Self {
+        let (tool, gravity) = (call.tool.clone(), call.gravity());
         match sight {
-            Sight::Whole => Self::Unasked { tool, done },
-            Sight::Partial => Self::PerhapsUnasked { tool, done },
+            Sight::Whole => Self::Unasked {
+                tool,
+                done,
+                gravity,
+            },
+            Sight::Partial => Self::PerhapsUnasked {
+                tool,
+                done,
+                gravity,
+            },
         }
     }
 
@@ -221,7 +236,10 @@ impl Danger {
             Self::PerhapsUnasked { done: false, .. } => "perhaps_unasked",
             Self::PerhapsUnasked { done: true, .. } => "perhaps_unasked_done",
             Self::PerhapsUnaskedLost { .. } => "perhaps_unasked_lost",
-            Self::DoneAfterRejection { .. } => "done_after_rejection",
+            Self::DoneAfterRejection { suspicion, .. } if suspicion.is_sure => {
+                "done_after_rejection"
+            }
+            Self::DoneAfterRejection { .. } => "perhaps_done_after_rejection",
             Self::RanOtherwise { .. } => "ran_otherwise",
             Self::AcceptsBySilence { .. } => "accepts_by_silence",
             Self::AnsweredAfterEnd { .. } => "answered_after_end",
@@ -232,8 +250,8 @@ impl Danger {
     /// Returns the question that it is about, if any.
     pub fn prompt(&self) -> Option<PromptId> {
         match self {
-            Self::DoneAfterRejection { prompt, .. }
-            | Self::RanOtherwise { prompt, .. }
+            Self::DoneAfterRejection { suspicion, .. } => Some(suspicion.prompt),
+            Self::RanOtherwise { prompt, .. }
             | Self::AcceptsBySilence { prompt }
             | Self::AnsweredAfterEnd { prompt } => Some(*prompt),
             Self::Unasked { .. }
@@ -262,7 +280,7 @@ impl Danger {
         match self {
             Self::Unasked { tool, .. }
             | Self::PerhapsUnasked { tool, .. }
-            | Self::PerhapsUnaskedLost { tool }
+            | Self::PerhapsUnaskedLost { tool, .. }
             | Self::DoneAfterRejection { tool, .. }
             | Self::RanOtherwise { tool, .. }
             | Self::ActsAfterEnd { tool } => Some(tool),

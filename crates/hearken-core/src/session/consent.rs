@@ -16,6 +16,7 @@ use super::model::{Consent, Session, Sight, ToolCall};
 use super::prompt::{Prompt, ToolWord};
 use super::question::Question;
 use super::sessions::Sessions;
+use super::suspicion::Suspicion;
 use super::waiting_lists::UNASKED_AFTER;
 
 /// Returns whether a question is about a call of its session.
@@ -109,7 +110,7 @@ impl Sessions {
         let fitting = session.tools.iter_mut().filter(fits);
         let chosen = fitting.min_by_key(|call| is_taken(call));
         if let Some(call) = chosen {
-            if call.irreversible {
+            if call.consent != Consent::NotNeeded {
                 match call.consent {
                     // Its question came after all, so it is not one of those that may be missing.
                     Consent::Missing(Sight::Partial) | Consent::MissingTold(Sight::Partial) => {
@@ -207,6 +208,10 @@ impl Sessions {
                 unused.push(prompt);
             }
         }
+        // A question that was rejected is not what an irreversible call waits for, if there is another.
+        if unused.len() > 1 {
+            unused.retain(|prompt| !prompt.was_rejected());
+        }
         // The only unused question of this session must be about the only irreversible call; if something was missed in
         // between, it may have been about a call that was not received.
         let only = match unused.as_slice() {
@@ -265,15 +270,18 @@ impl Sessions {
                     && (prompt.call_id.is_none() || prompt.call_id == call.call_id)
             })
             .filter(|prompt| prompt.was_rejected());
-        if let Some(prompt) = rejected {
-            return Some(Danger::DoneAfterRejection {
-                tool: call.tool.clone(),
-                prompt: prompt.id,
-            });
+        let rejected = rejected.map(|prompt| Suspicion {
+            prompt: prompt.id,
+            is_sure: true,
+            by_silence: false,
+        });
+        if let Some(suspicion) = rejected.or(call.suspicion) {
+            let tool = call.tool.clone();
+            return Some(Danger::DoneAfterRejection { tool, suspicion });
         }
         match call.consent {
             Consent::Missing(sight) | Consent::MissingTold(sight) => {
-                Some(Danger::unasked(&call.tool, true, sight))
+                Some(Danger::unasked(call, true, sight))
             }
             Consent::NotNeeded | Consent::Asked(_) => None,
         }
@@ -300,10 +308,12 @@ impl Sessions {
                 if now.monotonic >= call.since + UNASKED_AFTER {
                     call.consent = Consent::MissingTold(sight);
                     let danger = if unheard {
-                        let tool = call.tool.clone();
-                        Danger::PerhapsUnaskedLost { tool }
+                        Danger::PerhapsUnaskedLost {
+                            tool: call.tool.clone(),
+                            gravity: call.gravity(),
+                        }
                     } else {
-                        Danger::unasked(&call.tool, false, sight)
+                        Danger::unasked(call, false, sight)
                     };
                     changes.push(Change {
                         key: key.clone(),

@@ -36,8 +36,10 @@ mod prompt;
 mod prompts;
 mod question;
 mod questions;
+mod rejection;
 mod session_store;
 mod sessions;
+mod suspicion;
 mod tally;
 mod timed_transitions;
 mod token_memory;
@@ -63,6 +65,7 @@ pub use observe::{Observer, Step, Subject};
 pub use prompt::{Closing, Given, Prompt, ReplyState, Standing, ToolWord, Warning};
 pub use question::Question;
 pub use sessions::{Dropped, Sessions};
+pub use suspicion::{Gravity, Suspicion};
 pub use token_memory::TokenUse;
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::calls::Calls;
 use super::fate::Aftermath;
 use super::key::{PromptId, SessionKey};
 use super::machines::{AgentStates, Lifecycle, OutputRun, ToolRun};
+use super::suspicion::{Gravity, Suspicion};
 use super::token_memory::Digest;
 use super::waiting_lists::UNASKED_AFTER;
 
@@ -104,12 +105,24 @@ pub struct ToolCall {
     pub(super) args: Option<Digest>,
     /// Whether a question was about it.
     pub consent: Consent,
+    /// Whether it carries out what was rejected.
+    pub(super) suspicion: Option<Suspicion>,
     /// How long it may take, in milliseconds.
     pub expected_duration_ms: Option<u64>,
     /// Whether the state has been `calling_tool` at any time since.
     pub(super) in_calling_tool: bool,
     /// The epoch of its session in which it was invoked.
     pub(super) epoch: u32,
+}
+
+impl ToolCall {
+    /// Returns why the person is asked about it, if somebody is.
+    pub(super) fn gravity(&self) -> Gravity {
+        match self.irreversible {
+            true => Gravity::Irreversible,
+            false => Gravity::HighRisk,
+        }
+    }
 }
 
 /// The state of one output; its text lives in the announcer and the history.

@@ -219,6 +219,10 @@ pub struct Prompt {
     pub(super) eased: bool,
     /// Whether it was reported that its call does something else.
     pub(super) ran_otherwise: bool,
+    /// Whether silence rejected it: it closed after its time without an answer.
+    pub lapsed: bool,
+    /// Whether a call has begun since it was rejected.
+    pub(super) was_followed: bool,
     /// Whether another open question has the same token, so that an answer may count for that one.
     pub shares_token: bool,
     /// The question that this one replaces because it has changed.

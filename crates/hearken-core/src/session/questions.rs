@@ -153,6 +153,9 @@ impl Sessions {
             | Closing::Unheard => {}
         }
         let overdue = self.is_overdue(id);
+        if self.lapses(id) {
+            self.prompts.change(id, |prompt| prompt.lapsed = true);
+        }
         self.close(id, how.clone(), now, context.observer);
         self.follow_closing(id, overdue);
         context.push(What::PromptClosed { prompt: id, how });
@@ -336,6 +339,8 @@ impl Sessions {
             },
             eased: false,
             ran_otherwise: false,
+            lapsed: false,
+            was_followed: false,
             shares_token: false,
             replaces,
             tool: None,

@@ -6,6 +6,7 @@ mod linked;
 mod order;
 mod properties;
 mod questions;
+mod rejections;
 mod returned;
 mod rules;
 mod tokens;
@@ -248,7 +249,11 @@ fn a_deed_after_a_rejection_is_a_danger_in_both_orders() {
         dangers(&what),
         [Danger::DoneAfterRejection {
             tool: "send_email".into(),
-            prompt: id
+            suspicion: Suspicion {
+                prompt: id,
+                is_sure: true,
+                by_silence: false,
+            }
         }]
     );
     // Asked first, as the chapters require.
@@ -266,7 +271,11 @@ fn a_deed_after_a_rejection_is_a_danger_in_both_orders() {
         dangers(&what),
         [Danger::DoneAfterRejection {
             tool: "send_email".into(),
-            prompt: id
+            suspicion: Suspicion {
+                prompt: id,
+                is_sure: true,
+                by_silence: false,
+            }
         }]
     );
 }
@@ -305,7 +314,8 @@ fn an_unasked_irreversible_call_is_told_after_two_seconds_or_at_its_success() {
         dangers(&stage.wait(1)),
         [Danger::Unasked {
             tool: "send_email".into(),
-            done: false
+            done: false,
+            gravity: Gravity::Irreversible,
         }]
     );
     assert_eq!(stage.wait(9000), [], "told once while it runs");
@@ -316,7 +326,8 @@ fn an_unasked_irreversible_call_is_told_after_two_seconds_or_at_its_success() {
         dangers(&stage.done("send_email", "call_1", "success")),
         [Danger::Unasked {
             tool: "send_email".into(),
-            done: true
+            done: true,
+            gravity: Gravity::Irreversible,
         }]
     );
     let mut stage = Stage::new();

@@ -1,6 +1,6 @@
 //! Tool calls: their pairing (A.3, 4.5.2), and what they mean for a question.
 
-use crate::protocol::{ToolCallId, ToolCompleted, ToolInvoked, ToolStatus};
+use crate::protocol::{RiskLevel, ToolCallId, ToolCompleted, ToolInvoked, ToolStatus};
 
 use super::anomaly::AnomalyKind;
 use super::change::What;
@@ -34,11 +34,13 @@ impl Sessions {
     pub(super) fn invoke(&mut self, context: &mut Context, event: ToolInvoked) {
         let irreversible = event.irreversible == Some(true);
         let linked = self.linked_prompt(context.key, event.tool_call_id.as_ref(), &event.tool);
-        let consent = if irreversible {
+        // Chapter 2 asks about high risk, A.8.4 about what can't be undone.
+        let consent = if irreversible || event.risk_level == Some(RiskLevel::High) {
             self.consent_for(context.key, &event.tool, event.tool_call_id.as_ref())
         } else {
             Consent::NotNeeded
         };
+        let suspicion = self.suspicion(context.key, &event, context.envelope);
         let Some(session) = self.sessions.of_mut(context) else {
             return;
         };
@@ -94,6 +96,7 @@ impl Sessions {
             risk: event.risk_level.clone(),
             args: event.args_summary.as_deref().map(digest_of_text),
             consent,
+            suspicion,
             expected_duration_ms: event.expected_duration_ms,
             in_calling_tool: state == Some(AgentState::CallingTool),
             epoch,
@@ -111,9 +114,11 @@ impl Sessions {
         if matches!(consent, Consent::Missing(_)) {
             self.sessions.look_for_unasked(context.key);
         }
-        if let Consent::Asked(id) = consent
-            && self.prompts.get(id).is_some_and(Prompt::was_rejected)
-        {
+        let asked = match consent {
+            Consent::Asked(id) => self.prompts.get(id).is_some_and(Prompt::was_rejected),
+            Consent::NotNeeded | Consent::Missing(_) | Consent::MissingTold(_) => false,
+        };
+        if asked || suspicion.is_some_and(|it| it.is_sure && !it.by_silence) {
             found.push(AnomalyKind::InvokedAfterRejection);
         }
         self.implies(context, AgentState::CallingTool);

@@ -276,6 +276,7 @@ impl Turn {
         };
         let held = call.machine.is_held();
         let over = call.is_over();
+        let is_denied = call.machine == Tool::Denied;
         let failure = || {
             said.error
                 .as_deref()
@@ -295,6 +296,10 @@ impl Turn {
             if held {
                 // It had an effect, so it ran.
                 self.run(desk, name);
+            }
+            if is_denied && how == Status::Succeeded {
+                // It ran all the same.
+                self.tell_call(desk, name);
             }
             // If only its end is known, the machine has no event for it.
             if let Some(event) = event_of(how) {

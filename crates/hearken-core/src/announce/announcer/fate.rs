@@ -55,6 +55,9 @@ impl Announcer {
                     | ReplyState::Sent(_)
                     | ReplyState::TimedOut
                     | ReplyState::Withdrawn(_) => match (how.implied(), &prompt.question) {
+                        (Some(Decision::Accept), Question::Confirmation(_)) if prompt.lapsed => {
+                            "question.closed.lapsed"
+                        }
                         (Some(Decision::Accept), Question::Confirmation(_)) => {
                             "question.closed.accepted"
                         }

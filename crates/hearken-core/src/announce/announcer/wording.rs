@@ -487,7 +487,8 @@ impl Announcer {
             Danger::AnsweredAfterEnd { .. } => "danger.remedy.none",
         };
         let tool = danger.tool().map_or_else(|| Arg::own(""), tool);
-        let args = args_of(danger, tool, self.phrases.text(remedy, &[]));
+        let remedy = self.phrases.text(remedy, &[]);
+        let args = args_of(&self.phrases, danger, tool, remedy);
         let segments = self.fill(key_of(danger), self.verbosity_of(change.key.link), &args);
         // Every face labels a danger; only a listener needs the word.
         let word = Segment::heard(self.phrases.text("danger", &[]));

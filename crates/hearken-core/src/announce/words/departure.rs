@@ -4,7 +4,7 @@
 //! Not here: what is announced and when (`announcer`), how a report is built (`inspect`).
 
 use crate::protocol::{Datum, DecodeError, Finding, Problem};
-use crate::session::{AnomalyKind, Danger};
+use crate::session::{AnomalyKind, Danger, Gravity};
 
 use super::phrase::{Arg, Phrases};
 
@@ -85,7 +85,14 @@ pub fn key_of(danger: &Danger) -> &'static str {
         Danger::PerhapsUnasked { done: false, .. } => "danger.perhaps_unasked",
         Danger::PerhapsUnasked { done: true, .. } => "danger.perhaps_unasked.done",
         Danger::PerhapsUnaskedLost { .. } => "danger.perhaps_unasked.lost",
-        Danger::DoneAfterRejection { .. } => "danger.rejected",
+        Danger::DoneAfterRejection { suspicion, .. } => {
+            match (suspicion.is_sure, suspicion.by_silence) {
+                (true, false) => "danger.rejected",
+                (false, false) => "danger.perhaps_rejected",
+                (true, true) => "danger.lapsed",
+                (false, true) => "danger.perhaps_lapsed",
+            }
+        }
         Danger::RanOtherwise { .. } => "danger.ran_otherwise",
         Danger::AcceptsBySilence { .. } => "danger.silence",
         Danger::AnsweredAfterEnd { .. } => "danger.after_end",
@@ -93,8 +100,30 @@ pub fn key_of(danger: &Danger) -> &'static str {
     }
 }
 
+/// Returns the key of the words for why the person should have been asked; `None` if that is not the danger.
+fn gravity_of(danger: &Danger) -> Option<&'static str> {
+    match danger {
+        Danger::Unasked { gravity, .. }
+        | Danger::PerhapsUnasked { gravity, .. }
+        | Danger::PerhapsUnaskedLost { gravity, .. } => Some(match gravity {
+            Gravity::Irreversible => "danger.irreversible",
+            Gravity::HighRisk => "danger.high_risk",
+        }),
+        Danger::DoneAfterRejection { .. }
+        | Danger::RanOtherwise { .. }
+        | Danger::AcceptsBySilence { .. }
+        | Danger::AnsweredAfterEnd { .. }
+        | Danger::ActsAfterEnd { .. } => None,
+    }
+}
+
 /// Returns the arguments of a danger's words.
-pub fn args_of(danger: &Danger, tool: Arg, remedy: String) -> [(&'static str, Arg); 4] {
+pub fn args_of(
+    phrases: &Phrases,
+    danger: &Danger,
+    tool: Arg,
+    remedy: String,
+) -> [(&'static str, Arg); 5] {
     let ran = match danger {
         Danger::RanOtherwise { ran, .. } => ran.clone(),
         Danger::Unasked { .. }
@@ -106,10 +135,12 @@ pub fn args_of(danger: &Danger, tool: Arg, remedy: String) -> [(&'static str, Ar
         | Danger::ActsAfterEnd { .. } => String::new(),
     };
     let prompt = danger.prompt().map(|id| id.0.to_string());
+    let gravity = gravity_of(danger).map(|key| phrases.text(key, &[]));
     [
         ("tool", tool),
         ("n", Arg::own(prompt.unwrap_or_default())),
         ("remedy", Arg::Own(remedy)),
         ("ran", Arg::Exact(ran, None)),
+        ("gravity", Arg::Own(gravity.unwrap_or_default())),
     ]
 }

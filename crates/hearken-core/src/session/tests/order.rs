@@ -272,6 +272,7 @@ fn a_gap_neither_invents_nor_hides_a_danger() {
     let perhaps = |number: u64| Danger::PerhapsUnasked {
         tool: format!("wipe_{number}"),
         done: true,
+        gravity: Gravity::Irreversible,
     };
     let mut stage = begun();
     // Number 1 is missing: there is room for one question.
@@ -282,6 +283,7 @@ fn a_gap_neither_invents_nor_hides_a_danger() {
     let surely = Danger::Unasked {
         tool: "wipe_4".to_owned(),
         done: true,
+        gravity: Gravity::Irreversible,
     };
     assert_eq!(dangers(&stage.wait(250)), [perhaps(2), surely]);
     // The question may have come after the call as well.

@@ -182,9 +182,13 @@ fn a_call_whose_connection_is_lost_is_neither_said_to_run_nor_to_be_unasked_for_
     assert!(!unheard(&stage));
     stage.sessions.link_lost(LINK, stage.now);
     assert!(unheard(&stage));
+    let gravity = Gravity::Irreversible;
     let told = stage.wait(3_000);
     let tool = "send_email".to_owned();
-    assert_eq!(dangers(&told), [Danger::PerhapsUnaskedLost { tool }]);
+    assert_eq!(
+        dangers(&told),
+        [Danger::PerhapsUnaskedLost { tool, gravity }]
+    );
     // The same server after all, and the numbers show that nothing is missing.
     stage.sessions.link_connected(LINK, stage.now);
     assert!(unheard(&stage), "a connection says nothing of the session");
@@ -192,7 +196,14 @@ fn a_call_whose_connection_is_lost_is_neither_said_to_run_nor_to_be_unasked_for_
     let done = json!({"tool": "send_email", "tool_call_id": "call_1", "status": "success", "sequence_number": 2});
     let told = stage.on("tool.completed", done);
     let (tool, done) = ("send_email".to_owned(), true);
-    assert_eq!(dangers(&told), [Danger::Unasked { tool, done }]);
+    assert_eq!(
+        dangers(&told),
+        [Danger::Unasked {
+            tool,
+            done,
+            gravity
+        }]
+    );
     assert!(!unheard(&stage));
 }
 

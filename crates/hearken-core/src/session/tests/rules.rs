@@ -129,7 +129,8 @@ fn every_sequence_of_a_8_is_caught() {
         risks,
         [Danger::Unasked {
             tool: "transfer_funds".into(),
-            done: true
+            done: true,
+            gravity: Gravity::Irreversible,
         }],
         "A.8.4"
     );
@@ -246,6 +247,7 @@ fn every_danger_is_found_in_both_orders() {
     let done = |tool: &str| Danger::Unasked {
         tool: tool.into(),
         done: true,
+        gravity: Gravity::Irreversible,
     };
     let before = || vec![started(), state("idle", "thinking")];
     let with = |rows: Vec<(&'static str, Value)>| play(&[before(), rows].concat()).2;
@@ -281,7 +283,11 @@ fn every_danger_is_found_in_both_orders() {
     let rejected = |tool: &str| {
         vec![Danger::DoneAfterRejection {
             tool: tool.into(),
-            prompt: PromptId(1),
+            suspicion: Suspicion {
+                prompt: PromptId(1),
+                is_sure: true,
+                by_silence: false,
+            },
         }]
     };
     assert_eq!(
@@ -322,7 +328,8 @@ fn every_danger_is_found_in_both_orders() {
         ]),
         [Danger::Unasked {
             tool: "send".into(),
-            done: false
+            done: false,
+            gravity: Gravity::Irreversible,
         }]
     );
 }

@@ -86,3 +86,43 @@ fn of_two_permissions_that_are_open_only_the_one_that_is_resolved_is_over() {
         );
     }
 }
+
+#[test]
+fn a_call_that_is_denied_and_done_all_the_same_is_announced() {
+    let item = |kind: &str, status: &str, more: Value| {
+        let mut payload = json!({"item_type": "tool_call", "tool_name": "bash", "status": status});
+        for (name, value) in more.as_object().unwrap() {
+            payload[name] = value.clone();
+        }
+        message(kind, json!({"item_id": "p"}), payload)
+    };
+    for (success, wanted) in [
+        (true, &["tool.invoked", "tool.completed"][..]),
+        (false, &[]),
+    ] {
+        let mut bench = begun();
+        let status = if success { "completed" } else { "failed" };
+        let mut out = Vec::new();
+        for frame in [
+            item(
+                "item.created",
+                "started",
+                json!({"arguments": {"cmd": "rm -r build"}}),
+            ),
+            asks(),
+            resolved("deny"),
+            item(
+                "item.completed",
+                status,
+                json!({"success": success, "output": "removed 12 files"}),
+            ),
+        ] {
+            out.extend(bench.frame(&frame));
+        }
+        let tools = events(&out).into_iter().filter_map(|event| {
+            let kind = event["type"].as_str()?.strip_prefix("aaep:agent.")?;
+            kind.starts_with("tool.").then(|| kind.to_owned())
+        });
+        assert_eq!(tools.collect::<Vec<_>>(), wanted);
+    }
+}

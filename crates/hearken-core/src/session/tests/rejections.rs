@@ -1,0 +1,99 @@
+//! Calls that carry out what was rejected, whatever they say of themselves (A.8.5).
+
+use super::*;
+
+/// Plays a question with this action that is rejected, accepted or left alone, then calls that succeed: their tools
+/// and their words. Returns the dangers.
+fn after(decision: Option<Decision>, calls: &[(&str, &str)]) -> Vec<Danger> {
+    let mut stage = Stage::new();
+    stage.start();
+    stage.on(
+        "awaiting.confirmation",
+        json!({"action": "Transfer $500 from checking to savings.", "consequence": "Funds move at once.",
+            "reply_token": "rpl_1", "timeout_seconds": 60, "default_decision": "reject", "risk_level": "high",
+            "reversibility": "irreversible"}),
+    );
+    let id = stage.sessions.open_prompts().next().unwrap().id;
+    if let Some(decision) = decision {
+        stage.wait(5000);
+        stage.answer(id, decision);
+    } else {
+        stage.wait(75_000);
+    }
+    let mut found = Vec::new();
+    for (at, (tool, words)) in calls.iter().enumerate() {
+        let call = format!("call_{at}");
+        found.extend(dangers(&stage.on(
+            "tool.invoked",
+            json!({"tool": tool, "tool_call_id": call, "summary_normal": words}),
+        )));
+        found.extend(dangers(&stage.done(tool, &call, "success")));
+    }
+    found
+}
+
+fn done(tool: &str, is_sure: bool, by_silence: bool) -> Vec<Danger> {
+    let suspicion = Suspicion {
+        prompt: PromptId(1),
+        is_sure,
+        by_silence,
+    };
+    let tool = tool.to_owned();
+    vec![Danger::DoneAfterRejection { tool, suspicion }]
+}
+
+const TRANSFER: (&str, &str) = (
+    "transfer_funds",
+    "Transferring $500 from checking to savings.",
+);
+const SYNC: (&str, &str) = ("sync_accounts", "Bringing the accounts up to date.");
+const BALANCE: (&str, &str) = ("balance", "Fetching your balance.");
+
+#[test]
+fn a_call_with_the_words_of_what_was_rejected_is_surely_that() {
+    let reject = || Some(Decision::Reject);
+    let sure = done("transfer_funds", true, false);
+    assert_eq!(after(reject(), &[TRANSFER]), sure);
+    // It may come later.
+    let found = after(reject(), &[BALANCE, SYNC, TRANSFER]);
+    assert_eq!(found, [done("balance", false, false), sure].concat());
+}
+
+#[test]
+fn only_the_first_other_call_after_a_rejection_is_perhaps_what_was_rejected() {
+    let found = after(Some(Decision::Reject), &[SYNC, BALANCE]);
+    assert_eq!(found, done("sync_accounts", false, false));
+}
+
+#[test]
+fn what_was_accepted_is_no_danger() {
+    assert_eq!(after(Some(Decision::Accept), &[TRANSFER, SYNC]), []);
+}
+
+#[test]
+fn silence_rejects_where_the_question_says_so() {
+    assert_eq!(after(None, &[TRANSFER]), done("transfer_funds", true, true));
+    assert_eq!(after(None, &[SYNC]), done("sync_accounts", false, true));
+}
+
+#[test]
+fn a_question_that_is_asked_again_and_accepted_clears_its_call() {
+    let mut stage = Stage::new();
+    stage.start();
+    let first = stage.ask("rpl_1");
+    stage.answer(first, Decision::Reject);
+    let second = stage.ask("rpl_2");
+    stage.answer(second, Decision::Accept);
+    stage.tool("send_email", "call_1");
+    assert_eq!(dangers(&stage.done("send_email", "call_1", "success")), []);
+}
+
+#[test]
+fn a_call_that_fails_did_nothing() {
+    let mut stage = Stage::new();
+    stage.start();
+    let id = stage.ask("rpl_1");
+    stage.answer(id, Decision::Reject);
+    stage.tool("send_email", "call_1");
+    assert_eq!(dangers(&stage.done("send_email", "call_1", "error")), []);
+}
