@@ -81,6 +81,9 @@ const FRAME: Duration = Duration::from_millis(33);
 /// How long the last messages sent have to go out before the program leaves.
 const LAST_SENT: Duration = Duration::from_millis(5);
 
+/// How long a reply of the terminal is waited for before somebody else reads it: a distant terminal needs a third.
+const LAST_REPLY: Duration = Duration::from_millis(300);
+
 /// How long events are handled before the loop looks for a key again. The last event may run over, but a key should
 /// wait no more than twice this long.
 const BATCH: Duration = Duration::from_millis(1);
@@ -271,6 +274,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             }
             Some(Upheaval::Suspend) => {
                 queue.extend(output.upheaval());
+                take_replies(&mut inputs, &mut output, &app).await;
                 output.give_back();
                 inputs.suspend().await;
                 dirty = true;
@@ -294,6 +298,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     }
     // The last messages sent must go out before the loop waits for the terminal.
     tokio::time::sleep(LAST_SENT).await;
+    take_replies(&mut inputs, &mut output, &app).await;
     output.close();
     if let Some(voice) = shell.voice.take() {
         voice.close(linger).await;
@@ -345,6 +350,22 @@ async fn closed(editor: &mut Option<Editor>) -> Result<String, Reason> {
     match editor {
         Some(editor) => editor.closed().await,
         None => std::future::pending().await,
+    }
+}
+
+/// Takes the replies that the terminal still owes: they would be typed into whatever reads it next.
+async fn take_replies(inputs: &mut Inputs, output: &mut Output, app: &App) {
+    let at_most = tokio::time::sleep(LAST_REPLY);
+    tokio::pin!(at_most);
+    while output.awaits_reply() {
+        tokio::select! {
+            input = inputs.next() => {
+                if let Input::Stroke(Stroke { what: Struck::Place(_, column), read }) = input {
+                    output.replied(column, read, app);
+                }
+            }
+            () = &mut at_most => return,
+        }
     }
 }
 

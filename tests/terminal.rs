@@ -245,6 +245,35 @@ fn a_stop_gives_the_terminal_back_and_loses_nothing() {
     });
 }
 
+/// Over a distant connection, a reply may come when the program is about to leave the terminal to its shell.
+#[test]
+fn a_reply_that_comes_late_is_not_typed_into_the_shell() {
+    block_on(async {
+        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let producer = running.producer().clone();
+        let url = running.url();
+        let mut terminal = tokio::task::block_in_place(|| in_a_shell(&url));
+        within("subscriber", producer.until_subscribed(1)).await;
+        // Until then, a terminal may be one that never replies.
+        tokio::task::block_in_place(|| terminal.let_pass(Duration::from_millis(500)));
+        terminal.reply(false);
+        producer.start("question").unwrap();
+        within("question", producer.until_asked(1)).await;
+        tokio::task::block_in_place(|| {
+            terminal.wait("Question 1, ");
+            terminal.press("\x1a");
+            terminal.let_pass(Duration::from_millis(100));
+            terminal.reply(true);
+            terminal.wait("Stopped");
+            terminal.press("echo $((6 * 7))\r");
+            terminal.wait("42");
+            let screen = terminal.screen();
+            assert!(!screen.contains("[2;"), "{screen}");
+        });
+        running.stop().await;
+    });
+}
+
 /// Runs the program in its own session, where no signal reports that its terminal hung up, takes the terminal away with
 /// a question open, and returns its standard error and its exit code.
 fn lose_the_terminal(face: &str) -> String {

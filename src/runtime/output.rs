@@ -195,6 +195,11 @@ impl Output {
         Some(facts)
     }
 
+    /// Returns whether the terminal still owes a reply.
+    pub(super) fn awaits_reply(&self) -> bool {
+        self.replies.as_ref().is_some_and(Replies::is_awaited)
+    }
+
     /// Returns when a terminal that has not replied is presumed never to reply.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let at = self.replies.as_ref()?.deadline()?;

@@ -160,6 +160,11 @@ impl<T> Replies<T> {
         }
     }
 
+    /// Returns whether a reply is still to come.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.habit != Habit::Silent && !self.waiting.is_empty()
+    }
+
     /// Drops what waits, because the terminal has changed since. The replies to it may still come.
     pub(super) fn forget(&mut self) {
         for query in &mut self.waiting {
@@ -212,7 +217,9 @@ mod tests {
         assert_eq!(replies.reply(1, ms(5)), Some(vec![("a", ms(5))]));
         assert_eq!(replies.written(first, ms(6)), []);
         assert_eq!(replies.deadline(), None, "it replies");
+        assert!(!replies.is_awaited());
         let second = replies.query(Some(3), "b");
+        assert!(replies.is_awaited());
         assert_eq!(replies.reply(3, ms(7)), Some(vec![("b", ms(7))]));
         assert_eq!(replies.written(second, ms(8)), []);
     }
@@ -251,6 +258,7 @@ mod tests {
         assert_eq!(replies.deadline(), Some(ms(1010)));
         assert_eq!(replies.due(ms(1009)), []);
         assert_eq!(replies.due(ms(1010)), [("a", ms(10))]);
+        assert!(!replies.is_awaited(), "it may be silent for ever");
         assert_eq!(written(&mut replies, 4, "b", ms(2000)), [("b", ms(2000))]);
         // It was merely slow.
         assert_eq!(replies.reply(3, ms(3000)), Some(vec![]));
