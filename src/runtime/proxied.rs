@@ -348,6 +348,7 @@ impl Listener {
                 | Out::ChangeWay(_)
                 | Out::Close(_)
                 | Out::Standing(_)
+                | Out::Answered(_)
                 | Out::Proven(_)
                 | Out::Stepped(_) => {}
             }

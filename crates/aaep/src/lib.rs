@@ -69,7 +69,7 @@ pub use machine::{
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
 pub use problem::{Datum, Kind, Problem};
 pub use recent::Recent;
-pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response, user_message};
+pub use reply::{Answer, LONGEST_RATIONALE, RecordedReply, Reply, Response, user_message};
 pub use same::{are_one, are_same};
 pub use texts::{Texts, bare};
 pub use translated::{NOT_STATED, OWN_CONTEXT, TRANSLATED};

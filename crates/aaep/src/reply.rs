@@ -1,8 +1,12 @@
 //! The replies to a producer (6.3, 6.5), with exactly the keys that the chapter allows.
 
+use std::sync::LazyLock;
+
 use jiff::Timestamp;
+use memchr::memmem::Finder;
 use serde_json::{Map, Value};
 
+use super::decode;
 use super::event::Decision;
 use super::ids::ReplyToken;
 
@@ -83,6 +87,49 @@ impl Reply {
         put("timestamp", rfc3339(self.timestamp).into());
         put("decided_by", self.decided_by.as_str().into());
         Value::Object(map).to_string()
+    }
+}
+
+/// A reply as a capture shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedReply {
+    /// The question's token.
+    pub token: ReplyToken,
+    /// The answer.
+    pub answer: Answer,
+    /// When the person decided, if the reply says so.
+    pub timestamp: Option<Timestamp>,
+}
+
+impl RecordedReply {
+    /// Reads a reply (6.3, 6.5); `None` if the text is none.
+    pub fn read(text: &str) -> Option<Self> {
+        // Events are many and replies few: this check spares most texts a second parse.
+        static NAMED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(".reply\""));
+        NAMED.find(text.as_bytes())?;
+        let value = decode::object(text)?;
+        let words = |key: &str| value.get(key).and_then(Value::as_str);
+        let answer = match (words("type")?, value.get("response")) {
+            ("confirmation.reply", _) => Answer::Decision {
+                decision: Decision::parse(words("decision")?),
+                rationale: words("decision_rationale").map(str::to_owned),
+            },
+            ("clarification.reply", Some(Value::String(text))) => {
+                Answer::Response(Response::Text(text.clone()))
+            }
+            ("clarification.reply", Some(Value::Bool(yes))) => {
+                Answer::Response(Response::YesNo(*yes))
+            }
+            ("clarification.reply", Some(Value::Number(number))) => {
+                Answer::Response(Response::Number(number.as_f64()?))
+            }
+            _ => return None,
+        };
+        Some(Self {
+            token: ReplyToken::new(words("reply_token")?),
+            answer,
+            timestamp: words("timestamp").and_then(|time| time.parse().ok()),
+        })
     }
 }
 

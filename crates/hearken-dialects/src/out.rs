@@ -4,7 +4,7 @@
 //! them out (`app`).
 
 use crate::link::{Call, Fault, LastWords, Phrase, Receipt, Stream, Undelivered, Way};
-use crate::protocol::{Machine, Named, TransitionError, Watcher};
+use crate::protocol::{Machine, Named, RecordedReply, TransitionError, Watcher};
 
 use super::NoEvent;
 
@@ -79,6 +79,8 @@ pub enum Out {
         /// The state that its session would have entered.
         to: &'static str,
     },
+    /// A capture shows the answer to a question.
+    Answered(RecordedReply),
     /// The question under this token is over for a reason that no event states.
     Over {
         /// The token of the question.

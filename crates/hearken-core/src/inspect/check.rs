@@ -9,7 +9,9 @@ use std::time::Duration;
 use foldhash::HashMap;
 use jiff::Timestamp;
 
-use crate::protocol::{Answer, Decoded, Envelope, Recent, Severity, ToolInvoked, Unobserved};
+use crate::protocol::{
+    Answer, Decoded, Envelope, Recent, RecordedReply, Severity, ToolInvoked, Unobserved,
+};
 use crate::session::{
     AnomalyKind, Change, Consent, Danger, Ended, Ending, LinkId, OutputRun, Session, SessionKey,
     Sessions, Sight, ToolCall, What,
@@ -91,6 +93,22 @@ impl Checker {
                 .answered_before(id, answer, now, &mut Unobserved);
             self.changes(line, None, changes);
         }
+    }
+
+    /// Applies a reply to its question, if a text is one and the question is open.
+    pub(super) fn is_answered_by(&mut self, gathered: &Gathered) -> bool {
+        let Some(reply) = RecordedReply::read(&gathered.text) else {
+            return false;
+        };
+        let Some(prompt) = self.sessions.open_under(LINK, &reply.token) else {
+            return false;
+        };
+        let now = self.clock.at(reply.timestamp);
+        let changes = self
+            .sessions
+            .answered_before(prompt, reply.answer, now, &mut Unobserved);
+        self.changes(gathered.line, None, changes);
+        true
     }
 
     /// Checks the next line, without its end, and returns what is wrong with it.

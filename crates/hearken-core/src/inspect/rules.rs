@@ -49,7 +49,7 @@ rules! {
     Departs = "departs", "", Warning, "A message of another protocol departs from that protocol's own rules; the field names which.";
     NoType = "no_type", "3.2.2", Error, "An object names no type, so nothing says what it is.";
     NotUtf8 = "not_utf8", "3.8", Error, "A line is no UTF-8; it is read with what can't be read replaced.";
-    NotAnEvent = "not_an_event", "5", Note, "A line is a message of the handshake or a reply, and no event; it is left alone.";
+    NotAnEvent = "not_an_event", "5", Note, "A line is a message of the handshake, or a reply to no open question; it is left alone.";
     Duplicate = "duplicate", "3.2.3", Note, "An event came twice, word for word; the second one is left alone.";
     Held = "held", "3.4.1", Note, "An event came before its turn by its sequence number and was put in order.";
     BeforeAsking = "invoked_before_asking", "4.3.1", Error, "An irreversible tool is invoked before anybody was asked.";

@@ -263,6 +263,48 @@ fn time_is_the_streams_own() {
     );
 }
 
+/// The chapters print the person's replies between the events.
+#[test]
+fn a_reply_in_a_capture_is_the_decision() {
+    let mut stream = Stream::default();
+    stream
+        .on("session.started", json!({}))
+        .on("state.changed", json!({"from_state": "idle", "to_state": "thinking"}))
+        .on("state.changed", json!({"from_state": "thinking", "to_state": "awaiting_input"}))
+        .on(
+            "awaiting.confirmation",
+            json!({"action": "Transfer $500 to savings.", "consequence": "It is gone.", "reply_token": "rpl_1",
+                "timeout_seconds": 60, "default_decision": "reject", "urgency": "critical"}),
+        )
+        .on("state.changed", json!({"from_state": "awaiting_input", "to_state": "calling_tool"}))
+        .on("tool.invoked", json!({"tool": "transfer_funds", "tool_call_id": "call_1", "summary_normal": "Working."}))
+        .on("tool.completed", json!({"tool": "transfer_funds", "tool_call_id": "call_1", "status": "success"}));
+    for (decision, wanted) in [
+        ("accept", &[][..]),
+        (
+            "reject",
+            &["invoked_after_rejection", "done_after_rejection"],
+        ),
+    ] {
+        let reply =
+            json!({"type": "confirmation.reply", "reply_token": "rpl_1", "decision": decision});
+        let mut lines = stream.lines.clone();
+        lines.insert(4, reply.to_string());
+        let (items, _) = check(&lines.join("\n"));
+        let found: Vec<&str> = items.iter().map(|item| item.rule).collect();
+        let about = found.iter().filter(|rule| rule.contains("rejection"));
+        assert_eq!(about.copied().collect::<Vec<_>>(), wanted, "{decision}");
+        assert!(!found.contains(&"not_an_event"), "{found:?}");
+        let mut tracer = Tracer::new();
+        lines.iter().for_each(|line| tracer.line(line));
+        let traced = tracer.finish(Format::Text, &english()).unwrap();
+        assert!(
+            traced.contains("unanswered to sending, by decided"),
+            "{traced}"
+        );
+    }
+}
+
 #[test]
 fn lines_that_are_no_events_are_errors_or_notes() {
     let mut stream = Stream::default();

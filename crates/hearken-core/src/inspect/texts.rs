@@ -32,6 +32,7 @@ impl Checker {
             return self.translated(gathered);
         }
         match dialect::read(&gathered.text) {
+            Ok(_) if self.is_answered_by(gathered) => {}
             Ok(decoded)
                 if MESSAGES
                     .iter()
@@ -87,6 +88,7 @@ impl Checker {
                 | Out::Standing(_)
                 | Out::Decided { .. }
                 | Out::Over { .. }
+                | Out::Answered(_)
                 | Out::Proven(_) => {}
             }
         }

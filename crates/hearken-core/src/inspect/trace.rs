@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::dialect::{self, Out, Stepped};
-use crate::protocol::{Answer, Decoded, Envelope, Machine, Now, TransitionError};
+use crate::protocol::{Answer, Decoded, Envelope, Machine, Now, RecordedReply, TransitionError};
 use crate::session::{AgentState, LinkId, Observer, SessionKey, Sessions, Step, Subject};
 
 use super::answers::Answers;
@@ -318,6 +318,14 @@ impl Tracer {
         if self.translator.takes(&gathered.text) {
             return self.translated(gathered);
         }
+        if let Some(reply) = RecordedReply::read(&gathered.text)
+            && let Some(prompt) = self.sessions.open_under(LINK, &reply.token)
+        {
+            let now = self.clock.at(reply.timestamp);
+            self.sessions
+                .answered_before(prompt, reply.answer, now, &mut self.log);
+            return;
+        }
         match dialect::read(&gathered.text) {
             Ok(decoded) => self.event(gathered.line, decoded),
             Err(_) => self.unread += 1,
@@ -355,6 +363,7 @@ impl Tracer {
                 | Out::Standing(_)
                 | Out::Decided { .. }
                 | Out::Over { .. }
+                | Out::Answered(_)
                 | Out::Proven(_) => {}
             }
         }

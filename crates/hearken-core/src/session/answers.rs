@@ -6,7 +6,8 @@
 
 use jiff::Timestamp;
 
-use crate::protocol::{Answer, Machine, Now, Unobserved};
+use crate::link::LinkId;
+use crate::protocol::{Answer, Machine, Now, ReplyToken, Unobserved};
 
 use super::anomaly::Danger;
 use super::change::{Change, What};
@@ -130,6 +131,14 @@ impl Sessions {
     /// Notes that an answer was written to a channel without acknowledgements.
     pub fn reply_written(&mut self, id: PromptId, now: Now) -> Vec<Change> {
         self.deliver(id, QuestionEvent::Written, now, &mut Unobserved)
+    }
+
+    /// Returns the open question of a link under a token.
+    pub fn open_under(&self, link: LinkId, token: &ReplyToken) -> Option<PromptId> {
+        let mut open = self.open_prompts();
+        let found =
+            open.find(|prompt| prompt.key.link == link && prompt.question.token() == Some(token));
+        found.map(|prompt| prompt.id)
     }
 
     /// Applies an answer that was sent while a recording was made, and notifies an observer.

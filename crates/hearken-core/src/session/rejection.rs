@@ -6,7 +6,8 @@
 //! # Mental model
 //! A.8.5 does not depend on what a call says of itself. A call is about a question if it has its id or its tool, or if
 //! its words name most of what the question names; the latest such question decides. If no question is about it, the
-//! first call after a rejection is perhaps what was rejected, whatever it is called. A translated call is not, if its
+//! first call after a rejection is perhaps what was rejected, whatever it is called, and surely if its tool begins with
+//! the same verb. A translated call is not, if its
 //! translator states that its tool or what it does is another: then its agent's own protocol asks about it.
 //!
 //! # Worked example
@@ -55,7 +56,7 @@ impl Sessions {
                 let last = self.prompts.of(key).next_back();
                 let last = last
                     .filter(|prompt| !prompt.was_followed && !is_another(prompt, event, envelope));
-                last.and_then(|prompt| suspicion(prompt, false))
+                last.and_then(|prompt| suspicion(prompt, begins_alike(prompt, event)))
             }
         };
         let denied: Vec<PromptId> = self
@@ -125,6 +126,15 @@ fn concerns(prompt: &Prompt, event: &ToolInvoked, attached: &Attached) -> bool {
     let known = prompt.tool.as_deref().or(asked.tool.as_deref());
     let by_tool = known == Some(event.tool.as_str()) && !are_different(id, asked_id);
     by_tool || names_most_of(&asked.action, &words_of(event))
+}
+
+/// Returns whether the name of a call's tool begins with what a question begins with: what is to be done.
+fn begins_alike(prompt: &Prompt, event: &ToolInvoked) -> bool {
+    let Question::Confirmation(asked) = &prompt.question else {
+        return false;
+    };
+    let verb = |text: &str| words(text).next();
+    verb(&event.tool).is_some_and(|tool| verb(&asked.action) == Some(tool))
 }
 
 fn are_different(one: Option<&ToolCallId>, other: Option<&ToolCallId>) -> bool {

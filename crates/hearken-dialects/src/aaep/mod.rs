@@ -35,7 +35,9 @@ pub(crate) use tests::MESSAGES;
 
 use crate::config::HandshakeConfig;
 use crate::link::{Fault, Frame, HttpAnswer, LastWords, Phrase, Receipt, Undelivered};
-use crate::protocol::{Capabilities, KeyRing, Manifest, Reply, SignatureFault, object};
+use crate::protocol::{
+    Capabilities, KeyRing, Manifest, RecordedReply, Reply, SignatureFault, object,
+};
 
 use super::rpc::{self, Message, Text};
 use super::{
@@ -100,6 +102,8 @@ pub(super) struct Aaep {
     handshake: Handshake,
     /// Whether the connection is up.
     up: bool,
+    /// Whether its frames are a capture, in which the person's replies may stand, too.
+    is_capture: bool,
     addresses: Addresses,
     /// The subscription name in replies: ours, until the producer gives one.
     subscription: String,
@@ -163,6 +167,7 @@ impl Aaep {
             at,
             handshake: Handshake::Idle,
             up: false,
+            is_capture: carrier == Carrier::OneWay,
             addresses: Addresses::given(carrier, &path),
             subscription: format!("sub_{:016x}{:016x}", random(&mut seed), random(&mut seed)),
             ways: Search::new(way),
@@ -237,6 +242,9 @@ impl Aaep {
         if self.handshake_frame(text, cx) {
             return;
         }
+        if let Some(reply) = self.recorded_reply(text) {
+            return cx.out.push(Out::Answered(reply));
+        }
         self.ways.works();
         // Unreadable text says nothing about the way: it may be a greeting for people.
         if self.awaits_consent_inside()
@@ -250,6 +258,13 @@ impl Aaep {
     }
 }
 
+impl Aaep {
+    /// Reads a reply in a capture: a producer sends none.
+    fn recorded_reply(&self, text: &str) -> Option<RecordedReply> {
+        RecordedReply::read(text).filter(|_| self.is_capture)
+    }
+}
+
 impl Dialect for Aaep {
     fn may_pass(&self) -> bool {
         // A subscription must be inspected: for its consent, and for its rate.
@@ -259,7 +274,8 @@ impl Dialect for Aaep {
 
     fn passes(&mut self, frame: &str) -> bool {
         let is_bare = bare(frame).len() == frame.len();
-        if !is_bare || !self.may_pass() || self.is_handshake(frame) {
+        let is_message = self.is_handshake(frame) || self.recorded_reply(frame).is_some();
+        if !is_bare || !self.may_pass() || is_message {
             return false;
         }
         self.ways.works();

@@ -8,7 +8,7 @@ use super::*;
 use crate::config::{Load, Verbosity};
 use crate::link::{Call, Fault, Frame, HttpAnswer, LinkEvent, Receipt, Stream};
 use crate::protocol::Now;
-use crate::protocol::{Answer, Decision, ReplyToken};
+use crate::protocol::{Answer, Decision, ReplyToken, Response};
 
 /// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
 pub(crate) const MESSAGES: &[&str] = &[
@@ -362,4 +362,21 @@ fn what_is_said_at_the_end_goes_the_way_that_the_subscription_does() {
         panic!("no message");
     };
     assert!(told.contains("subscription.close"), "{told}");
+}
+
+#[test]
+fn a_reply_is_an_answer_in_a_capture_and_nowhere_else() {
+    let reply = r#"{"type":"clarification.reply","reply_token":"rpl_1","response":true}"#;
+    let mut capture = Bench::new(Carrier::OneWay);
+    assert!(!capture.machine.passes(reply));
+    match capture.frame(reply).as_slice() {
+        [Out::Answered(answered)] => {
+            assert_eq!(answered.token, ReplyToken::new("rpl_1"));
+            assert_eq!(answered.answer, Answer::Response(Response::YesNo(true)));
+        }
+        other => panic!("{other:?}"),
+    }
+    let mut live = Bench::new(Carrier::Socket);
+    let out = live.frame(reply);
+    assert!(!out.iter().any(|out| matches!(out, Out::Answered(_))));
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::{Connection, Cx, Out, Wish};
 use crate::link::{Fault, LinkEvent, LinkId};
-use crate::protocol::{AgentId, Now, Unobserved};
+use crate::protocol::{AgentId, Answer, Now, Unobserved};
 use crate::session::{AnomalyKind, Change, PromptId, Standing, What};
 
 use super::LinkView;
@@ -261,7 +261,14 @@ impl App {
             .get(id)
             .and_then(|view| view.recording.as_ref()?.answers.get(&number))
             .map(|(answer, _)| answer.clone());
-        if let (Some(answer), Some(prompt)) = (answer, self.sessions.prompt(prompt).cloned()) {
+        if let Some(answer) = answer {
+            self.tell_recorded_answer(prompt, answer, now);
+        }
+    }
+
+    /// Announces the answer to a question, as a recording or a capture shows it.
+    pub(super) fn tell_recorded_answer(&mut self, prompt: PromptId, answer: Answer, now: Now) {
+        if let Some(prompt) = self.sessions.prompt(prompt).cloned() {
             let words = self.announcer.answer_words(&prompt, &answer);
             let args = [("n", Arg::own(prompt.id.0)), ("answer", Arg::Own(words))];
             self.tell_about(Class::Alert, &prompt, "question.recorded", &args, now);

@@ -83,6 +83,11 @@ impl App {
                 let changes = self.sessions.decided(id, &token, &how, now);
                 self.tell(changes, now);
             }
+            Out::Answered(reply) => {
+                if let Some(prompt) = self.sessions.open_under(id, &reply.token) {
+                    self.tell_recorded_answer(prompt, reply.answer, now);
+                }
+            }
             Out::Over { token, how } => {
                 let how = match how {
                     Over::Stopped => Closing::Stopped,

@@ -66,6 +66,15 @@ fn only_the_first_other_call_after_a_rejection_is_perhaps_what_was_rejected() {
 }
 
 #[test]
+fn the_first_call_after_a_rejection_with_the_same_verb_is_surely_what_was_rejected() {
+    let call = ("transfer_money", "Working.");
+    let found = after(Some(Decision::Reject), &[call]);
+    assert_eq!(found, done("transfer_money", true, false));
+    let found = after(Some(Decision::Reject), &[SYNC, call]);
+    assert_eq!(found, done("sync_accounts", false, false));
+}
+
+#[test]
 fn what_was_accepted_is_no_danger() {
     assert_eq!(after(Some(Decision::Accept), &[TRANSFER, SYNC]), []);
 }
