@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tokio::runtime::{Builder, Runtime};
+
 use super::arbiter::{Arbiter, Ours};
 use super::passage::{Inward, Outward, TAKES_BACK, Taken};
 use super::sluice::LineWriter;
@@ -146,6 +148,8 @@ pub fn copy(call: Call, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8
     }
     command.args(&call.arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    // Before there is anything that a signal could leave behind.
+    let signals = listen_for_signals();
     let mut agent = alone_plainly(&mut command).spawn()?;
     let (Some(input), Some(output)) = (agent.stdin.take(), agent.stdout.take()) else {
         return Err(ErrorKind::BrokenPipe.into());
@@ -165,7 +169,11 @@ pub fn copy(call: Call, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8
     };
     spawn(Box::new(inward));
     spawn(Box::new(|shared, events| outward(shared, output, events)));
-    spawn(Box::new(|_, events| hear_signals(events)));
+    spawn(Box::new(|_, events| {
+        if let Some((runtime, leaving)) = signals {
+            hear_signals(&runtime, leaving, events);
+        }
+    }));
     let waited = tree.clone();
     spawn(Box::new(move |_, events| {
         if let Some(tree) = waited {
@@ -250,19 +258,15 @@ fn until_ended(happens: &mpsc::Receiver<Event>, tree: Option<&Tree>) -> bool {
     }
 }
 
-fn hear_signals(events: &Sender<Event>) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let Ok(runtime) = runtime else {
-        return;
-    };
-    runtime.block_on(async {
-        let Ok(mut leaving) = Leaving::listen() else {
-            return;
-        };
-        while events.send(Event::Told(leaving.told().await)).is_ok() {}
-    });
+/// Starts listening for signals; `None` if that is not possible, which leaves them their default effect.
+fn listen_for_signals() -> Option<(Runtime, Leaving)> {
+    let runtime = Builder::new_current_thread().enable_all().build().ok()?;
+    let leaving = runtime.block_on(async { Leaving::listen() }).ok()?;
+    Some((runtime, leaving))
+}
+
+fn hear_signals(runtime: &Runtime, mut leaving: Leaving, events: &Sender<Event>) {
+    runtime.block_on(async { while events.send(Event::Told(leaving.told().await)).is_ok() {} });
 }
 
 /// Reads available bytes; `None` at the end.
