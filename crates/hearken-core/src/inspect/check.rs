@@ -350,7 +350,7 @@ impl Checker {
                         (FoundIn::Order, Severity::Warning)
                     }
                     Danger::DoneAfterRejection { suspicion, .. } if !suspicion.is_sure => {
-                        (FoundIn::Danger, Severity::Warning)
+                        (FoundIn::Order, Severity::Warning)
                     }
                     Danger::Unasked { .. }
                     | Danger::DoneAfterRejection { .. }

@@ -270,6 +270,7 @@ impl Sessions {
         if ending == Ending::Completed && whole {
             self.check_consequences(context);
         }
+        self.note_end_of_turn(context.key);
         context.push(What::SessionEnded(event));
     }
 
@@ -327,6 +328,9 @@ impl Sessions {
         };
         // The typical flow of A.2 is not a rule: departures from it only show in a trace.
         let _ = context.step(name, from, Entered::state(to));
+        if to == AgentState::Idle {
+            self.note_end_of_turn(context.key);
+        }
         if let Some(kind) = found {
             self.anomaly(context, kind, shown(&event.from_state));
         }

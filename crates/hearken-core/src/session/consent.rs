@@ -137,6 +137,14 @@ impl Sessions {
         }
     }
 
+    /// Returns whether a question of a session was not rejected: a call of high risk that can be undone may be its call.
+    pub(super) fn has_asked(&self, key: &SessionKey) -> bool {
+        let mut all = self.prompts.of(key);
+        all.any(|prompt| {
+            matches!(prompt.question, Question::Confirmation(_)) && !self.is_denied(prompt)
+        })
+    }
+
     /// Finds the question that was about a call which begins now, and marks it as used.
     pub(super) fn consent_for(
         &mut self,
@@ -261,19 +269,20 @@ impl Sessions {
 
     /// Returns the danger in a tool's success, if any.
     pub(super) fn danger_of_success(&self, session: &Session, call: &ToolCall) -> Option<Danger> {
-        let rejected = self
-            .prompts
-            .of(&session.key)
-            .rev()
-            .find(|prompt| {
-                prompt.tool.as_deref() == Some(call.tool.as_str())
-                    && (prompt.call_id.is_none() || prompt.call_id == call.call_id)
-            })
-            .filter(|prompt| prompt.was_rejected());
-        let rejected = rejected.map(|prompt| Suspicion {
+        // Real producers invoke a call before they ask about it.
+        let began_before = |prompt: &&Prompt| {
+            prompt.tool.as_deref() == Some(call.tool.as_str()) && call.since <= prompt.raised
+        };
+        let is_of_call = |prompt: &&Prompt| match &prompt.call_id {
+            Some(id) => call.call_id.as_ref() == Some(id),
+            None => began_before(prompt),
+        };
+        let own = self.prompts.of(&session.key).rev().find(is_of_call);
+        let own = own.filter(|prompt| self.is_denied(prompt));
+        let rejected = own.map(|prompt| Suspicion {
             prompt: prompt.id,
             is_sure: true,
-            by_silence: false,
+            by_silence: !prompt.was_rejected(),
         });
         if let Some(suspicion) = rejected.or(call.suspicion) {
             let tool = call.tool.clone();

@@ -4,11 +4,14 @@
 //! (`answers`), questions that nobody asked (`consent`), the words (`announce`).
 //!
 //! # Mental model
-//! A.8.5 does not depend on what a call says of itself. A call is about a question if it has its id or its tool, or if
-//! its words name most of what the question names; the latest such question decides. If no question is about it, the
-//! first call after a rejection is perhaps what was rejected, whatever it is called, and surely if its tool begins with
-//! the same verb. A translated call is not, if its
-//! translator states that its tool or what it does is another: then its agent's own protocol asks about it.
+//! A.8.5 does not depend on what a call says of itself. A call is about the question that has its id; else about the one
+//! whose words it names best, if it names most of them, with the verb and without another number. If that question was
+//! rejected, the call surely carries it out; if it is a repetition that nobody accepted here, perhaps.
+//!
+//! If the call is about no question, and nothing that was accepted waits for a call, the first call that succeeds after
+//! a rejection is perhaps what was rejected, whatever it is called; surely, if its tool begins with the same verb. That
+//! ends with the turn. Translated calls that only look at something are left out, and so are those of another tool than
+//! the question names.
 //!
 //! # Worked example
 //! "Transfer $500 from checking to savings" is rejected. `transfer_funds`, "Transferring $500 from checking to
@@ -16,8 +19,9 @@
 //! `sync_accounts` in its place would be a perhaps; the call after that would be nothing.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use crate::protocol::{Attached, Decision, Envelope, TRANSLATED, ToolCallId, ToolInvoked};
+use crate::protocol::{Decision, Envelope, Now, TRANSLATED, ToolInvoked};
 
 use super::key::{PromptId, SessionKey};
 use super::prompt::{Prompt, ReplyState};
@@ -31,73 +35,132 @@ const SLACK: u64 = 2;
 const MOST_OF_IT: usize = 60;
 /// The fewest words by which a question is recognised.
 const FEWEST: usize = 2;
+/// After how long a call no longer counts as the first after a rejection.
+const RIGHT_AFTER: Duration = Duration::from_secs(600);
+/// The most characters of a text that are compared.
+const LONGEST: usize = 4000;
+/// Calls that only look at something, by the kinds that translated protocols state.
+const LOOKS: [&str; 4] = ["read", "search", "think", "fetch"];
+/// Words without which a text names the same.
+const STOPS: [&str; 16] = [
+    "the", "an", "to", "from", "of", "in", "on", "and", "is", "it", "for", "with", "by", "at",
+    "into", "this",
+];
 
 impl Sessions {
     /// Returns whether a call that begins now carries out what was rejected.
     pub(super) fn suspicion(
-        &mut self,
+        &self,
         key: &SessionKey,
         event: &ToolInvoked,
         envelope: &Envelope,
+        now: Now,
     ) -> Option<Suspicion> {
-        let lapsed = self.lapsed(key);
-        let suspicion = |prompt: &Prompt, is_sure| {
-            let by_silence = lapsed.contains(&prompt.id);
-            (by_silence || prompt.was_rejected()).then_some(Suspicion {
-                prompt: prompt.id,
-                is_sure,
-                by_silence,
-            })
-        };
-        let about = |prompt: &&Prompt| concerns(prompt, event, &envelope.attached);
-        let found = match self.prompts.of(key).rev().find(about) {
-            Some(prompt) => suspicion(prompt, true),
-            None => {
-                let last = self.prompts.of(key).next_back();
-                let last = last
-                    .filter(|prompt| !prompt.was_followed && !is_another(prompt, event, envelope));
-                last.and_then(|prompt| suspicion(prompt, begins_alike(prompt, event)))
-            }
-        };
-        let denied: Vec<PromptId> = self
-            .prompts
-            .of(key)
-            .filter(|prompt| !prompt.was_followed && suspicion(prompt, false).is_some())
-            .map(|prompt| prompt.id)
-            .collect();
-        for id in denied {
-            self.prompts.change(id, |prompt| prompt.was_followed = true);
+        if !self.prompts.of(key).any(|prompt| self.is_denied(prompt)) {
+            return None;
         }
-        found
+        let call = Words::of_call(event);
+        let accused = |prompt: &Prompt, is_sure| Suspicion {
+            prompt: prompt.id,
+            is_sure,
+            by_silence: !prompt.was_rejected(),
+        };
+        let confirmations = || {
+            let all = self.prompts.of(key).rev();
+            all.filter_map(|prompt| Some((prompt, asked_of(prompt)?)))
+        };
+        // Its own question decides alone.
+        if let Some(id) = &event.tool_call_id {
+            let own = confirmations().find(|(prompt, _)| prompt.call_id.as_ref() == Some(id));
+            match own {
+                Some((prompt, _)) if self.is_denied(prompt) => return Some(accused(prompt, true)),
+                Some((prompt, _)) if prompt.was_accepted() => return None,
+                Some(_) | None => {}
+            }
+        }
+        let mut best: Option<(usize, Vec<&Prompt>)> = None;
+        for (prompt, action) in confirmations() {
+            let Some(named) = named(prompt, &action, &call, envelope) else {
+                continue;
+            };
+            match &mut best {
+                Some((most, _)) if *most > named => {}
+                Some((most, alike)) if *most == named => alike.push(prompt),
+                _ => best = Some((named, vec![prompt])),
+            }
+        }
+        if let Some((_, alike)) = best {
+            // The latest first: one that was accepted here covers what was rejected before it.
+            if alike.first().is_some_and(|latest| self.is_denied(latest)) {
+                return alike.first().map(|latest| accused(latest, true));
+            }
+            if alike.iter().any(|prompt| prompt.was_accepted()) {
+                return None;
+            }
+            let denied = alike.into_iter().find(|prompt| self.is_denied(prompt));
+            return denied.map(|prompt| accused(prompt, false));
+        }
+        // What was accepted may be what this call does.
+        let waits = |prompt: &Prompt| prompt.was_accepted() && !prompt.was_followed;
+        let last = confirmations().find(|(prompt, _)| self.is_denied(prompt) || waits(prompt));
+        let (prompt, action) = last.filter(|(prompt, _)| !waits(prompt) && !prompt.was_followed)?;
+        let is_old = now.monotonic.saturating_sub(prompt.raised) > RIGHT_AFTER;
+        if is_old || is_another(prompt, event, envelope) {
+            return None;
+        }
+        let same_verb = action.verb.is_some() && Words::of(&event.tool).verb == action.verb;
+        Some(accused(prompt, same_verb))
     }
 
-    /// Returns the questions of a session that silence rejected: nobody answered them here in their time.
-    fn lapsed(&self, key: &SessionKey) -> BTreeSet<PromptId> {
-        let lapsed = self.prompts.of(key).filter(|prompt| self.is_lapsed(prompt));
-        lapsed.map(|prompt| prompt.id).collect()
+    /// Notes that a call has succeeded: whatever comes now is not the first after a rejection or an acceptance.
+    pub(super) fn note_success(&mut self, key: &SessionKey) {
+        let last = self.prompts.of(key).rev().find(|prompt| {
+            !prompt.was_followed && (self.is_denied(prompt) || prompt.was_accepted())
+        });
+        if let Some(id) = last.map(|prompt| prompt.id) {
+            self.prompts.change(id, |prompt| prompt.was_followed = true);
+        }
+    }
+
+    /// Notes that a turn is over.
+    pub(super) fn note_end_of_turn(&mut self, key: &SessionKey) {
+        let open: Vec<PromptId> = self
+            .prompts
+            .of(key)
+            .filter(|prompt| !prompt.was_followed && !prompt.is_open())
+            .map(|prompt| prompt.id)
+            .collect();
+        for id in open {
+            self.prompts.change(id, |prompt| prompt.was_followed = true);
+        }
+    }
+
+    /// Returns whether the person rejected an action here, or silence did.
+    pub(super) fn is_denied(&self, prompt: &Prompt) -> bool {
+        prompt.was_rejected() || self.is_lapsed(prompt)
     }
 
     /// Returns whether silence has rejected a question.
-    pub(super) fn is_lapsed(&self, prompt: &Prompt) -> bool {
+    fn is_lapsed(&self, prompt: &Prompt) -> bool {
         let Question::Confirmation(asked) = &prompt.question else {
             return false;
         };
-        let is_unanswered = match &prompt.reply {
-            ReplyState::Unanswered | ReplyState::TimedOut | ReplyState::Withdrawn(_) => true,
-            ReplyState::Sending(_)
-            | ReplyState::Retrying(_)
-            | ReplyState::SendingAgain(_)
-            | ReplyState::RetryingAgain(_)
-            | ReplyState::Perhaps(_)
-            | ReplyState::Written(_)
-            | ReplyState::Sent(_)
-            | ReplyState::Settling(..)
-            | ReplyState::Resolved(..)
-            | ReplyState::PerhapsResolved(..) => false,
-        };
+        if asked.default_decision != Some(Decision::Reject) {
+            return false;
+        }
         // What closed it before its time was somebody's decision.
-        let is_over = prompt.lapsed || prompt.is_open() && self.is_overdue_by(prompt, SLACK);
-        is_unanswered && is_over && asked.default_decision == Some(Decision::Reject)
+        prompt.lapsed || prompt.is_open() && self.is_unanswered_in_time(prompt)
+    }
+
+    /// Returns whether nobody answered an open question in its time, by its producer's clock, and where it can be
+    /// answered also by ours.
+    fn is_unanswered_in_time(&self, prompt: &Prompt) -> bool {
+        let by_us = match prompt.reply {
+            ReplyState::TimedOut => true,
+            ReplyState::Unanswered => !prompt.is_answerable(),
+            _ => false,
+        };
+        by_us && self.is_overdue_by(prompt, SLACK)
     }
 
     /// Returns whether a question that closes now was rejected by silence.
@@ -107,93 +170,107 @@ impl Sessions {
     }
 }
 
-/// Returns whether a call is about a question.
-fn concerns(prompt: &Prompt, event: &ToolInvoked, attached: &Attached) -> bool {
-    let Question::Confirmation(asked) = &prompt.question else {
-        return false;
-    };
-    let id = event.tool_call_id.as_ref();
-    let asked_id = asked.tool_call_id.as_ref().or(prompt.call_id.as_ref());
-    if let (Some(id), Some(asked)) = (id, asked_id)
-        && id == asked
-    {
-        return true;
+/// What a text names.
+struct Words {
+    /// The whole text, without what separates its words.
+    whole: String,
+    /// The first word: what is done.
+    verb: Option<String>,
+    /// The words, with the verb.
+    all: BTreeSet<String>,
+    /// The numbers among them.
+    numbers: BTreeSet<String>,
+}
+
+impl Words {
+    fn of(text: &str) -> Self {
+        let text: String = text.chars().take(LONGEST).collect();
+        let words = || {
+            let words = text.split(|c: char| !c.is_alphanumeric());
+            words.filter(|word| !word.is_empty()).map(str::to_lowercase)
+        };
+        let carries = |word: &String| word.chars().count() > 1 && !STOPS.contains(&word.as_str());
+        let all: Vec<String> = words().filter(carries).map(stem).collect();
+        Self {
+            whole: words().collect(),
+            verb: all.first().cloned(),
+            numbers: words()
+                .filter(|word| word.chars().all(char::is_numeric))
+                .collect(),
+            all: all.into_iter().collect(),
+        }
     }
-    // Where a translator says all that a call does, nothing else decides.
-    if let (Some(deed), Some(asked)) = (&attached.deed, &prompt.attached.deed) {
-        return !deed.differs_from(asked);
+
+    fn of_call(event: &ToolInvoked) -> Vec<Self> {
+        let summary = &event.summary;
+        let texts = [
+            Some(&event.tool),
+            summary.terse.as_ref(),
+            summary.normal.as_ref(),
+            summary.detailed.as_ref(),
+            event.args_summary.as_ref(),
+        ];
+        texts
+            .into_iter()
+            .flatten()
+            .map(|text| Self::of(text))
+            .collect()
     }
-    let known = prompt.tool.as_deref().or(asked.tool.as_deref());
-    let by_tool = known == Some(event.tool.as_str()) && !are_different(id, asked_id);
-    by_tool || names_most_of(&asked.action, &words_of(event))
 }
 
-/// Returns whether the name of a call's tool begins with what a question begins with: what is to be done.
-fn begins_alike(prompt: &Prompt, event: &ToolInvoked) -> bool {
-    let Question::Confirmation(asked) = &prompt.question else {
-        return false;
-    };
-    let verb = |text: &str| words(text).next();
-    verb(&event.tool).is_some_and(|tool| verb(&asked.action) == Some(tool))
+/// Returns a word without the ending of its form.
+fn stem(word: String) -> String {
+    let endings = ["ring", "ting", "ding", "ing", "ed", "es", "s", "e"];
+    let stem = endings.iter().find_map(|ending| word.strip_suffix(ending));
+    match stem {
+        Some(stem) if stem.chars().count() > 2 => stem.to_owned(),
+        Some(_) | None => word,
+    }
 }
 
-fn are_different(one: Option<&ToolCallId>, other: Option<&ToolCallId>) -> bool {
-    matches!((one, other), (Some(one), Some(other)) if one != other)
+fn asked_of(prompt: &Prompt) -> Option<Words> {
+    match &prompt.question {
+        Question::Confirmation(asked) => Some(Words::of(&asked.action)),
+        Question::Clarification(_) => None,
+    }
 }
 
-/// Returns whether a call is surely another one than the question is about: a translator states the tools, and all that
-/// both do, as they are.
+/// Returns how much of what a question names a call names, in percent; `None` if it is too little.
+fn named(prompt: &Prompt, action: &Words, call: &[Words], envelope: &Envelope) -> Option<usize> {
+    // Where a translator says all that both do, nothing else decides.
+    if let (Some(deed), Some(asked)) = (&envelope.attached.deed, &prompt.attached.deed) {
+        return deed.is_same_as(asked).then_some(100);
+    }
+    let whole = |text: &Words| !text.whole.is_empty() && text.whole == action.whole;
+    if call.iter().any(whole) {
+        return Some(100);
+    }
+    let all: BTreeSet<&String> = call.iter().flat_map(|text| &text.all).collect();
+    let is_done = action.verb.as_ref().is_some_and(|verb| all.contains(verb));
+    let mut numbers = call.iter().flat_map(|text| &text.numbers).peekable();
+    let is_other = numbers.peek().is_some()
+        && !action.numbers.is_empty()
+        && !numbers.any(|number| action.numbers.contains(number));
+    let count = action.all.iter().filter(|word| all.contains(word)).count();
+    let percent = count * 100 / action.all.len().max(1);
+    (is_done && !is_other && count >= FEWEST && percent >= MOST_OF_IT).then_some(percent)
+}
+
+/// Returns whether a translated call surely is another one than the question is about: it only looks at something, or
+/// its tool is another.
 fn is_another(prompt: &Prompt, event: &ToolInvoked, envelope: &Envelope) -> bool {
     let own = envelope
         .extensions
         .as_ref()
         .and_then(|it| it.get("hearken"));
-    let Some(_) = own.and_then(|own| own.get(TRANSLATED)) else {
+    if own.is_none_or(|own| own.get(TRANSLATED).is_none()) {
         return false;
-    };
+    }
     let Question::Confirmation(asked) = &prompt.question else {
         return false;
     };
     let tool = prompt.tool.as_deref().or(asked.tool.as_deref());
-    envelope.attached.deed.is_some() && prompt.attached.deed.is_some()
-        || tool.is_some_and(|tool| tool != event.tool)
-}
-
-fn words_of(event: &ToolInvoked) -> BTreeSet<String> {
-    let summary = &event.summary;
-    let texts = [
-        Some(&event.tool),
-        summary.terse.as_ref(),
-        summary.normal.as_ref(),
-        summary.detailed.as_ref(),
-        event.args_summary.as_ref(),
-    ];
-    texts
-        .into_iter()
-        .flatten()
-        .flat_map(|text| words(text))
-        .collect()
-}
-
-fn names_most_of(action: &str, call: &BTreeSet<String>) -> bool {
-    let action: BTreeSet<String> = words(action).collect();
-    let named = action.intersection(call).count();
-    named >= FEWEST && named * 100 >= action.len() * MOST_OF_IT
-}
-
-/// Returns the words that carry meaning, without the endings of their forms: numbers and words of at least four letters.
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    let words = words.filter(|word| word.chars().count() > 3 || word.chars().any(char::is_numeric));
-    words.map(|word| {
-        let word = word.to_lowercase();
-        let endings = ["ring", "ting", "ding", "ing", "ed", "es", "s", "e"];
-        let stem = endings.iter().find_map(|ending| word.strip_suffix(ending));
-        match stem {
-            Some(stem) if stem.chars().count() > 2 => stem.to_owned(),
-            Some(_) | None => word,
-        }
-    })
+    LOOKS.contains(&event.tool.as_str()) || tool.is_some_and(|tool| tool != event.tool)
 }
 
 #[cfg(test)]
@@ -201,11 +278,18 @@ mod tests {
     use super::*;
 
     fn names(action: &str, call: &str) -> bool {
-        names_most_of(action, &words(call).collect())
+        let (action, call) = (Words::of(action), Words::of(call));
+        let is_whole = action.whole == call.whole;
+        let verb = action
+            .verb
+            .as_ref()
+            .is_some_and(|verb| call.all.contains(verb));
+        let count = action.all.intersection(&call.all).count();
+        is_whole || verb && count >= FEWEST && count * 100 >= action.all.len() * MOST_OF_IT
     }
 
     #[test]
-    fn a_call_is_recognised_by_most_of_what_the_question_names() {
+    fn a_call_is_recognised_by_most_of_what_the_question_names_and_by_its_verb() {
         let action = "Transfer $500 from checking to savings.";
         assert!(names(action, "Transferring $500 from checking to savings."));
         assert!(names(
@@ -214,7 +298,12 @@ mod tests {
         ));
         assert!(!names(action, "Fetching your balance."));
         assert!(!names(action, "Transferring $20 to Bob"));
-        assert!(!names("Send it", "Send it"), "too few words to tell");
+        assert!(names("Send it.", "send it"), "the same words, however few");
+        assert!(!names(
+            "Delete the folder build",
+            "Listing the folder build"
+        ));
         assert!(names("Delete the folder build", "Deleted folder build"));
+        assert!(!names("Write the file lib.rs", "Writing the file main.rs"));
     }
 }

@@ -35,12 +35,13 @@ impl Sessions {
         let irreversible = event.irreversible == Some(true);
         let linked = self.linked_prompt(context.key, event.tool_call_id.as_ref(), &event.tool);
         // Chapter 2 asks about high risk, A.8.4 about what can't be undone.
-        let consent = if irreversible || event.risk_level == Some(RiskLevel::High) {
+        let is_high = event.risk_level == Some(RiskLevel::High);
+        let consent = if irreversible || is_high && !self.has_asked(context.key) {
             self.consent_for(context.key, &event.tool, event.tool_call_id.as_ref())
         } else {
             Consent::NotNeeded
         };
-        let suspicion = self.suspicion(context.key, &event, context.envelope);
+        let suspicion = self.suspicion(context.key, &event, context.envelope, context.now);
         let Some(session) = self.sessions.of_mut(context) else {
             return;
         };
@@ -217,6 +218,9 @@ impl Sessions {
             && succeeded
         {
             self.was_done(*id);
+        }
+        if succeeded {
+            self.note_success(context.key);
         }
         let elapsed = call
             .as_ref()

@@ -98,6 +98,61 @@ fn a_question_that_is_asked_again_and_accepted_clears_its_call() {
 }
 
 #[test]
+fn a_repetition_that_nobody_accepted_here_does_not_clear_its_call() {
+    let mut stage = Stage::new();
+    stage.start();
+    let first = stage.ask("rpl_1");
+    stage.answer(first, Decision::Reject);
+    stage.ask("rpl_2");
+    let (from, to) = ("awaiting_input", "calling_tool");
+    stage.on("state.changed", json!({"from_state": from, "to_state": to}));
+    stage.tool("send_email", "call_1");
+    let suspicion = Suspicion {
+        prompt: first,
+        is_sure: false,
+        by_silence: false,
+    };
+    let tool = "send_email".to_owned();
+    let found = dangers(&stage.done("send_email", "call_1", "success"));
+    assert_eq!(found, [Danger::DoneAfterRejection { tool, suspicion }]);
+}
+
+#[test]
+fn the_question_with_the_id_of_a_call_decides_before_its_words() {
+    let mut stage = Stage::new();
+    stage.start();
+    let ask = |stage: &mut Stage, n: u8, file: &str| {
+        let asked = json!({"action": format!("Write the file {file}"), "consequence": "It is written.",
+            "reply_token": format!("rpl_{n}"), "tool_call_id": format!("call_{n}"), "timeout_seconds": 60});
+        stage.on("awaiting.confirmation", asked);
+        stage.sessions.open_prompts().last().unwrap().id
+    };
+    let main = ask(&mut stage, 1, "main.rs");
+    let lib = ask(&mut stage, 2, "lib.rs");
+    stage.answer(main, Decision::Accept);
+    stage.answer(lib, Decision::Reject);
+    for (call, file, wanted) in [("call_1", "main.rs", false), ("call_2", "lib.rs", true)] {
+        let words = format!("Writing the file {file}");
+        stage.on(
+            "tool.invoked",
+            json!({"tool": "write", "tool_call_id": call, "summary_normal": words}),
+        );
+        let found = dangers(&stage.done("write", call, "success"));
+        assert_eq!(!found.is_empty(), wanted, "{call}: {found:?}");
+    }
+}
+
+#[test]
+fn looking_at_what_was_rejected_is_at_most_perhaps_that() {
+    let list = ("list_accounts", "Listing checking and savings, $500.");
+    let found = after(
+        Some(Decision::Reject),
+        &[list, ("report", "Transferring $20 to Bob.")],
+    );
+    assert_eq!(found, done("list_accounts", false, false));
+}
+
+#[test]
 fn a_call_that_fails_did_nothing() {
     let mut stage = Stage::new();
     stage.start();
