@@ -116,7 +116,7 @@ impl Holding {
         self.asked_at == now && self.asked.contains(&id)
     }
 
-    /// Holds back the speech about a question until another question is decided.
+    /// Delays the speech about a question until another question is decided.
     pub(super) fn postpone(&mut self, told: Arc<Announcement>) {
         self.unsaid.push_back(told);
         if self.unsaid.len() > MOST {
@@ -127,7 +127,7 @@ impl Holding {
         }
     }
 
-    /// Holds back the speech of an urgent announcement until the line is done.
+    /// Delays the speech of an urgent announcement until the line is complete.
     pub(super) fn hush(&mut self, told: Arc<Announcement>, now: Duration) {
         if self.notice == Notice::None {
             self.notice = Notice::Due(now + UNTOLD);
@@ -143,7 +143,7 @@ impl Holding {
         }
     }
 
-    /// Holds back the writing of an announcement.
+    /// Delays writing an announcement.
     pub(super) fn keep(&mut self, told: Arc<Announcement>) {
         if let Some(About::Asks(id)) = told.about {
             self.unwritten.insert(id);
@@ -196,7 +196,7 @@ impl Holding {
         self.held
     }
 
-    /// Holds back new lines from now on.
+    /// Delays new lines from now on.
     pub(super) fn hold(&mut self) {
         self.held = true;
     }

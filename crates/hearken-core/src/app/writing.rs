@@ -139,7 +139,7 @@ impl App {
         }
     }
 
-    /// Holds back new lines, or releases them.
+    /// Delays new lines, or releases them.
     pub(super) fn hold(&mut self, now: Now) {
         if self.face.is_json() {
             self.respond("hold.never", &[], now);

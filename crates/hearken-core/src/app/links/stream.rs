@@ -112,7 +112,7 @@ impl LinkPhase {
         }
     }
 
-    /// Takes a step according to the table; `attempt` matters only while connecting. An event out of turn changes
+    /// Enters the next state of the table; `attempt` matters only while connecting. An event out of turn changes
     /// nothing here; its content is handled all the same.
     pub(super) fn step(&mut self, event: StreamEvent, attempt: u32) {
         if let Ok(to) = self.stream().transition(event) {
