@@ -274,13 +274,19 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             }
             Some(Upheaval::Suspend) => {
                 queue.extend(output.upheaval());
-                take_replies(&mut inputs, &mut output, &app).await;
-                output.give_back();
-                inputs.suspend().await;
+                let came = take_replies(&mut inputs, &mut output, &app).await;
+                let ends = |input: &Input| matches!(input, Input::Terminate | Input::Interrupt);
+                let is_over = came.iter().any(ends);
+                queue.extend(came);
                 dirty = true;
-                if output.take_again().is_err() {
-                    output.give_up();
-                    queue.push(Input::Terminate);
+                // Whoever ends the program does not want to wait until it continues.
+                if !is_over {
+                    output.give_back();
+                    inputs.suspend().await;
+                    if output.take_again().is_err() {
+                        output.give_up();
+                        queue.push(Input::Terminate);
+                    }
                 }
             }
             Some(Upheaval::Resumed) => {
@@ -353,20 +359,25 @@ async fn closed(editor: &mut Option<Editor>) -> Result<String, Reason> {
     }
 }
 
-/// Takes the replies that the terminal still owes: they would be typed into whatever reads it next.
-async fn take_replies(inputs: &mut Inputs, output: &mut Output, app: &App) {
+/// Takes the replies that the terminal still owes: they would be typed into whatever reads it next. Returns the other
+/// inputs that came meanwhile, without keys, which were meant for whatever reads it next.
+async fn take_replies(inputs: &mut Inputs, output: &mut Output, app: &App) -> Vec<Input> {
     let at_most = tokio::time::sleep(LAST_REPLY);
     tokio::pin!(at_most);
+    let mut came = Vec::new();
     while output.awaits_reply() {
         tokio::select! {
-            input = inputs.next() => {
-                if let Input::Stroke(Stroke { what: Struck::Place(_, column), read }) = input {
+            input = inputs.next() => match input {
+                Input::Stroke(Stroke { what: Struck::Place(_, column), read }) => {
                     output.replied(column, read, app);
                 }
-            }
-            () = &mut at_most => return,
+                Input::Stroke(_) | Input::Line { .. } | Input::LineBegun | Input::LineLeft => {}
+                other => came.push(other),
+            },
+            () = &mut at_most => break,
         }
     }
+    came
 }
 
 async fn until(at: Option<Instant>) {
