@@ -9,6 +9,7 @@
 
 use serde_json::{Map, Value};
 
+use super::envelope::Envelope;
 use super::finding::{Findings, Rule};
 use super::problem::Problem;
 
@@ -29,17 +30,25 @@ const NOT_THERE: [&str; 4] = [
     "default_decision",
 ];
 
-/// Returns whether an event is marked as translated.
-fn is_translated(map: &Map<String, Value>) -> bool {
-    map.get("extensions")
-        .and_then(|extensions| extensions.get("hearken"))
-        .and_then(|own| own.get(TRANSLATED))
-        .is_some_and(Value::is_string)
+impl Envelope {
+    /// Returns whether the event is marked as translated from another protocol.
+    pub fn is_translated(&self) -> bool {
+        self.extensions.as_ref().is_some_and(|own| is_marked(own))
+    }
+}
+
+/// Returns whether the extensions of an event mark it as translated.
+fn is_marked(extensions: &Map<String, Value>) -> bool {
+    let own = extensions
+        .get("hearken")
+        .and_then(|own| own.get(TRANSLATED));
+    own.is_some_and(Value::is_string)
 }
 
 /// Downgrades the findings for what a translated event can't state to "not stated".
 pub(super) fn forgive(map: &Map<String, Value>, findings: &mut Findings) {
-    if !is_translated(map) {
+    let extensions = map.get("extensions").and_then(Value::as_object);
+    if !extensions.is_some_and(is_marked) {
         return;
     }
     let is_open = map.get("status").and_then(Value::as_str) == Some(NOT_STATED);

@@ -66,23 +66,24 @@ impl Sessions {
     /// of a recording.
     pub(super) fn is_overdue(&self, id: PromptId) -> bool {
         let prompt = self.prompts.get(id);
-        prompt.is_some_and(|prompt| self.is_overdue_by(prompt, 0))
+        prompt.is_some_and(|prompt| {
+            prompt.reply == ReplyState::TimedOut || self.is_over_for(prompt, 0)
+        })
     }
 
-    /// Returns whether a question's time has been over for so many seconds.
-    pub(super) fn is_overdue_by(&self, prompt: &Prompt, seconds: u64) -> bool {
+    /// Returns whether a question's time has been over for so many seconds, by the producer's clock.
+    pub(super) fn is_over_for(&self, prompt: &Prompt, seconds: u64) -> bool {
         let last = self
             .sessions
             .get(&prompt.key)
             .and_then(|session| session.last_stamp);
-        let by_stamps = match (prompt.question.timeout_seconds(), prompt.asked, last) {
+        match (prompt.question.timeout_seconds(), prompt.asked, last) {
             (Some(timeout), Some(asked), Some(last)) => {
                 u64::try_from(last.as_second() - asked.as_second())
                     .is_ok_and(|passed| passed >= timeout.saturating_add(seconds))
             }
             (Some(_) | None, Some(_) | None, Some(_) | None) => false,
-        };
-        prompt.reply == ReplyState::TimedOut || by_stamps
+        }
     }
 }
 

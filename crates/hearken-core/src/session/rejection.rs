@@ -21,7 +21,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::protocol::{Decision, Envelope, Now, TRANSLATED, ToolInvoked};
+use crate::protocol::{Decision, Envelope, Now, ToolInvoked};
 
 use super::key::{PromptId, SessionKey};
 use super::prompt::{Prompt, ReplyState};
@@ -152,15 +152,25 @@ impl Sessions {
         prompt.lapsed || prompt.is_open() && self.is_unanswered_in_time(prompt)
     }
 
-    /// Returns whether nobody answered an open question in its time, by its producer's clock, and where it can be
-    /// answered also by ours.
+    /// Returns whether nobody answered an open question in its time: by its producer's clock, with some slack for a
+    /// decision made elsewhere, and where it can be answered also by ours.
     fn is_unanswered_in_time(&self, prompt: &Prompt) -> bool {
         let by_us = match prompt.reply {
             ReplyState::TimedOut => true,
             ReplyState::Unanswered => !prompt.is_answerable(),
-            _ => false,
+            ReplyState::Sending(_)
+            | ReplyState::Retrying(_)
+            | ReplyState::SendingAgain(_)
+            | ReplyState::RetryingAgain(_)
+            | ReplyState::Perhaps(_)
+            | ReplyState::Written(_)
+            | ReplyState::Sent(_)
+            | ReplyState::Settling(..)
+            | ReplyState::Resolved(..)
+            | ReplyState::PerhapsResolved(..)
+            | ReplyState::Withdrawn(_) => false,
         };
-        by_us && self.is_overdue_by(prompt, SLACK)
+        by_us && self.is_over_for(prompt, SLACK)
     }
 
     /// Returns whether a question that closes now was rejected by silence.
@@ -218,6 +228,26 @@ impl Words {
     }
 }
 
+impl Words {
+    /// Returns how much of what these words name the texts of a call name, in percent; `None` if it is too little, or
+    /// another action.
+    fn share_in(&self, call: &[Self]) -> Option<usize> {
+        let whole = |text: &Self| !text.whole.is_empty() && text.whole == self.whole;
+        if call.iter().any(whole) {
+            return Some(100);
+        }
+        let all: BTreeSet<&String> = call.iter().flat_map(|text| &text.all).collect();
+        let is_done = self.verb.as_ref().is_some_and(|verb| all.contains(verb));
+        let mut numbers = call.iter().flat_map(|text| &text.numbers).peekable();
+        let is_other = numbers.peek().is_some()
+            && !self.numbers.is_empty()
+            && !numbers.any(|number| self.numbers.contains(number));
+        let count = self.all.iter().filter(|word| all.contains(word)).count();
+        let percent = count * 100 / self.all.len().max(1);
+        (is_done && !is_other && count >= FEWEST && percent >= MOST_OF_IT).then_some(percent)
+    }
+}
+
 /// Returns a word without the ending of its form.
 fn stem(word: String) -> String {
     let endings = ["ring", "ting", "ding", "ing", "ed", "es", "s", "e"];
@@ -241,29 +271,13 @@ fn named(prompt: &Prompt, action: &Words, call: &[Words], envelope: &Envelope) -
     if let (Some(deed), Some(asked)) = (&envelope.attached.deed, &prompt.attached.deed) {
         return deed.is_same_as(asked).then_some(100);
     }
-    let whole = |text: &Words| !text.whole.is_empty() && text.whole == action.whole;
-    if call.iter().any(whole) {
-        return Some(100);
-    }
-    let all: BTreeSet<&String> = call.iter().flat_map(|text| &text.all).collect();
-    let is_done = action.verb.as_ref().is_some_and(|verb| all.contains(verb));
-    let mut numbers = call.iter().flat_map(|text| &text.numbers).peekable();
-    let is_other = numbers.peek().is_some()
-        && !action.numbers.is_empty()
-        && !numbers.any(|number| action.numbers.contains(number));
-    let count = action.all.iter().filter(|word| all.contains(word)).count();
-    let percent = count * 100 / action.all.len().max(1);
-    (is_done && !is_other && count >= FEWEST && percent >= MOST_OF_IT).then_some(percent)
+    action.share_in(call)
 }
 
 /// Returns whether a translated call surely is another one than the question is about: it only looks at something, or
 /// its tool is another.
 fn is_another(prompt: &Prompt, event: &ToolInvoked, envelope: &Envelope) -> bool {
-    let own = envelope
-        .extensions
-        .as_ref()
-        .and_then(|it| it.get("hearken"));
-    if own.is_none_or(|own| own.get(TRANSLATED).is_none()) {
+    if !envelope.is_translated() {
         return false;
     }
     let Question::Confirmation(asked) = &prompt.question else {
@@ -278,14 +292,7 @@ mod tests {
     use super::*;
 
     fn names(action: &str, call: &str) -> bool {
-        let (action, call) = (Words::of(action), Words::of(call));
-        let is_whole = action.whole == call.whole;
-        let verb = action
-            .verb
-            .as_ref()
-            .is_some_and(|verb| call.all.contains(verb));
-        let count = action.all.intersection(&call.all).count();
-        is_whole || verb && count >= FEWEST && count * 100 >= action.all.len() * MOST_OF_IT
+        Words::of(action).share_in(&[Words::of(call)]).is_some()
     }
 
     #[test]
@@ -298,6 +305,10 @@ mod tests {
         ));
         assert!(!names(action, "Fetching your balance."));
         assert!(!names(action, "Transferring $20 to Bob"));
+        assert!(
+            !names(action, "Transferring $5 from checking to savings"),
+            "another sum"
+        );
         assert!(names("Send it.", "send it"), "the same words, however few");
         assert!(!names(
             "Delete the folder build",

@@ -100,15 +100,8 @@ impl Claude {
             };
             Conversation::new(id, teller)
         });
-        match opened {
-            Ok(conversation) => Some(conversation),
-            Err(full) => {
-                if full.is_first {
-                    out.push(Out::Tell(Phrase::new("claude.too_many_conversations")));
-                }
-                None
-            }
-        }
+        let full = Phrase::new("claude.too_many_conversations");
+        opened.map_err(|error| error.tell(full, out)).ok()
     }
 
     /// Handles a request; all but those that need the person's decision are answered immediately.

@@ -174,16 +174,9 @@ impl Codex {
             }
             thread
         });
-        match opened {
-            Ok(thread) => Some(thread),
-            Err(full) => {
-                if full.is_first {
-                    let most = Word::Own(MOST_THREADS.to_string());
-                    out.push(Out::Tell(Phrase::new("codex.too_many").with("n", most)));
-                }
-                None
-            }
-        }
+        let most = Word::Own(MOST_THREADS.to_string());
+        let full = Phrase::new("codex.too_many").with("n", most);
+        opened.map_err(|error| error.tell(full, out)).ok()
     }
 
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {

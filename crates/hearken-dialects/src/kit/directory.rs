@@ -1,7 +1,6 @@
 //! The conversations of a source by their ids, at most so many at a time.
 //!
-//! Responsibilities: opening a conversation, making room for it, a seed for each. Not here: what a conversation is, and
-//! telling the person that there are too many.
+//! Responsibilities: opening a conversation, making room for it, a seed for each. Not here: what a conversation is.
 //!
 //! # Mental model
 //! Whoever opens a conversation has heard from it. When the directory is full, the conversation that has been silent for
@@ -9,6 +8,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
+
+use crate::Out;
+use crate::link::Phrase;
 
 /// Conversations by their ids.
 #[derive(Debug)]
@@ -27,6 +29,15 @@ pub struct Directory<T> {
 pub struct Full {
     /// Whether this has not happened before.
     pub is_first: bool,
+}
+
+impl Full {
+    /// Tells the person, unless that was done before.
+    pub fn tell(self, phrase: Phrase, out: &mut Vec<Out>) {
+        if self.is_first {
+            out.push(Out::Tell(phrase));
+        }
+    }
 }
 
 impl<T> Directory<T> {

@@ -181,15 +181,8 @@ impl Opencode {
                 };
                 Conversation::new(&root, teller)
             });
-        match opened {
-            Ok(conversation) => Some(conversation),
-            Err(full) => {
-                if full.is_first {
-                    out.push(Out::Tell(Phrase::new("opencode.too_many_conversations")));
-                }
-                None
-            }
-        }
+        let full = Phrase::new("opencode.too_many_conversations");
+        opened.map_err(|error| error.tell(full, out)).ok()
     }
 
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {

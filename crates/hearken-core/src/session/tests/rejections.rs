@@ -5,6 +5,11 @@ use super::*;
 /// Plays a question with this action that is rejected, accepted or left alone, then calls that succeed: their tools
 /// and their words. Returns the dangers.
 fn after(decision: Option<Decision>, calls: &[(&str, &str)]) -> Vec<Danger> {
+    after_waiting(decision, 75_000, calls)
+}
+
+/// Likewise; where nobody decides, the calls begin after this many milliseconds.
+fn after_waiting(decision: Option<Decision>, ms: u64, calls: &[(&str, &str)]) -> Vec<Danger> {
     let mut stage = Stage::new();
     stage.start();
     stage.on(
@@ -18,7 +23,7 @@ fn after(decision: Option<Decision>, calls: &[(&str, &str)]) -> Vec<Danger> {
         stage.wait(5000);
         stage.answer(id, decision);
     } else {
-        stage.wait(75_000);
+        stage.wait(ms);
     }
     let mut found = Vec::new();
     for (at, (tool, words)) in calls.iter().enumerate() {
@@ -83,6 +88,15 @@ fn what_was_accepted_is_no_danger() {
 fn silence_rejects_where_the_question_says_so() {
     assert_eq!(after(None, &[TRANSFER]), done("transfer_funds", true, true));
     assert_eq!(after(None, &[SYNC]), done("sync_accounts", false, true));
+}
+
+/// Somebody else may have accepted it in the last moment.
+#[test]
+fn a_call_at_the_very_end_of_a_questions_time_is_held_against_nobody() {
+    for (ms, is_danger) in [(59_000, false), (60_500, false), (64_000, true)] {
+        let found = after_waiting(None, ms, &[TRANSFER]);
+        assert_eq!(!found.is_empty(), is_danger, "{ms}: {found:?}");
+    }
 }
 
 #[test]
