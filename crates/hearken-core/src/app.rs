@@ -273,7 +273,10 @@ impl App {
     fn tell(&mut self, mut changes: Vec<Change>, now: Now) {
         for change in &mut changes {
             self.excuse(change);
-            if matches!(change.what, What::SessionStarted(_) | What::SessionJoined) {
+            if matches!(
+                change.what,
+                What::SessionStarted(_) | What::SessionJoined | What::HelperJoined
+            ) {
                 self.run.note_session();
             }
             if let What::SessionEnded(Ended::Errored(_)) = &change.what {

@@ -370,6 +370,13 @@ impl Checker {
                 )
             }
             What::SessionJoined => of_rule(StreamRule::StartMissing, String::new()),
+            What::HelperJoined => return,
+            What::HelperEnded(ending) => {
+                if let Some(report) = report {
+                    report.ending = Some(ending);
+                }
+                return;
+            }
             What::SessionEnded(ended) => {
                 if let Some(report) = report {
                     report.ending = Some(match ended {
@@ -462,15 +469,16 @@ impl Checker {
             .filter(|(_, output)| output.run == OutputRun::Streaming)
             .count() as u64;
         let alone = |rule: StreamRule, times: u64| (0..times).map(move |_| (rule, String::new()));
-        let items: Vec<(StreamRule, String)> = alone(StreamRule::EndMissing, 1)
-            .chain(
-                tools
-                    .iter()
-                    .map(|tool| (StreamRule::ToolOpen, tool.clone())),
-            )
-            .chain(alone(StreamRule::QuestionOpen, questions))
-            .chain(alone(StreamRule::OutputOpen, outputs))
-            .collect();
+        let items: Vec<(StreamRule, String)> =
+            alone(StreamRule::EndMissing, u64::from(!session.helps))
+                .chain(
+                    tools
+                        .iter()
+                        .map(|tool| (StreamRule::ToolOpen, tool.clone())),
+                )
+                .chain(alone(StreamRule::QuestionOpen, questions))
+                .chain(alone(StreamRule::OutputOpen, outputs))
+                .collect();
         let agent = Some(safe::name(key.agent.as_str()));
         let name = Some(safe::name(key.session.as_str()));
         if let Some(report) = self.summary.sessions.get_mut(index) {

@@ -69,7 +69,9 @@ impl Sessions {
         self.follow_numbers(context, number, starts);
         let revived = self.revive(context, envelope.event_id.is_some());
         // The first event put the session into its state; every other one steps its machine.
-        let refused = !first && context.step(Subject::Session, life, happened).is_err();
+        let is_over = life != Lifecycle::Active;
+        let refused =
+            (!first || is_over) && context.step(Subject::Session, life, happened).is_err();
         let overtaken = starts && late && self.was_overtaken(context, number);
         if refused {
             match (starts, late) {
@@ -78,7 +80,7 @@ impl Sessions {
                 (true, false) => self.anomaly(context, AnomalyKind::SecondStart, String::new()),
                 (false, _) => self.after_end(context, &event),
             }
-        } else if first && !starts && happened != LifecycleEvent::Activity {
+        } else if first && !is_over && !starts && happened != LifecycleEvent::Activity {
             // The session was joined at its very end.
             let _ = context.step(Subject::Session, life, happened);
         }
@@ -151,7 +153,9 @@ impl Sessions {
         };
         // Both are rows of the table: a session that does not exist can begin.
         let _ = context.step(Subject::Session, Lifecycle::Absent, how);
-        if joined {
+        if !joined {
+            self.start_in_team(context);
+        } else if !self.join_team(context) {
             context.push(What::SessionJoined);
         }
     }
@@ -171,6 +175,7 @@ impl Sessions {
         for id in self.open_of(context.key) {
             self.close_told(context, id, Closing::SessionEnded);
         }
+        self.forget_helpers(context);
         self.sessions.remove(context.key);
     }
 
@@ -183,6 +188,7 @@ impl Sessions {
         }
         if let Some(session) = self.sessions.of_mut(context) {
             session.joined = false;
+            session.helps = false;
             session.request = event.request_text.as_deref().map(shown);
             session.weigh_rest();
             let place = session.place;
@@ -216,13 +222,24 @@ impl Sessions {
     }
 
     fn end(&mut self, context: &mut Context, ending: Ending, event: Ended) {
+        let is_lead = match self.sessions.of(context) {
+            // The first ending stands; the anomaly was noted.
+            Some(session) if session.is_ended() => return,
+            Some(session) => !session.helps,
+            None => return,
+        };
+        if is_lead {
+            self.end_helpers(context, ending);
+        }
+        self.close_session(context, ending);
+        context.push(What::SessionEnded(event));
+    }
+
+    /// Ends a session with everything that is open in it.
+    pub(super) fn close_session(&mut self, context: &mut Context, ending: Ending) {
         let Some(session) = self.sessions.of_mut(context) else {
             return;
         };
-        if session.is_ended() {
-            // The first ending stands; the anomaly was noted.
-            return;
-        }
         session.phase = super::model::Phase::Ended(ending);
         session.progress = None;
         let owes_leaving = std::mem::take(&mut session.owes_leaving);
@@ -271,7 +288,6 @@ impl Sessions {
             self.check_consequences(context);
         }
         self.note_end_of_turn(context.key);
-        context.push(What::SessionEnded(event));
     }
 
     fn change_state(&mut self, context: &mut Context, event: StateChanged) {
@@ -287,7 +303,7 @@ impl Sessions {
             {
                 Some(AnomalyKind::BrokenStateChain)
             }
-            None if session.is_whole() && event.from_state != "idle" => {
+            None if session.is_whole() && !session.helps && event.from_state != "idle" => {
                 Some(AnomalyKind::FirstStateNotIdle)
             }
             Some(_) | None => None,

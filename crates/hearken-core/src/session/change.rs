@@ -12,6 +12,7 @@ use crate::protocol::{
 use super::anomaly::{Anomaly, Danger};
 use super::fate::Aftermath;
 use super::key::{PromptId, SessionKey};
+use super::model::Ending;
 use super::prompt::Closing;
 
 /// One change of one session.
@@ -57,6 +58,10 @@ pub enum What {
     SessionStarted(SessionStarted),
     /// A session is first seen in the middle of its run; that is normal after connecting.
     SessionJoined,
+    /// An agent works in a session that another agent has begun (A.9, pattern 1).
+    HelperJoined,
+    /// The session of such an agent ended with its lead's; the lead's end is announced.
+    HelperEnded(Ending),
     /// A session ended.
     SessionEnded(Ended),
     /// The agent entered another state.

@@ -28,15 +28,22 @@ fn guards(prompt: &Prompt, call: &ToolCall) -> bool {
 impl Sessions {
     /// Returns whether a call waits for the person: a question about it is open and not answered here.
     pub fn waits_for_person(&self, session: &Session, call: &ToolCall) -> bool {
-        let open = self.prompts.open_of(&session.key);
-        let mut raised = open.filter(|prompt| prompt.held.is_none());
+        let all = self.prompts_of_team(&session.key);
+        let mut raised = all
+            .into_iter()
+            .filter(|prompt| prompt.is_open() && prompt.held.is_none());
         raised.any(|prompt| prompt.answer().is_none() && guards(prompt, call))
     }
 
     /// Returns the call that a question is about, if it has begun.
     pub fn call_of(&self, prompt: &Prompt) -> Option<&ToolCall> {
-        let session = self.sessions.get(&prompt.key)?;
-        session.tools.iter().find(|call| guards(prompt, call))
+        let of_session = |session: &'_ Session| {
+            let mut calls = session.tools.iter();
+            calls.position(|call| guards(prompt, call))
+        };
+        let own = self.sessions.get(&prompt.key).into_iter();
+        let mut team = own.chain(self.sessions.team(&prompt.key));
+        team.find_map(|session| session.tools.get(of_session(session)?))
     }
 
     /// Returns whether a question is about a tool: because the producer says so, by a running call, or, more weakly, by
@@ -74,16 +81,30 @@ impl Sessions {
     }
 
     /// Links a new question to a tool that already runs.
+    ///
+    /// A call of its own agent comes before those of other agents in the same session.
     pub(super) fn link_question(&mut self, id: PromptId) {
         let Some(prompt) = self.prompts.get(id) else {
             return;
         };
-        let Question::Confirmation(asked) = &prompt.question else {
-            return;
+        for key in self.team_from(&prompt.key) {
+            if self.link_question_in(&key, id) {
+                return;
+            }
+        }
+    }
+
+    /// Links a new question to a running tool of a session; returns whether there was one.
+    fn link_question_in(&mut self, key: &SessionKey, id: PromptId) -> bool {
+        let Some(prompt) = self.prompts.get(id) else {
+            return false;
         };
-        let taken: Vec<ToolCallId> = self.asked_calls(&prompt.key).into_iter().cloned().collect();
-        let Some(session) = self.sessions.get_mut(&prompt.key) else {
-            return;
+        let Question::Confirmation(asked) = &prompt.question else {
+            return false;
+        };
+        let taken: Vec<ToolCallId> = self.asked_calls(key).into_iter().cloned().collect();
+        let Some(session) = self.sessions.get_mut(key) else {
+            return false;
         };
         let epoch = session.epoch();
         // A call last heard of before something was missed may be over.
@@ -108,39 +129,40 @@ impl Sessions {
             id.is_some_and(|id| taken.contains(id))
         };
         let fitting = session.tools.iter_mut().filter(fits);
-        let chosen = fitting.min_by_key(|call| is_taken(call));
-        if let Some(call) = chosen {
-            if call.consent != Consent::NotNeeded {
-                match call.consent {
-                    // Its question came after all, so it is not one of those that may be missing.
-                    Consent::Missing(Sight::Partial) | Consent::MissingTold(Sight::Partial) => {
-                        session.unseen_questions = session.unseen_questions.saturating_add(1);
-                    }
-                    Consent::NotNeeded
-                    | Consent::Missing(Sight::Whole)
-                    | Consent::MissingTold(Sight::Whole)
-                    | Consent::Asked(_) => {}
+        let Some(call) = fitting.min_by_key(|call| is_taken(call)) else {
+            return false;
+        };
+        if call.consent != Consent::NotNeeded {
+            match call.consent {
+                // Its question came after all, so it is not one of those that may be missing.
+                Consent::Missing(Sight::Partial) | Consent::MissingTold(Sight::Partial) => {
+                    session.unseen_questions = session.unseen_questions.saturating_add(1);
                 }
-                call.consent = Consent::Asked(id);
+                Consent::NotNeeded
+                | Consent::Missing(Sight::Whole)
+                | Consent::MissingTold(Sight::Whole)
+                | Consent::Asked(_) => {}
             }
-            let (tool, call_id) = (call.tool.clone(), call.call_id.clone());
-            let word = ToolWord {
-                irreversible: call.irreversible,
-                risk: call.risk.clone(),
-                args: call.args,
-            };
-            self.prompts.change(id, |prompt| {
-                prompt.tool_word = Some(word);
-                prompt.tool = Some(tool);
-                prompt.call_id = call_id;
-            });
+            call.consent = Consent::Asked(id);
         }
+        let (tool, call_id) = (call.tool.clone(), call.call_id.clone());
+        let word = ToolWord {
+            irreversible: call.irreversible,
+            risk: call.risk.clone(),
+            args: call.args,
+        };
+        self.prompts.change(id, |prompt| {
+            prompt.tool_word = Some(word);
+            prompt.tool = Some(tool);
+            prompt.call_id = call_id;
+        });
+        true
     }
 
     /// Returns whether a question of a session was not rejected: a call of high risk that can be undone may be its call.
     pub(super) fn has_asked(&self, key: &SessionKey) -> bool {
-        let mut all = self.prompts.of(key);
-        all.any(|prompt| {
+        let all = self.prompts_of_team(key);
+        all.into_iter().any(|prompt| {
             matches!(prompt.question, Question::Confirmation(_)) && !self.is_denied(prompt)
         })
     }
@@ -199,7 +221,7 @@ impl Sessions {
         let mut stated = None;
         let mut named = None;
         let mut unused = Vec::new();
-        for prompt in self.prompts.of(key) {
+        for prompt in self.prompts_of_team(key) {
             let Question::Confirmation(asked) = &prompt.question else {
                 continue;
             };
@@ -245,7 +267,8 @@ impl Sessions {
             Question::Clarification(_) => false,
         };
         // The latest question is the one that was accepted.
-        let of_call = self.prompts.of(context.key).rev().find(is_of_call)?;
+        let all = self.prompts_of_team(context.key);
+        let of_call = all.into_iter().rev().find(is_of_call)?;
         let differs = match (deed, of_call.attached.deed.as_ref()) {
             (Some(deed), Some(asked)) => deed.differs_from(asked),
             // Without a translator's data, the names and arguments in the events decide.
@@ -277,7 +300,8 @@ impl Sessions {
             Some(id) => call.call_id.as_ref() == Some(id),
             None => began_before(prompt),
         };
-        let own = self.prompts.of(&session.key).rev().find(is_of_call);
+        let all = self.prompts_of_team(&session.key);
+        let own = all.into_iter().rev().find(is_of_call);
         let own = own.filter(|prompt| self.is_denied(prompt));
         let rejected = own.map(|prompt| Suspicion {
             prompt: prompt.id,

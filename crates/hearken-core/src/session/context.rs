@@ -17,6 +17,8 @@ pub(super) struct Context<'o> {
     /// The place of its session, as soon as it is known.
     pub(super) place: Option<usize>,
     pub(super) envelope: &'o Envelope,
+    /// The display name of its session's agent.
+    agent: &'o Arc<str>,
     pub(super) now: Now,
     pub(super) replayed: bool,
     pub(super) observer: &'o mut dyn Observer,
@@ -36,6 +38,7 @@ impl<'o> Context<'o> {
             key,
             place: None,
             envelope,
+            agent: envelope.producer.label(),
             now,
             replayed,
             observer,
@@ -43,11 +46,30 @@ impl<'o> Context<'o> {
         }
     }
 
+    /// Returns the context for what the same event does to another session.
+    pub(super) fn of_other<'c>(
+        &'c mut self,
+        key: &'c SessionKey,
+        agent: &'c Arc<str>,
+        place: Option<usize>,
+    ) -> Context<'c> {
+        Context {
+            key,
+            place,
+            envelope: self.envelope,
+            agent,
+            now: self.now,
+            replayed: self.replayed,
+            observer: &mut *self.observer,
+            changes: &mut *self.changes,
+        }
+    }
+
     pub(super) fn push(&mut self, what: What) {
         let (envelope, localization) = (self.envelope, &self.envelope.localization);
         self.changes.push(Change {
             key: self.key.clone(),
-            agent: Arc::clone(envelope.producer.label()),
+            agent: Arc::clone(self.agent),
             at: self.now,
             urgency: envelope.urgency,
             language: localization.primary_language.clone(),

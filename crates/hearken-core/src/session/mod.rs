@@ -41,6 +41,7 @@ mod session_store;
 mod sessions;
 mod suspicion;
 mod tally;
+mod team;
 mod timed_transitions;
 mod token_memory;
 mod tokens;

@@ -181,6 +181,8 @@ pub struct Session {
     pub(super) only_replayed: bool,
     /// Whether we joined it in the middle.
     pub joined: bool,
+    /// Whether another agent began it, and this one works in it (A.9, pattern 1).
+    pub helps: bool,
     /// Whether a question is over but `awaiting_input` has not been left yet.
     pub(super) owes_leaving: bool,
     /// An upper bound on the bytes of the names in its growing parts.
@@ -234,6 +236,8 @@ pub(super) enum Numbering {
     Next(u64),
     /// Only some events have numbers; reported once.
     Mixed,
+    /// It goes on with the numbers of its lead.
+    Shared,
 }
 
 /// The producer from which an agent's details were read; it does not count when sessions are compared.
@@ -268,6 +272,7 @@ impl Session {
             last_event: at,
             only_replayed: true,
             joined,
+            helps: false,
             events: 0,
             outputs: SmallVec::new(),
             calls: Calls::default(),
@@ -313,6 +318,14 @@ impl Session {
     /// Returns whether the session is over.
     pub fn is_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended(_))
+    }
+
+    /// Returns how it ended.
+    pub fn ending(&self) -> Option<Ending> {
+        match self.phase {
+            Phase::Ended(ending) => Some(ending),
+            Phase::Running | Phase::Waiting(_) => None,
+        }
     }
 
     /// Returns whether all of it was received, from its start on.
@@ -398,7 +411,9 @@ impl Session {
         self.events_at_loss = NonZeroU64::new(self.events);
         match self.numbering {
             Numbering::Next(_) => {}
-            Numbering::Unknown | Numbering::Absent | Numbering::Mixed => self.miss(u64::MAX),
+            Numbering::Unknown | Numbering::Absent | Numbering::Mixed | Numbering::Shared => {
+                self.miss(u64::MAX)
+            }
         }
     }
 

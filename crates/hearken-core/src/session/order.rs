@@ -92,8 +92,12 @@ impl Sessions {
             Some(session) if session.is_ended() => (None, false),
             Some(session) => match session.numbering {
                 Numbering::Next(wanted) => (Some(wanted), session.unfilled < HABIT),
-                Numbering::Unknown | Numbering::Absent | Numbering::Mixed => (None, false),
+                Numbering::Unknown | Numbering::Absent | Numbering::Mixed | Numbering::Shared => {
+                    (None, false)
+                }
             },
+            // A helper's numbers begin anywhere.
+            None if self.lead_of(key).is_some() => (None, false),
             // Only its start is missing, or it follows a beginning that already waits for the start.
             None => {
                 let begins = number == 1 && life != LifecycleEvent::Started;
@@ -122,17 +126,21 @@ impl Sessions {
         changes: &mut Vec<Change>,
     ) {
         // Hardly ever is any event waiting.
-        while self.is_holding()
-            && let Some(next) = self.next_in_turn(key)
-        {
-            self.take_in_turn(key, next.decoded, now, next.arrived, observer, changes);
+        if !self.is_holding() {
+            return;
+        }
+        let Some(key) = self.numbered_by(key).map(|session| session.key.clone()) else {
+            return;
+        };
+        while let Some(next) = self.next_in_turn(&key) {
+            self.take_in_turn(&key, next.decoded, now, next.arrived, observer, changes);
         }
     }
 
     fn next_in_turn(&mut self, key: &SessionKey) -> Option<Early> {
         match self.sessions.get(key)?.numbering {
             Numbering::Next(number) => self.waiting.take(key, number),
-            Numbering::Unknown | Numbering::Absent | Numbering::Mixed => None,
+            Numbering::Unknown | Numbering::Absent | Numbering::Mixed | Numbering::Shared => None,
         }
     }
 
@@ -212,12 +220,21 @@ impl Sessions {
         starts: bool,
     ) {
         let replayed = context.replayed;
-        let Some(session) = self.sessions.of_mut(context) else {
+        self.share_numbers(context, number);
+        let place = match self.sessions.of(context).map(|session| session.numbering) {
+            Some(Numbering::Shared) => self.lead_of(context.key).map(|lead| lead.place),
+            Some(
+                Numbering::Unknown | Numbering::Absent | Numbering::Next(_) | Numbering::Mixed,
+            )
+            | None => context.place,
+        };
+        let Some(session) = place.and_then(|place| self.sessions.at_mut(place)) else {
             return;
         };
         let after = |number: u64| Numbering::Next(number.saturating_add(1));
         let (next, found) = match (session.numbering, number) {
             (Numbering::Mixed, _) => (Numbering::Mixed, None),
+            (Numbering::Shared, _) => (Numbering::Shared, None),
             (Numbering::Unknown, Some(number)) => {
                 session.first_number = Some(number);
                 let wrong = starts && number != 0;

@@ -88,6 +88,10 @@ impl Prompts {
         Some((prompt.key.link, self.numbers.hash_one(token)))
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     pub(super) fn get(&self, id: PromptId) -> Option<&Prompt> {
         self.all.get(&id)
     }

@@ -56,7 +56,8 @@ impl Sessions {
         envelope: &Envelope,
         now: Now,
     ) -> Option<Suspicion> {
-        if !self.prompts.of(key).any(|prompt| self.is_denied(prompt)) {
+        let all = self.prompts_of_team(key);
+        if !all.iter().any(|prompt| self.is_denied(prompt)) {
             return None;
         }
         let call = Words::of_call(event);
@@ -66,8 +67,8 @@ impl Sessions {
             by_silence: !prompt.was_rejected(),
         };
         let confirmations = || {
-            let all = self.prompts.of(key).rev();
-            all.filter_map(|prompt| Some((prompt, asked_of(prompt)?)))
+            let all = all.iter().rev();
+            all.filter_map(|prompt| Some((*prompt, asked_of(prompt)?)))
         };
         // Its own question decides alone.
         if let Some(id) = &event.tool_call_id {
@@ -114,7 +115,8 @@ impl Sessions {
 
     /// Notes that a call has succeeded: whatever comes now is not the first after a rejection or an acceptance.
     pub(super) fn note_success(&mut self, key: &SessionKey) {
-        let last = self.prompts.of(key).rev().find(|prompt| {
+        let all = self.prompts_of_team(key);
+        let last = all.into_iter().rev().find(|prompt| {
             !prompt.was_followed && (self.is_denied(prompt) || prompt.was_accepted())
         });
         if let Some(id) = last.map(|prompt| prompt.id) {

@@ -10,6 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
+use smallvec::SmallVec;
+
 use crate::link::LinkId;
 use crate::protocol::{AgentId, SessionId};
 
@@ -50,6 +52,10 @@ pub(super) struct SessionStore {
     /// The place of each session: agent by agent, in the order of their beginning.
     places: BTreeMap<(LinkId, AgentId, u64), usize>,
     agents: BTreeMap<(LinkId, AgentId), Runs>,
+    /// The places of the sessions of each id, whichever agent they belong to, in the order of their beginning.
+    teams: BTreeMap<(LinkId, SessionId), SmallVec<[usize; 1]>>,
+    /// How many of these have several agents.
+    shared: usize,
     going: usize,
     beside: usize,
     /// The ended sessions with their numbers, in the order of their end.
@@ -67,6 +73,8 @@ impl Default for SessionStore {
             sessions: KeyedSlab::default(),
             places: BTreeMap::new(),
             agents: BTreeMap::new(),
+            teams: BTreeMap::new(),
+            shared: 0,
             going: 0,
             beside: 0,
             ended: VecDeque::new(),
@@ -116,16 +124,30 @@ impl SessionStore {
         }
     }
 
-    /// Returns the session of a link with an id, whichever agent it belongs to: the first one, if several agents have
-    /// it.
-    pub(super) fn of_any_agent(&self, link: LinkId, session: &SessionId) -> Option<&Session> {
-        let first = (link, AgentId::from(""));
-        let agents = self
-            .agents
-            .range(first..)
-            .map(|((of, agent), _)| (of, agent));
-        let mut agents = agents.take_while(|(of, _)| **of == link);
-        agents.find_map(|(_, agent)| self.sessions.get(&(link, agent, session)))
+    /// Returns the sessions of a link with an id, whichever agents they belong to, in the order of their beginning.
+    pub(super) fn of_any_agent(
+        &self,
+        link: LinkId,
+        session: &SessionId,
+    ) -> impl Iterator<Item = &Session> {
+        let places = self.teams.get(&(link, session.clone()));
+        let places = places.map(SmallVec::as_slice).unwrap_or_default();
+        places.iter().filter_map(|place| self.sessions.at(*place))
+    }
+
+    /// Returns the sessions with the id of a session, in the order of their beginning.
+    pub(super) fn team(&self, key: &SessionKey) -> impl Iterator<Item = &Session> {
+        self.of_any_agent(key.link, &key.session)
+    }
+
+    /// Returns whether several agents have a session with this id.
+    pub(super) fn has_team(&self, key: &SessionKey) -> bool {
+        self.shared > 0 && self.team(key).nth(1).is_some()
+    }
+
+    /// Returns the session at a place, to be changed.
+    pub(super) fn at_mut(&mut self, place: usize) -> Option<&mut Session> {
+        self.sessions.at_mut(place)
     }
 
     pub(super) fn get_mut(&mut self, key: &SessionKey) -> Option<&mut Session> {
@@ -206,7 +228,11 @@ impl SessionStore {
         session.weight = session.weigh();
         self.bytes += session.weight;
         let order = (session.key.link, session.key.agent.clone(), session.number);
+        let id = (session.key.link, session.key.session.clone());
         let place = self.sessions.insert(session);
+        let team = self.teams.entry(id).or_default();
+        team.push(place);
+        self.shared += usize::from(team.len() == 2);
         if let Some(session) = self.sessions.at_mut(place) {
             session.place = place;
         }
@@ -238,6 +264,14 @@ impl SessionStore {
         let agent = (key.link, key.agent.clone());
         let order = (key.link, key.agent.clone(), session.number);
         self.places.remove(&order);
+        let id = (key.link, key.session.clone());
+        if let Some(team) = self.teams.get_mut(&id) {
+            team.retain(|other| *other != place);
+            self.shared -= usize::from(team.len() == 1);
+            if team.is_empty() {
+                self.teams.remove(&id);
+            }
+        }
         self.named_anew(place);
         if let Some(due) = session.looked_for {
             self.unasked.remove(&(due, key.clone()));

@@ -428,8 +428,11 @@ impl Sessions {
 
     /// Returns the session that another one is a part of (A.9, pattern 2), while it is remembered.
     pub fn parent(&self, session: &Session) -> Option<&Session> {
-        self.sessions
-            .of_any_agent(session.key.link, session.parent.as_ref()?)
+        if session.helps {
+            return self.lead_of(&session.key);
+        }
+        let parent = session.parent.as_ref()?;
+        self.sessions.of_any_agent(session.key.link, parent).next()
     }
 
     /// Returns a count that grows with every change in what distinguishes agents and their runs: which exist, their

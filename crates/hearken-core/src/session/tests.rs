@@ -9,6 +9,7 @@ mod questions;
 mod rejections;
 mod returned;
 mod rules;
+mod team;
 mod tokens;
 
 use std::time::Duration;
@@ -395,6 +396,7 @@ fn duplicates_are_dropped_per_link_and_agent() {
     assert_eq!(stage.put(LinkId(1), &event).len(), 1, "another source");
     let mut other = event.clone();
     other["producer"]["agent_id"] = "b".into();
+    other["session_id"] = "sess_2".into();
     assert_eq!(stage.put(LINK, &other).len(), 1, "another agent");
     assert_eq!(stage.sessions.dropped().duplicates, 1);
     assert!(stage.sessions.several());

@@ -162,7 +162,8 @@ impl Sessions {
             (None, None) => prompt.tool.as_deref() == Some(tool),
             (Some(_), None) | (None, Some(_)) => false,
         };
-        let mut open = self.prompts.open_of(key);
+        let all = self.prompts_of_team(key);
+        let mut open = all.into_iter().filter(|prompt| prompt.is_open());
         open.find(same_call).map(|prompt| prompt.id)
     }
 

@@ -48,7 +48,7 @@ impl Announcer {
                     facts.words.extend(self.made_by(session));
                 }
             }
-            What::SessionJoined => {
+            What::SessionJoined | What::HelperJoined => {
                 if let Some(session) = sessions.get(&change.key) {
                     facts.words.extend(self.made_by(session));
                 }
@@ -94,6 +94,7 @@ impl Announcer {
             | What::PromptClosed { .. }
             | What::Unknown { .. }
             | What::Anomaly(_)
+            | What::HelperEnded(_)
             | What::Danger(_) => {}
         }
         facts

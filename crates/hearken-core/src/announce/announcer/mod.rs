@@ -240,6 +240,11 @@ impl Announcer {
                 }
                 told.extend(text);
             }
+            // Its lead's end is announced.
+            What::HelperEnded(_) => {
+                told.extend(self.flush_session(&change.key, change.at, sessions));
+                told.extend(self.at_the_end(change, sessions));
+            }
             What::SessionEnded(_) => {
                 // Unspoken text of the session comes before its end.
                 told.extend(self.flush_session(&change.key, change.at, sessions));
@@ -251,6 +256,7 @@ impl Announcer {
             }
             What::SessionStarted(_)
             | What::SessionJoined
+            | What::HelperJoined
             | What::StateChanged(_)
             | What::Progress(_)
             | What::ToolInvoked(_)

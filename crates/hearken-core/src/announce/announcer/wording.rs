@@ -32,6 +32,14 @@ impl Announcer {
                 "session.joined",
                 &[("parent", self.parent(change, sessions))],
             ),
+            What::HelperJoined => self.phrase(
+                change,
+                Class::Outcome,
+                Kind::SessionStarted,
+                "session.helper",
+                &[("parent", self.parent(change, sessions))],
+            ),
+            What::HelperEnded(_) => return None,
             What::SessionEnded(ended) => self.ended(change, ended, sessions),
             What::StateChanged(event) => self.state(change, event, sessions),
             What::Progress(event) => self.progress(change, event),
@@ -430,8 +438,8 @@ impl Announcer {
     /// Names the agent of a session's parent; empty if it has none.
     pub fn parent_of(&self, session: &Session, sessions: &Sessions) -> Arg {
         match (&session.parent, sessions.parent(session)) {
-            (None, _) => Arg::own(""),
-            (Some(_), Some(parent)) => Arg::Name(
+            (None, None) => Arg::own(""),
+            (_, Some(parent)) => Arg::Name(
                 self.agent_name(&parent.key, &parent.agent, sessions)
                     .to_string(),
             ),

@@ -120,7 +120,10 @@ fn several_agents_have_a_trace_each() {
     let b = json!({"agent_id": "b"});
     stream
         .on("session.started", json!({}))
-        .on("session.started", json!({"producer": b}))
+        .on(
+            "state.changed",
+            json!({"producer": b, "from_state": "idle", "to_state": "thinking"}),
+        )
         .on("session.completed", json!({"producer": b}))
         .event(
             "sess_2",

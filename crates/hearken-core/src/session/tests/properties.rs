@@ -101,7 +101,11 @@ impl Witness {
                 What::SessionStarted(_) => {
                     self.ended.insert(change.key.clone(), false);
                 }
-                What::SessionEnded(_) => {
+                // It may join a session that is over.
+                What::HelperJoined => {
+                    self.ended.remove(&change.key);
+                }
+                What::SessionEnded(_) | What::HelperEnded(_) => {
                     self.ended.insert(change.key.clone(), true);
                 }
                 _ => {}
