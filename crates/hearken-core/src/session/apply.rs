@@ -308,6 +308,9 @@ impl Sessions {
             }
             Some(_) | None => None,
         };
+        // Beside another call, or once one has returned, the agent may go on, and it may write while a call runs: it has
+        // one state for all of that (A.3).
+        let is_alone = session.tools.len() == 1 && !session.implied.contains(AgentState::Thinking);
         session.enter(event.to_state.clone());
         // Fifty per cent in the previous state means nothing in this one.
         session.progress = None;
@@ -320,11 +323,9 @@ impl Sessions {
         for call in &mut session.tools {
             match to {
                 AgentState::CallingTool => call.in_calling_tool = true,
-                AgentState::Thinking
-                | AgentState::WritingOutput
-                | AgentState::Idle
-                | AgentState::Deciding
-                    if call.in_calling_tool
+                AgentState::Thinking | AgentState::Idle | AgentState::Deciding
+                    if is_alone
+                        && call.in_calling_tool
                         && call.epoch == epoch
                         && from == AgentState::CallingTool =>
                 {

@@ -99,7 +99,11 @@ impl Sessions {
             consent,
             suspicion,
             expected_duration_ms: event.expected_duration_ms,
-            in_calling_tool: state == Some(AgentState::CallingTool),
+            // While a question is open, the state can't say that a tool runs.
+            in_calling_tool: matches!(
+                state,
+                Some(AgentState::CallingTool | AgentState::AwaitingInput)
+            ),
             epoch,
         });
         if session.tools.len() > MOST_TOOLS {

@@ -76,7 +76,7 @@ impl Turn {
         for key in running {
             self.leave_open(&key, teller, cx);
         }
-        self.enter("thinking", teller, cx);
+        self.change_state("thinking", teller, cx);
         if self.left_out > 0 {
             let n = Word::Own(self.left_out.to_string());
             cx.out

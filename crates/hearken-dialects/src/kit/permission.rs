@@ -34,6 +34,8 @@ pub struct Permission {
     pub token: String,
     /// The fields asked under the token; empty until it is asked.
     pub asked: Map<String, Value>,
+    /// AAEP's id of the call that it was last asked about.
+    pub asked_about: Option<String>,
     /// The names of what has changed since it was last asked.
     pub changed: Vec<String>,
     /// The reason why it can only be rejected, if there is one.
@@ -75,6 +77,7 @@ impl Permission {
             can_cancel: false,
             token: String::new(),
             asked: Map::new(),
+            asked_about: None,
             changed: Vec::new(),
             reject_only: None,
             other: String::new(),
@@ -196,6 +199,7 @@ impl Permission {
     /// Records the question as asked, to detect later changes.
     pub fn note_asked(&mut self, call: &Call, fields: &Map<String, Value>) {
         self.asked = comparable(fields);
+        self.asked_about = Some(call.key.clone());
         self.offered = self.offer(call);
     }
 

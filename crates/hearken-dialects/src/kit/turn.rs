@@ -406,9 +406,11 @@ impl Turn {
         let (is_told, title) = (call.stage == HeardStage::Told, call.title());
         if is_told {
             self.leave_open(key, teller, cx);
-            self.enter("thinking", teller, cx);
         }
         self.forget(key);
+        if is_told {
+            self.enter("thinking", teller, cx);
+        }
         (!is_known).then_some(title)
     }
 
@@ -492,8 +494,17 @@ impl Turn {
         }
     }
 
-    /// Announces another state of the agent, unless a question is open.
+    /// Announces another state of the agent, unless a question is open. An agent that thinks while a call runs is still
+    /// calling a tool (A.3).
     pub(super) fn enter(&mut self, to: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
+        let runs = |call: &Call| call.stage == HeardStage::Told;
+        let is_calling = to == "thinking" && self.calls.values().any(runs);
+        self.change_state(if is_calling { "calling_tool" } else { to }, teller, cx);
+    }
+
+    /// Announces exactly this state of the agent, unless a question is open: how a question is left says how it was
+    /// decided.
+    pub(super) fn change_state(&mut self, to: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if self.asking.is_some() || self.said == to {
             return;
         }

@@ -49,6 +49,8 @@ pub struct Agent {
 pub struct Session {
     id: String,
     thread: String,
+    /// The id of its agent when it began: a session does not change hands when an agent introduces itself again.
+    agent: String,
     /// The model behind it when it began: another conversation may have another one.
     model: Option<String>,
     next: u64,
@@ -102,6 +104,7 @@ impl Writer {
             // The same name may be reused after its session is over.
             id: format!("{}{:08x}", id("sess_", name), self.draw() as u32),
             thread: cut(thread, 256),
+            agent: self.agent.id.clone(),
             model: self.agent.model.clone(),
             next: 0,
             last: None,
@@ -127,7 +130,7 @@ impl Writer {
         let number = session.next;
         session.next += 1;
         let mut map = Map::new();
-        let mut producer = json!({"agent_id": self.agent.id, "agent_name": self.agent.name});
+        let mut producer = json!({"agent_id": session.agent, "agent_name": self.agent.name});
         if let Some(model) = &session.model {
             producer["model"] = json!(model);
         }

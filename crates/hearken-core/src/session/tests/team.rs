@@ -209,3 +209,23 @@ fn a_lead_that_begins_anew_has_helpers_anew() {
     assert_eq!(anomalies(&what), []);
     assert!(!helper(&stage).is_ended());
 }
+
+#[test]
+fn calls_side_by_side_and_text_beside_a_call_break_no_rule() {
+    let mut stage = Stage::new();
+    stage.start();
+    let mut what = stage.on("state.changed", entering("thinking", "calling_tool"));
+    for call in ["call_1", "call_2", "call_3"] {
+        let fields = json!({"tool": "read", "tool_call_id": call});
+        what.extend(stage.on("tool.invoked", fields));
+    }
+    what.extend(stage.done("read", "call_2", "success"));
+    what.extend(stage.on("state.changed", entering("calling_tool", "thinking")));
+    what.extend(stage.done("read", "call_1", "success"));
+    what.extend(stage.on("state.changed", entering("thinking", "calling_tool")));
+    what.extend(stage.on("state.changed", entering("calling_tool", "writing_output")));
+    let fields = json!({"chunk": "So far.", "position": 0, "complete": true});
+    what.extend(stage.on("output.streaming", fields));
+    what.extend(stage.done("read", "call_3", "success"));
+    assert_eq!(anomalies(&what), []);
+}

@@ -181,6 +181,13 @@ impl Turn {
 
     /// Asks a changed question under a new token, so that an answer to the old one counts for nothing.
     fn ask_changed(&mut self, mut asking: Permission, teller: &mut EventContext, cx: &mut Cx<'_>) {
+        // Under another call's id it is not seen to replace the question before it.
+        let key = self.calls.get(&asking.call).map(|call| call.key.as_str());
+        if asking.asked_about.as_deref() != key {
+            cx.out.push(asking.over(Over::TakenBack));
+            self.change_state("thinking", teller, cx);
+            self.change_state("awaiting_input", teller, cx);
+        }
         asking.token = teller.writer.token();
         self.put_question(asking, teller, cx);
     }
@@ -232,7 +239,7 @@ impl Turn {
     /// the old token used.
     pub fn ask_anew(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if let Some(asking) = self.asking.take() {
-            self.enter("thinking", teller, cx);
+            self.change_state("thinking", teller, cx);
             self.waiting.push_front(asking);
             self.ask_next(teller, cx);
         }
@@ -428,7 +435,7 @@ impl Turn {
             if asking.sending.is_none() {
                 cx.out.push(asking.over(how));
             }
-            self.enter("thinking", teller, cx);
+            self.change_state("thinking", teller, cx);
         }
         names
     }
@@ -467,7 +474,9 @@ impl Turn {
     /// Leaves the open question, and asks the next one.
     pub fn leave_question(&mut self, to: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         self.asking = None;
-        self.enter(to, teller, cx);
+        self.change_state(to, teller, cx);
         self.ask_next(teller, cx);
+        // Other calls may run.
+        self.enter(to, teller, cx);
     }
 }

@@ -334,7 +334,7 @@ pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<Row>, Vec<AnomalyKind>)> {
                 completed("transfer", "call_1"),
                 ended(),
             ],
-            vec![K::StateNotCallingTool, K::AwaitingInputNotLeft],
+            vec![K::AwaitingInputNotLeft],
         ),
         (
             K::QuestionWithoutToken,
