@@ -31,6 +31,8 @@ pub struct Attached {
     pub plan: Vec<PlanStep>,
     /// What the call does, as far as the translator knows.
     pub deed: Option<Deed>,
+    /// The values of the choices of a question that can't be undone.
+    pub final_choices: Vec<String>,
 }
 
 /// The changes to one file.
@@ -219,7 +221,9 @@ impl Attached {
         let output = self.output.iter().flat_map(|output| &output.lines);
         let plan = self.plan.iter().map(|step| line(&step.words));
         let deed = self.deed.iter().map(Deed::weight);
-        deed.sum::<usize>()
+        let choices = self.final_choices.iter().map(|value| line(value));
+        choices.sum::<usize>()
+            + deed.sum::<usize>()
             + changes.sum::<usize>()
             + output.map(|it| line(it)).sum::<usize>()
             + plan.sum::<usize>()
@@ -252,6 +256,10 @@ impl Attached {
         }
         if let Some(deed) = &self.deed {
             map.insert("deed".to_owned(), deed.write());
+        }
+        if !self.final_choices.is_empty() {
+            let values: Vec<String> = self.final_choices.iter().map(|it| bounded(it)).collect();
+            map.insert("final_choices".to_owned(), values.into());
         }
         map
     }
@@ -286,6 +294,15 @@ impl Attached {
                 .get("output")
                 .and_then(Value::as_object)
                 .map(read_output),
+            final_choices: own
+                .get("final_choices")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .take(MOST_PARTS)
+                .filter_map(Value::as_str)
+                .map(bounded)
+                .collect(),
         }
     }
 }
@@ -451,10 +468,11 @@ mod tests {
                 paths: vec!["src".to_owned()],
                 ..Deed::default()
             }),
+            final_choices: vec!["close".to_owned()],
         };
         assert_eq!(again(&attached), attached);
         assert!(Attached::read(&Map::new()).is_empty());
-        let odd = json!({"hearken": {"changes": [7, {"path": 1}], "plan": "x", "output": []}});
+        let odd = json!({"hearken": {"changes": [7, {"path": 1}], "plan": "x", "output": [], "final_choices": 1}});
         assert!(Attached::read(odd.as_object().unwrap()).is_empty());
     }
 

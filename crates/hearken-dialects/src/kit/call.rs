@@ -296,6 +296,7 @@ impl Call {
             output,
             plan: Vec::new(),
             deed: Some(self.deed()),
+            final_choices: Vec::new(),
         }
     }
 

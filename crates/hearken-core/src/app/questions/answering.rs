@@ -261,8 +261,10 @@ impl App {
             Answer::Decision {
                 decision: Decision::Reject,
                 ..
+            } => prompt.token_use != TokenUse::Own,
+            Answer::Response(response) => {
+                prompt.token_use != TokenUse::Own || is_final(prompt, response)
             }
-            | Answer::Response(_) => prompt.token_use != TokenUse::Own,
         };
         if stated || contrary(prompt, &answer).is_some() {
             self.ask_to_confirm(prompt, answer, now);
@@ -293,6 +295,14 @@ impl App {
 pub(in crate::app) fn contrary<'a>(prompt: &'a Prompt, answer: &Answer) -> Option<&'a Answer> {
     let given = prompt.reply.perhaps()?;
     (given.answer != *answer).then_some(&given.answer)
+}
+
+/// Returns whether a response is a choice that can't be undone, by its producer's word.
+fn is_final(prompt: &Prompt, response: &Response) -> bool {
+    match response {
+        Response::Text(text) => prompt.attached.final_choices.contains(text),
+        Response::YesNo(_) | Response::Number(_) => false,
+    }
 }
 
 /// Returns the text after the number of a question, if a text begins with it.
