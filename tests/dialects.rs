@@ -1,5 +1,6 @@
 //! Other protocols from end to end: heard through the app in every face, answered, checked and traced.
 
+mod asp;
 mod codex;
 mod program;
 mod sage;

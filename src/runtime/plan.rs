@@ -13,10 +13,10 @@ use crate::app::{LineSource, Recording, Setup, SourceSetup, Until};
 use crate::cli::{Options, Speaking};
 use crate::config::{Config, Dialect, FaceChoice, LinkConfig, VoiceChoice, closest};
 use crate::demo;
-use crate::dialect::{Carrier, Identity};
+use crate::dialect::{Carrier, Identity, Token};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, Decision, Response};
-use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, Tls};
+use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Secret, Source, Tls};
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
 use super::agents::{self, Wanted};
@@ -429,11 +429,22 @@ pub(super) fn configured(options: &Options) -> anyhow::Result<Config> {
     Ok(config)
 }
 
+/// Returns the token of a source whose protocol wants it in a message.
+fn token_in_messages(feed: &Feed, usual: Option<&Secret>, dialect: Dialect) -> Option<Token> {
+    let token = match feed {
+        Feed::Link(_, Some(own)) => own.token.as_ref(),
+        Feed::Link(_, None) => usual,
+        Feed::Recording { .. } => None,
+    };
+    let wanted = token.filter(|_| dialect == Dialect::Asp);
+    wanted.and_then(Secret::in_message).map(Token::new)
+}
+
 fn plan(
     config: Config,
     options: &Options,
     feeds: Vec<Feed>,
-    sources: Vec<SourceSetup>,
+    mut sources: Vec<SourceSetup>,
     until: Until,
     takes_stdin: bool,
 ) -> anyhow::Result<Plan> {
@@ -469,6 +480,9 @@ fn plan(
         (None, Face::Linear | Face::Json) => until,
     };
     let token = settings::token(options.token_env.as_deref(), options.token_file.as_deref())?;
+    for (feed, source) in feeds.iter().zip(&mut sources) {
+        source.token = token_in_messages(feed, token.as_ref(), source.dialect);
+    }
     let tls = Tls::load(&config.links)?;
     let seed = seed()?;
     let keymap = Keymap::new(&config.keys)?;

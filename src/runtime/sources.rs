@@ -11,7 +11,7 @@ use crate::config::{Config, Dialect, LinkConfig, SourceConfig, closest};
 use crate::dialect::{
     Addresses, Carrier, Credential, DIALECTS, Descriptor, Naming, Place, WEBSOCKET,
 };
-use crate::link::{Stream, WebSocketTerms};
+use crate::link::Stream;
 use crate::platform::files;
 use crate::transport::{LinkSettings, Listening, Secret, Source, SourceError};
 
@@ -207,16 +207,17 @@ pub(crate) fn name_as_given(source: &Source) -> String {
 
 /// Completes the settings with which a link is opened.
 pub(crate) fn prepared(mut settings: LinkSettings) -> LinkSettings {
-    settings.websocket = match is_met_in_aaep(settings.config.dialect) {
-        true => WEBSOCKET,
-        false => WebSocketTerms::PLAIN,
-    };
+    // Until a dialect is recognised, a WebSocket is approached by AAEP's rules.
+    let row = Descriptor::of(settings.config.dialect);
+    settings.websocket = row.map_or(WEBSOCKET, |row| row.websocket);
     settings
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use crate::link::WebSocketTerms;
 
     use super::*;
 
@@ -265,7 +266,11 @@ mod tests {
             (
                 Dialect::Asp,
                 "ws://localhost:1/session",
-                WebSocketTerms::PLAIN,
+                // Whoever is not let in need not ask again.
+                WebSocketTerms {
+                    turned_away: &[4001],
+                    ..WebSocketTerms::PLAIN
+                },
             ),
             (
                 Dialect::Sage,

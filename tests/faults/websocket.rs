@@ -130,7 +130,7 @@ stories! {
     ws_close_3000 (WS, BOTH, Whole): &[|at| close(at, 3000)]
         => &[START, "The connection to S is lost: the server closed the connection (code 3000). It is tried again.", BACK];
     ws_close_4000 (WS, BOTH, Over(0)): &[|at| close(at, 4000)] => &[START, ENDED];
-    ws_close_4001 (WS, BOTH, Over(1)): &[|at| close(at, 4001)] => &[START, "S can't be used: the server rejected the subscription (code 4001)."];
+    ws_close_4001 (WS, BOTH, Over(1)): &[|at| close(at, 4001)] => &[START, "S can't be used: the server turned hearken away (code 4001)."];
     ws_close_4002 (WS, BOTH, Over(1)): &[|at| close(at, 4002)]
         => &[START, "S can't be used: the server does not know who asks; it wants a token (code 4002). Give it with --token-env or --token-file."];
     ws_close_4003 (WS, BOTH, Over(1)): &[|at| close(at, 4003)] => &[START, "S can't be used: the server refuses access (code 4003)."];

@@ -5,7 +5,7 @@
 //! dialects themselves (a folder each).
 
 use crate::config;
-use crate::link::Stream;
+use crate::link::{Stream, WebSocketTerms};
 use crate::recognise::{Sign, Undecided};
 use crate::{Dialect, Start, a2a, aaep, acp, agui, asp, claude, codex, opencode, sage};
 
@@ -20,6 +20,8 @@ pub struct Descriptor {
     pub named: Naming,
     /// Where its frames are.
     pub place: Place,
+    /// What a WebSocket of it requires.
+    pub websocket: WebSocketTerms,
     /// What the token of a source is.
     pub credential: Credential,
     /// What a person can do there besides listening.
@@ -110,6 +112,7 @@ pub const DIALECTS: &[Descriptor] = &[
         title: "Agent Accessibility Event Protocol",
         named: Naming::Nothing,
         place: Place::Negotiated,
+        websocket: aaep::WEBSOCKET,
         credential: Credential::Token,
         abilities: Abilities {
             prompted: Ability::If("the address for prompts is set"),
@@ -125,6 +128,7 @@ pub const DIALECTS: &[Descriptor] = &[
         title: "Agent Session Protocol",
         named: Naming::Nothing,
         place: Place::AsGiven,
+        websocket: asp::WEBSOCKET,
         credential: Credential::Token,
         abilities: Abilities {
             answered: Ability::If("an identity or a handler is set"),
@@ -140,6 +144,7 @@ pub const DIALECTS: &[Descriptor] = &[
         title: "Sage",
         named: Naming::Nothing,
         place: Place::AsGiven,
+        websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ANSWERED,
         recognise: sage::recognise,
@@ -152,6 +157,7 @@ pub const DIALECTS: &[Descriptor] = &[
         title: "Agent Client Protocol",
         named: Naming::Nothing,
         place: Place::AsGiven,
+        websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,
         recognise: acp::recognise,
@@ -164,6 +170,7 @@ pub const DIALECTS: &[Descriptor] = &[
         title: "opencode",
         named: Naming::Prefix("opencode:"),
         place: Place::Own(opencode::events),
+        websocket: WebSocketTerms::PLAIN,
         credential: Credential::Password {
             variable: "OPENCODE_SERVER_PASSWORD",
             user_variable: "OPENCODE_SERVER_USERNAME",
@@ -180,6 +187,7 @@ pub const DIALECTS: &[Descriptor] = &[
         title: "Codex",
         named: Naming::Prefix("codex:"),
         place: Place::AsGiven,
+        websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,
         recognise: codex::recognise,
@@ -192,6 +200,7 @@ pub const DIALECTS: &[Descriptor] = &[
         title: "Claude Code",
         named: Naming::Word("claude"),
         place: Place::AsGiven,
+        websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ANSWERED,
         recognise: claude::recognise,
@@ -204,6 +213,7 @@ pub const DIALECTS: &[Descriptor] = &[
         title: "AG-UI",
         named: Naming::Prefix("agui:"),
         place: Place::Posted,
+        websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,
         recognise: agui::recognise,
@@ -216,6 +226,7 @@ pub const DIALECTS: &[Descriptor] = &[
         title: "Agent2Agent",
         named: Naming::Prefix("a2a:"),
         place: Place::AsGiven,
+        websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,
         recognise: a2a::recognise,

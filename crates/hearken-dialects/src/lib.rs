@@ -42,6 +42,7 @@ mod read;
 mod recognise;
 pub mod sage;
 mod start;
+mod token;
 mod wish;
 
 pub use a2a::document as a2a_card;
@@ -59,6 +60,7 @@ pub use out::{Out, Over, Standing, Stepped};
 pub use read::{NoEvent, read, read_after};
 pub use recognise::{Sign, recognise};
 pub use start::{Carrier, Earlier, Start};
+pub use token::Token;
 pub use wish::{Terms, Wish};
 
 use std::fmt::Debug;

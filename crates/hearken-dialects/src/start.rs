@@ -4,7 +4,7 @@ use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::link::{Address, Stream};
 use crate::protocol::KeyRing;
 
-use super::{Identity, Numbers, Terms, Words};
+use super::{Identity, Numbers, Terms, Token, Words};
 
 /// What carries a link's frames, as far as that decides who speaks first and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -50,6 +50,8 @@ pub struct Start {
     pub numbers: Numbers,
     /// The source of the sentences inside events.
     pub words: Words,
+    /// The token of the source, for protocols that want it in a message.
+    pub token: Option<Token>,
     /// The identity that signs for the person, for protocols that want signed messages.
     pub identity: Option<Identity>,
     /// The working folder of an agent started here; empty if none is.
@@ -86,6 +88,7 @@ impl Start {
             seed: 1,
             numbers: Numbers::default(),
             words: Words::default(),
+            token: None,
             identity: None,
             folder: String::new(),
             prompt: None,

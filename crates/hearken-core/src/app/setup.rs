@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::announce::{Manner, Phrases};
 use crate::config::{Config, Dialect, HandshakeConfig, SourceAnnounce};
-use crate::dialect::{Carrier, Earlier, Identity};
+use crate::dialect::{Carrier, Earlier, Identity, Token};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, KeyRing};
 
@@ -98,6 +98,8 @@ pub struct SourceSetup {
     pub origin: String,
     /// Which dialect it speaks.
     pub dialect: Dialect,
+    /// The token of the source, for protocols that want it in a message.
+    pub token: Option<Token>,
     /// The identity that signs the person's answers to it, if they are signed.
     pub identity: Option<Identity>,
     /// Whether a separate handler, with an address of its own, carries out the person's decisions.

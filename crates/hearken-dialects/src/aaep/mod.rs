@@ -143,6 +143,7 @@ impl Aaep {
             stream: _,
             origin: _,
             words: _,
+            token: _,
             identity: _,
             folder: _,
             prompt: _,

@@ -64,6 +64,7 @@ fn start(carrier: Carrier) -> Start {
     Start {
         stream: crate::link::Stream::at(crate::link::Address::Given),
         words: Default::default(),
+        token: None,
         identity: None,
         folder: String::new(),
         prompt: None,

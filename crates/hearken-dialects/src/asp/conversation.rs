@@ -20,6 +20,7 @@ use crate::{Cx, Out, Stepped, Words};
 
 use super::escalation::{Phase, Question};
 use super::message::Message;
+use super::offer::Offer;
 use super::sentences::Args;
 use super::session::{Departure, Expired, Negotiation, Taken};
 use super::states::State;
@@ -57,6 +58,7 @@ pub struct Conversation {
     pub(super) said: String,
     /// The subject, from the last message that stated one.
     pub(super) about: String,
+    pub(super) offer: Offer,
     pub(super) departed: BTreeSet<Departure>,
 }
 
@@ -88,6 +90,7 @@ impl Conversation {
             heard: HeardExtent::Nothing,
             said: "idle".to_owned(),
             about: String::new(),
+            offer: Offer::default(),
             departed: BTreeSet::new(),
         }
     }
@@ -126,12 +129,14 @@ impl Conversation {
         if let Some(performative) = message.performative {
             self.note_refused(performative, &taken, cx.out);
         }
+        self.offer.note(message, &taken);
+        let mut args = self.args(message);
+        args.leave_out_known(&self.about, message.performative);
         if let Some(about) = &message.body.about
             && message.performative != Some(Performative::Escalate)
         {
             self.about.clone_from(about);
         }
-        let args = self.args(message);
         self.tell(told::key(message, &taken), &args, Some(message), &taken, cx);
         if message.body.left_out > 0 {
             let cut = Phrase::new("asp.cut")
@@ -203,11 +208,16 @@ impl Conversation {
             named,
             to: Some("probably FAILED"),
         }));
-        // A question has its own countdown and reports itself that it is probably over.
-        if self.heard == HeardExtent::Running && self.question.is_none() {
-            let fields = self.sentence(told::expired(expired.timeout), &[]);
-            let said = self.said.clone();
-            self.change(&said, fields, false, cx);
+        let fields = self.sentence(told::expired(expired.timeout), &[]);
+        match (self.heard, &self.question) {
+            (HeardExtent::Running, None) => {
+                let said = self.said.clone();
+                self.change(&said, fields, false, cx);
+            }
+            // Leaving `awaiting_input` would mean that the question was decided.
+            (HeardExtent::Running, Some(_)) if !self.answerable => self.progress(fields, cx),
+            // A question that can be answered has its own countdown and reports itself that it is probably over.
+            (HeardExtent::Running | HeardExtent::Nothing | HeardExtent::Over, _) => {}
         }
         self.depart(expired.departure.as_slice(), "", "", cx.out);
     }
@@ -352,7 +362,19 @@ impl Conversation {
             if let Some(state) = state {
                 phrase = phrase.with("state", Word::Phrase(Phrase::new(told::state(state))));
             }
-            out.push(Out::Tell(phrase));
+            out.push(match departure {
+                // The person hears the same as an event.
+                Departure::Expired(_) | Departure::ResponseLate => Out::Detail(phrase),
+                Departure::Illegal(_)
+                | Departure::TablesDisagree(_)
+                | Departure::AfterEnd(_)
+                | Departure::AnswersItself
+                | Departure::OtherCommitment
+                | Departure::Unmet
+                | Departure::UnknownPerformative
+                | Departure::Chain(_)
+                | Departure::ToldOtherwise(_) => Out::Tell(phrase),
+            });
         }
     }
 
@@ -367,6 +389,7 @@ impl Conversation {
                 | Departure::Unmet
                 | Departure::UnknownPerformative
                 | Departure::Chain(_)
+                | Departure::Expired(_)
                 | Departure::ResponseLate
                 | Departure::ToldOtherwise(_) => continue,
             };

@@ -119,6 +119,7 @@ fn came(state: State, performative: Performative) -> Option<Came> {
             | Departure::Unmet
             | Departure::UnknownPerformative
             | Departure::Chain(_)
+            | Departure::Expired(_)
             | Departure::ResponseLate
             | Departure::ToldOtherwise(_) => None,
         });

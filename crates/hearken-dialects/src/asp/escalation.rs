@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::{Cx, Out};
+use crate::protocol::Attached;
+use crate::{Cx, Out, written};
 
 use super::conversation::{Conversation, HeardExtent, put};
 use super::message::Message;
@@ -73,7 +74,8 @@ impl Conversation {
         };
         let minutes = (pause.as_secs() / 60).max(1).to_string();
         let fields = self.sentence("asp.later", &[("n", &minutes)]);
-        self.change("handing_off", fields, false, cx);
+        // Under its own name: that it is handed over was said before.
+        self.change("escalated", fields, false, cx);
     }
 
     /// Announces an escalation, and asks how the session should go on.
@@ -203,14 +205,34 @@ impl Conversation {
             fields.insert(name, said.normal.into());
         }
         put(&mut fields, "context", &reason);
+        for (at, (language, terms)) in self.terms_in_words().into_iter().enumerate() {
+            let name = if at == 0 {
+                "context".to_owned()
+            } else {
+                format!("context_{language}")
+            };
+            fields.insert(name, format!("{reason} {terms}").trim().into());
+        }
         put(&mut fields, "reply_token", &token);
         fields.insert(
             "accepted_response_kinds".to_owned(),
-            json!(["multiple_choice"]),
+            json!(["multiple_choice", "freetext"]),
         );
+        let breaches = self.negotiation.would_breach();
+        if breaches {
+            // What was agreed to would count as broken, perhaps.
+            let attached = Attached {
+                final_choices: vec!["close".to_owned()],
+                ..Attached::default()
+            };
+            fields.insert(written::ATTACHED.to_owned(), attached.write().into());
+        }
         let choices: Vec<Value> = CHOICES
             .iter()
-            .map(|(value, key)| self.choice(value, key, &before))
+            .map(|(value, key)| match *value {
+                "close" if breaches => self.choice(value, "asp.choice.close.breach", &before),
+                value => self.choice(value, key, &before),
+            })
             .collect();
         fields.insert("choices".to_owned(), choices.into());
         let left = until.map(|until| until.saturating_sub(cx.now.monotonic).as_secs().max(1));

@@ -18,10 +18,12 @@ use serde_json::{Map, Value, json};
 pub const CLOSE_REASON: &str = "closed by the person it was escalated to";
 
 /// A person's decision about an escalation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// The session resumes where it was.
     Resume,
+    /// The session resumes where it was, with these words of the person.
+    Words(String),
     /// The session ends.
     Close,
 }
@@ -84,7 +86,17 @@ impl Identity {
 
     /// Returns the public key, in hexadecimal.
     pub fn public(&self) -> String {
-        hex(self.key.public_key().as_ref())
+        hex(self.public_bytes())
+    }
+
+    /// Returns the public key.
+    pub(super) fn public_bytes(&self) -> &[u8] {
+        self.key.public_key().as_ref()
+    }
+
+    /// Signs a text.
+    pub(super) fn sign(&self, text: &str) -> Vec<u8> {
+        self.key.sign(text.as_bytes()).as_ref().to_vec()
     }
 }
 
@@ -106,7 +118,7 @@ pub struct Header<'a> {
 }
 
 /// Builds the message for a decision, in the name of an identity.
-pub fn message(identity: &Identity, number: u64, place: &Header<'_>, decision: Decision) -> Value {
+pub fn message(identity: &Identity, number: u64, place: &Header<'_>, decision: &Decision) -> Value {
     let mut message = draft(place, decision);
     message.insert("sequenceNumber".to_owned(), number.into());
     message.insert("sender".to_owned(), json!({"agentId": identity.agent}));
@@ -145,11 +157,15 @@ const NAMES: [&str; 9] = [
 ];
 
 /// Builds the bare decision: its sender adds a sender, a number, a hash and a signature.
-pub fn draft(place: &Header<'_>, decision: Decision) -> Map<String, Value> {
+pub fn draft(place: &Header<'_>, decision: &Decision) -> Map<String, Value> {
     let (performative, body) = match decision {
         Decision::Resume => (
             "INFORM",
             json!({"informType": "resolution", "resolution": "resume"}),
+        ),
+        Decision::Words(words) => (
+            "INFORM",
+            json!({"informType": "resolution", "resolution": words}),
         ),
         Decision::Close => ("CLOSE", json!({"reason": CLOSE_REASON})),
     };
@@ -216,7 +232,7 @@ MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f
             recipient: "agent://acme.example/buyer",
             previous: Some("sha256:before"),
         };
-        let sent = message(&identity, 3, &place, Decision::Resume);
+        let sent = message(&identity, 3, &place, &Decision::Resume);
         let mut bare = sent.clone();
         bare.as_object_mut().unwrap().remove("integrity");
         let text = sorted(&bare).to_string();

@@ -141,9 +141,7 @@ impl Negotiation {
             State::Executing if self.result_told && !alone => (Meaning::Plain, Trigger::Fulfilled),
             State::Executing => (Meaning::PerhapsBreach, Trigger::Close),
             // The session was only paused: what was agreed still binds.
-            State::Escalated if self.before == State::Executing && !self.result_told => {
-                (Meaning::PerhapsBreach, Trigger::Close)
-            }
+            State::Escalated if self.would_breach() => (Meaning::PerhapsBreach, Trigger::Close),
             State::Idle
             | State::Invited
             | State::Introduced

@@ -5,8 +5,10 @@
 //! wording of announcements (`announce`).
 
 mod chain;
+mod clock;
 mod conversation;
 mod document;
+mod entry;
 mod escalation;
 mod followed;
 mod frames;
@@ -14,7 +16,9 @@ mod handler;
 mod meaning;
 mod message;
 mod naming;
+mod offer;
 mod rules;
+mod sending;
 mod sentences;
 mod session;
 mod states;
@@ -27,6 +31,7 @@ mod waits;
 mod words;
 
 pub use document::tables;
+pub use entry::WEBSOCKET;
 pub use frames::recognise;
 pub use handler::{BadKey, Identity};
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::written;
 use super::conversation::Conversation;
 use super::message::Message;
 use super::told;
+use super::words::Performative;
 
 /// The arguments for the sentences of a message.
 pub(super) struct Args {
@@ -23,6 +24,17 @@ pub(super) struct Args {
 }
 
 impl Args {
+    /// Leaves the subject of an offer out if it is still the one that was heard last and there are terms to say.
+    pub(super) fn leave_out_known(&mut self, known: &str, performative: Option<Performative>) {
+        let offers = matches!(
+            performative,
+            Some(Performative::Propose | Performative::Counter)
+        );
+        if offers && !self.terms.is_empty() && self.about == known {
+            self.about.clear();
+        }
+    }
+
     pub(super) fn pairs(&self) -> [(&'static str, &str); 7] {
         [
             ("sender", &self.sender),

@@ -65,6 +65,8 @@ pub enum Departure {
     UnknownPerformative,
     /// Its position in the chain is wrong.
     Chain(Break),
+    /// A timeout expired by our own count.
+    Expired(Timeout),
     /// The response is late: one table fails the session, the other lets the waiting side go on.
     ResponseLate,
     /// The session's server reports another state than the messages imply.
@@ -112,6 +114,18 @@ pub struct Taken {
     pub step: Option<Move>,
     /// The departures from the document, in the order found.
     pub departures: Vec<Departure>,
+}
+
+impl Taken {
+    /// Returns whether the message counts for nothing: it is out of order, or not its sender's to send.
+    pub fn is_void(&self) -> bool {
+        self.departures.iter().any(|departure| {
+            matches!(
+                departure,
+                Departure::Illegal(_) | Departure::AnswersItself | Departure::OtherCommitment
+            )
+        })
+    }
 }
 
 /// The effect of a timeout that expired by our own count.
@@ -200,6 +214,11 @@ impl Negotiation {
     /// Returns the state to which an escalation returns.
     pub fn before(&self) -> State {
         self.before
+    }
+
+    /// Returns whether a CLOSE of the escalated session may count as a breach: what was agreed is not fulfilled.
+    pub fn would_breach(&self) -> bool {
+        self.before == State::Executing && !self.result_told
     }
 
     /// Returns the number for a sender's next message.

@@ -34,6 +34,9 @@ pub fn key(message: &Message, taken: &Taken) -> &'static str {
     let Some(performative) = message.performative else {
         return "asp.unknown";
     };
+    if taken.is_void() {
+        return "asp.void";
+    }
     let by = taken.step.map(|step| step.by);
     match (taken.meaning, by) {
         (Meaning::RefusesOrder, _) => "asp.refuses",
@@ -96,13 +99,18 @@ pub const fn departure(departure: Departure) -> (&'static str, Option<State>) {
         Departure::Chain(Break::Gap) => ("asp.departure.gap", None),
         Departure::Chain(Break::Back) => ("asp.departure.back", None),
         Departure::Chain(Break::Reused) => ("asp.departure.reused", None),
-        Departure::ResponseLate => ("asp.departure.late", None),
+        Departure::Expired(Timeout::Invitation) => ("asp.departure.expired.invitation", None),
+        Departure::Expired(Timeout::Session) => ("asp.departure.expired.session", None),
+        Departure::Expired(Timeout::Escalation) => ("asp.departure.expired.escalation", None),
+        Departure::Expired(Timeout::Response) | Departure::ResponseLate => {
+            ("asp.departure.late", None)
+        }
         Departure::ToldOtherwise(state) => ("asp.departure.told", Some(state)),
     }
 }
 
 /// The phrases of all departures.
-pub const DEPARTURES: [&str; 13] = [
+pub const DEPARTURES: [&str; 16] = [
     "asp.departure.illegal",
     "asp.departure.disagree",
     "asp.departure.after_end",
@@ -114,6 +122,9 @@ pub const DEPARTURES: [&str; 13] = [
     "asp.departure.gap",
     "asp.departure.back",
     "asp.departure.reused",
+    "asp.departure.expired.invitation",
+    "asp.departure.expired.session",
+    "asp.departure.expired.escalation",
     "asp.departure.late",
     "asp.departure.told",
 ];
@@ -137,6 +148,15 @@ pub fn about(key: &str) -> Option<&'static str> {
         "asp.departure.gap" => "numbers of the sender are left out",
         "asp.departure.back" => "a number of the sender goes back",
         "asp.departure.reused" => "another message had the same id",
+        "asp.departure.expired.invitation" => {
+            "nobody answered an invitation in its time; the session has probably failed"
+        }
+        "asp.departure.expired.session" => {
+            "a session lasts longer than its time; it has probably failed"
+        }
+        "asp.departure.expired.escalation" => {
+            "nobody resolved an escalation in its time; the session has probably failed"
+        }
         "asp.departure.late" => {
             "a response is late; the tables of the protocol disagree whether the session fails by that"
         }

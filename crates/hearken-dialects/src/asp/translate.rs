@@ -11,20 +11,23 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::kit::directory::mixed;
 use crate::link::{Cause, Fault, Frame, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply, Response, object};
 use crate::{Carrier, Connection, Cx, Dialect, Down, Out, Start, Texts, Wish};
 
+use super::clock::Clock;
 use super::conversation::Conversation;
+use super::entry::Entry;
 use super::escalation::Phase;
 use super::followed::Followed;
 use super::frames::{self, Incoming};
-use super::handler::{self, Decision};
+use super::handler::Decision;
 use super::message::Message;
 use super::naming;
+use super::sending::{AnswerStage, Sending};
 use super::session::Negotiation;
 use super::states::State;
 use super::unread::{count, other};
@@ -32,52 +35,24 @@ use super::words::Performative;
 
 /// How many sessions of one link are followed: more is beyond what one person can listen to.
 const MOST_SESSIONS: usize = 64;
-/// How long to wait for the server's acknowledgement before a message counts as written.
-const ACK_WAIT: Duration = Duration::from_secs(10);
 /// The version assumed for a session that states none.
 const VERSION: &str = "asp/0.1";
-
-/// One of our messages on its way.
-#[derive(Debug, Clone)]
-struct Sending {
-    /// The number of the person's answer.
-    request: u64,
-    /// The session.
-    session: String,
-    /// The message's own id.
-    id: String,
-    /// The decision and its token, kept so that the identical message can be sent again.
-    token: String,
-    decision: Decision,
-    /// As it appears in the session; `None` if a handler sends it.
-    message: Option<Message>,
-    text: String,
-    stage: AnswerStage,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum AnswerStage {
-    /// Nothing is known of it yet.
-    Leaving,
-    /// The server's acknowledgement is awaited until then.
-    Written(Duration),
-    /// It did not arrive, and may be sent again.
-    Kept,
-}
 
 /// The translator for the frames of one link.
 #[derive(Debug)]
 pub struct Asp {
-    start: Start,
-    sessions: BTreeMap<String, Followed>,
+    pub(super) start: Start,
+    pub(super) sessions: BTreeMap<String, Followed>,
     /// The session of frames that name none.
     current: String,
-    /// Whether messages come in frames of the WebSocket binding.
-    framed: bool,
-    version: String,
+    /// Whether messages come in frames of the WebSocket binding, once that is known.
+    framed: Option<bool>,
+    pub(super) entry: Entry,
+    pub(super) version: String,
     greeted: bool,
-    sending: Vec<Sending>,
+    pub(super) sending: Vec<Sending>,
     made: u64,
+    clock: Clock,
 }
 
 impl Asp {
@@ -87,11 +62,13 @@ impl Asp {
             start,
             sessions: BTreeMap::new(),
             current: String::new(),
-            framed: false,
+            framed: None,
+            entry: Entry::default(),
             version: VERSION.to_owned(),
             greeted: false,
             sending: Vec::new(),
             made: 0,
+            clock: Clock::default(),
         }
     }
 
@@ -120,6 +97,9 @@ impl Asp {
                         self.version = version;
                     }
                     self.greet(cx.out);
+                    if let Some(map) = &map {
+                        self.note_frame(map, &incoming, cx);
+                    }
                     self.incoming(incoming, cx);
                     if let Some(map) = &map {
                         self.note_names(map);
@@ -129,6 +109,41 @@ impl Asp {
                     Out::Unread(why, _) => count(why, cx.out),
                     event => cx.out.push(event),
                 },
+            }
+        }
+    }
+
+    /// Returns whether a message of ours needs the binding's `send` frame: over a WebSocket it does, unless the server
+    /// sends bare messages.
+    pub(super) fn is_framed(&self) -> bool {
+        let usual = self.start.carrier == Carrier::WebSocket;
+        self.framed.unwrap_or(usual)
+    }
+
+    /// Notes what a frame shows about the connection, and what time it is by the messages of a capture.
+    fn note_frame(&mut self, map: &Map<String, Value>, incoming: &Incoming, cx: &mut Cx<'_>) {
+        if map.contains_key("performative") {
+            self.framed.get_or_insert(false);
+        } else {
+            self.framed = Some(true);
+        }
+        let stamp = match incoming {
+            Incoming::Message(message) => message.stamp,
+            Incoming::At { stamp, .. } => *stamp,
+            Incoming::Complaint { .. } | Incoming::Alive | Incoming::FromClient => return,
+            Incoming::Let { .. } | Incoming::Taken { .. } | Incoming::Trust { .. } => None,
+        };
+        self.let_in(cx);
+        if let Some(stamp) = stamp.filter(|_| self.start.carrier == Carrier::OneWay) {
+            self.clock.hears(stamp, &mut cx.now);
+            for followed in self.sessions.values_mut() {
+                followed.told.tick(&mut Cx::new(
+                    Now {
+                        wall: stamp,
+                        ..cx.now
+                    },
+                    cx.out,
+                ));
             }
         }
     }
@@ -165,7 +180,6 @@ impl Asp {
                 state,
                 participants,
             } => {
-                self.framed = true;
                 self.current.clone_from(&session);
                 let agent = participants
                     .first()
@@ -176,19 +190,24 @@ impl Asp {
                     self.at(&session, state, cx);
                 }
             }
-            Incoming::At { session, state, .. } => {
-                self.framed = true;
+            Incoming::At {
+                session,
+                state,
+                heartbeat,
+                ..
+            } => {
+                if heartbeat {
+                    self.pong(cx);
+                }
                 let session = session.unwrap_or_else(|| self.current.clone());
                 if self.sessions.contains_key(&session) {
                     self.at(&session, state, cx);
                 }
             }
             Incoming::Taken { message } => {
-                self.framed = true;
                 self.settle(|sending| sending.id == message, Ok(Receipt::Taken), cx);
             }
             Incoming::Complaint { code, words } => {
-                self.framed = true;
                 cx.out.push(Out::Tell(
                     Phrase::new("asp.complaint")
                         .with("code", Word::Name(code))
@@ -203,14 +222,14 @@ impl Asp {
                 );
             }
             Incoming::Trust { agent, score } => {
-                self.framed = true;
                 let name = super::told::name(&agent);
                 let phrase = Phrase::new("asp.trust")
                     .with("sender", Word::Name(name))
                     .with("score", Word::Own(score));
                 cx.out.push(Out::Detail(phrase));
             }
-            Incoming::Alive | Incoming::FromClient => self.framed = true,
+            Incoming::Alive => self.pong(cx),
+            Incoming::FromClient => {}
         }
     }
 
@@ -291,150 +310,6 @@ impl Asp {
         }
     }
 
-    /// Settles messages of ours, and applies those that arrived to their sessions.
-    fn settle(
-        &mut self,
-        which: impl Fn(&Sending) -> bool,
-        outcome: Result<Receipt, Undelivered>,
-        cx: &mut Cx<'_>,
-    ) {
-        let mut settled = Vec::new();
-        for sending in &mut self.sending {
-            if sending.stage != AnswerStage::Kept && which(sending) {
-                sending.stage = AnswerStage::Kept;
-                settled.push(sending.clone());
-            }
-        }
-        for sending in settled {
-            cx.out.push(Out::Settled {
-                request: sending.request,
-                outcome: outcome.clone(),
-            });
-            if outcome.is_ok() {
-                self.sending.retain(|it| it.id != sending.id);
-                if let (Some(message), Some(followed)) =
-                    (&sending.message, self.sessions.get_mut(&sending.session))
-                {
-                    followed.told.message(message, cx);
-                }
-            }
-        }
-    }
-
-    fn replied(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
-        let waits = self.framed && *outcome == Ok(Receipt::Written);
-        if waits {
-            for sending in &mut self.sending {
-                if sending.request == request && sending.stage == AnswerStage::Leaving {
-                    sending.stage = AnswerStage::Written(cx.now.monotonic + ACK_WAIT);
-                }
-            }
-            return;
-        }
-        self.settle(|sending| sending.request == request, outcome.clone(), cx);
-    }
-
-    /// Returns the wish that sends a text to where decisions go.
-    fn out(&self, request: u64, text: String) -> Out {
-        if self.start.handler {
-            Out::Hand {
-                request,
-                message: text,
-            }
-        } else {
-            Out::Send {
-                request,
-                frame: text,
-            }
-        }
-    }
-
-    /// Sends a decision in the name of the identity, or to the handler.
-    fn send(
-        &mut self,
-        request: u64,
-        (session, token): (&str, &str),
-        decision: Decision,
-        reply: &Reply,
-        cx: &mut Cx<'_>,
-    ) {
-        let same = |sending: &&mut Sending| {
-            sending.token == token
-                && sending.decision == decision
-                && sending.stage == AnswerStage::Kept
-        };
-        // The identical message is sent again, so that it cannot count as a second decision.
-        if let Some(sending) = self.sending.iter_mut().find(same) {
-            sending.request = request;
-            sending.stage = AnswerStage::Leaving;
-            let text = sending.text.clone();
-            cx.out.push(self.out(request, text));
-            return;
-        }
-        let refuse_for = |fault: Fault, out: &mut Vec<Out>| {
-            let outcome = Err(Undelivered::Kept(fault));
-            out.push(Out::Settled { request, outcome });
-        };
-        let refuse = |out: &mut Vec<Out>| refuse_for(Fault::OneWay, out);
-        let Some(followed) = self.sessions.get_mut(session) else {
-            return refuse(cx.out);
-        };
-        let by = followed
-            .told
-            .question
-            .as_ref()
-            .map(|question| question.by.clone())
-            .unwrap_or_default();
-        let names = &followed.names;
-        let (Some(named), Some(by)) = (names.session.name(session), names.by.name(&by)) else {
-            return refuse_for(Fault::Other(Cause::NameTooLong), cx.out);
-        };
-        let id = followed.told.message_id(cx.now);
-        let place = handler::Header {
-            version: &self.version,
-            id: id.clone(),
-            session: &named,
-            stamp: reply.timestamp,
-            recipient: &by,
-            previous: followed.told.negotiation.last_hash(),
-        };
-        let (text, message) = match (&self.start.identity, self.start.handler) {
-            (_, true) => (
-                Value::Object(handler::draft(&place, decision)).to_string(),
-                None,
-            ),
-            (Some(identity), false) => {
-                // Messages on their way already have a number.
-                let sent = self.sending.iter().filter(|it| it.session == session);
-                let sent = sent.filter_map(|it| it.message.as_ref()?.sequence).max();
-                let number = followed.told.negotiation.next_number(identity.agent());
-                let number = number.max(sent.map_or(0, |sent| sent.saturating_add(1)));
-                let value = handler::message(identity, number, &place, decision);
-                let Some(message) = value.as_object().and_then(Message::read) else {
-                    return refuse(cx.out);
-                };
-                let value = if self.framed {
-                    json!({"type": "send", "envelope": value})
-                } else {
-                    value
-                };
-                (value.to_string(), Some(message))
-            }
-            (None, false) => return refuse(cx.out),
-        };
-        self.sending.push(Sending {
-            request,
-            session: session.to_owned(),
-            id,
-            token: token.to_owned(),
-            decision,
-            message,
-            text: text.clone(),
-            stage: AnswerStage::Leaving,
-        });
-        cx.out.push(self.out(request, text));
-    }
-
     /// Settles what was on its way when the link went down, and remembers the open questions.
     fn gone(&mut self, cx: &mut Cx<'_>) {
         for followed in self.sessions.values_mut() {
@@ -446,6 +321,9 @@ impl Asp {
             unknown,
             cx,
         );
+        let kept = Err(Undelivered::Kept(Fault::Closed));
+        self.settle(|sending| sending.stage == AnswerStage::Held, kept, cx);
+        self.entry = Entry::Unasked;
     }
 }
 
@@ -455,15 +333,20 @@ impl Dialect for Asp {
         cx.out.push(Out::Follow(self.start.stream.clone()));
     }
 
+    fn on_up(&mut self, cx: &mut Cx<'_>) {
+        self.enter(cx);
+    }
+
     fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
-        self.frame(&frame.text, cx);
+        self.frame(&frame.text, &mut Cx::new(self.clock.now(cx.now), cx.out));
     }
 
     fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
         self.replied(request, outcome, cx);
     }
 
-    fn on_down(&mut self, _: Down<'_>, cx: &mut Cx<'_>) {
+    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+        self.note_turned_away(down, cx);
         self.gone(cx);
     }
 
@@ -488,13 +371,18 @@ impl Dialect for Asp {
                 self.send(request, (&session, &token), Decision::Close, reply, cx);
             }
             (Some(session), Some("later")) => {
+                // Nothing is sent.
                 cx.out.push(Out::Settled {
                     request,
-                    outcome: Ok(Receipt::Taken),
+                    outcome: Ok(Receipt::Here),
                 });
                 if let Some(followed) = self.sessions.get_mut(&session) {
                     followed.told.later(cx);
                 }
+            }
+            (Some(session), Some(words)) if !words.trim().is_empty() => {
+                let decision = Decision::Words(words.to_owned());
+                self.send(request, (&session, &token), decision, reply, cx);
             }
             (Some(_), Some(_) | None) | (None, _) => cx.out.push(Out::Settled {
                 request,
@@ -512,8 +400,9 @@ impl Dialect for Asp {
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
+        let shifted = self.clock.now(cx.now);
         for followed in self.sessions.values_mut() {
-            followed.told.tick(cx);
+            followed.told.tick(&mut Cx::new(shifted, cx.out));
         }
         let now = cx.now.monotonic;
         let over = |sending: &Sending| matches!(sending.stage, AnswerStage::Written(until) if until <= now);
@@ -524,13 +413,14 @@ impl Dialect for Asp {
         let sessions = self
             .sessions
             .values()
-            .filter_map(|followed| followed.told.deadline());
+            .filter_map(|followed| followed.told.deadline())
+            .map(|due| self.clock.real(due));
         let acks = self
             .sending
             .iter()
             .filter_map(|sending| match sending.stage {
                 AnswerStage::Written(until) => Some(until),
-                AnswerStage::Leaving | AnswerStage::Kept => None,
+                AnswerStage::Held | AnswerStage::Leaving | AnswerStage::Kept => None,
             });
         sessions.chain(acks).min()
     }

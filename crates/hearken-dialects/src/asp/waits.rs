@@ -97,7 +97,9 @@ impl Negotiation {
                     row,
                     departure: match wait.timeout {
                         Timeout::Response => Some(Departure::ResponseLate),
-                        Timeout::Invitation | Timeout::Session | Timeout::Escalation => None,
+                        Timeout::Invitation | Timeout::Session | Timeout::Escalation => {
+                            Some(Departure::Expired(wait.timeout))
+                        }
                     },
                 });
             }

@@ -11,6 +11,7 @@ fn start() -> Start {
     Start {
         stream: crate::link::Stream::at(crate::link::Address::Given),
         words: Default::default(),
+        token: None,
         identity: None,
         folder: String::new(),
         prompt: None,

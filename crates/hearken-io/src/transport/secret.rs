@@ -39,6 +39,11 @@ impl Secret {
         &self.text
     }
 
+    /// Returns a token for a protocol that wants it in a message, too; a password never goes there.
+    pub fn in_message(&self) -> Option<&str> {
+        self.user.is_none().then_some(&self.text)
+    }
+
     /// Returns the value of the `Authorization` header, for the one place that sends it.
     pub(super) fn header(&self) -> String {
         match &self.user {
@@ -63,6 +68,8 @@ mod tests {
         let secret = Secret::new("  s3cret\n");
         assert_eq!(secret.expose(), "s3cret");
         assert_eq!(secret.header(), "Bearer s3cret");
+        assert_eq!(secret.in_message(), Some("s3cret"));
+        assert_eq!(secret.clone().of_user("ada").in_message(), None);
         assert_eq!(format!("{secret:?}"), "…");
         let password = secret.of_user("opencode");
         assert_eq!(password.header(), "Basic b3BlbmNvZGU6czNjcmV0");

@@ -18,7 +18,9 @@ use crate::protocol::{
     Answer, Decision, Now, SessionCompleted, SessionStarted, StateChanged, ToolCompleted,
     ToolInvoked, Urgency,
 };
-use crate::session::{Change, Closing, Consent, Prompt, PromptId, ReplyState, Sessions, ToolCall};
+use crate::session::{
+    AgentState, Change, Closing, Consent, Prompt, PromptId, ReplyState, Sessions, ToolCall,
+};
 
 use super::wording::agents;
 use super::{Announcer, Draft};
@@ -196,7 +198,8 @@ impl Announcer {
     /// it is marked as critical.
     ///
     /// Right after other words of its session a state adds little, and the pause that would make it worth saying
-    /// has not yet come; the beat already signals that the agent is still working.
+    /// has not yet come; the beat already signals that the agent is still working. A state under the producer's own
+    /// name is news: nothing else reports it.
     pub(super) fn aloud_of_state(
         &self,
         change: &Change,
@@ -215,8 +218,19 @@ impl Announcer {
             ("idle" | "thinking" | "deciding", Verbosity::Terse) => Aloud::Seen,
             // Nothing else reports what became of a question.
             _ if event.from_state == "awaiting_input" => Aloud::Yes,
+            _ if is_news(event) => Aloud::Yes,
             (_, Verbosity::Normal) if self.was_just_told(change, sessions) => Aloud::Seen,
             (_, Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed) => Aloud::Yes,
+        }
+    }
+
+    /// Returns the class of a state change. A sentence under the producer's own name for a state reports what
+    /// happened, and the next one does not replace it.
+    pub(super) fn class_of_state(event: &StateChanged, has_sentence: bool) -> Class {
+        if has_sentence && is_news(event) {
+            Class::Outcome
+        } else {
+            Class::Activity
         }
     }
 
@@ -386,6 +400,14 @@ pub(super) fn names(text: &str, agent: &str) -> bool {
     let end = last.as_ptr().addr() - text.as_ptr().addr() + last.len();
     let begin = text.get(..end).unwrap_or_default();
     looks_like(begin.trim().trim_end_matches([':', ',', '.']), agent)
+}
+
+/// Returns whether a state change reports something that no other event does: it enters a state under the producer's
+/// own name, or says something in such a state.
+fn is_news(event: &StateChanged) -> bool {
+    let own = AgentState::named(&event.to_state) == AgentState::Other;
+    let says = event.summary.normal.is_some() || event.summary.terse.is_some();
+    own && (says || event.from_state != event.to_state)
 }
 
 #[cfg(test)]

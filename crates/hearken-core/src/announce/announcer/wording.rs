@@ -264,7 +264,9 @@ impl Announcer {
             "handing_off" => "state.handing_off",
             _ => "state.other",
         };
-        let segments = if matches!(&summary, Arg::Agent(..)) {
+        let has_sentence = matches!(&summary, Arg::Agent(..));
+        let class = Self::class_of_state(event, has_sentence);
+        let segments = if has_sentence {
             self.fill(
                 "state",
                 self.verbosity_of(change.key.link),
@@ -277,9 +279,14 @@ impl Announcer {
                 &[("state", name(Some(&event.to_state)))],
             )
         };
-        Draft::new(Class::Activity, Kind::State, segments)
-            .topic(Topic::State)
-            .aloud(self.aloud_of_state(change, event, sessions))
+        let draft = Draft::new(class, Kind::State, segments)
+            .aloud(self.aloud_of_state(change, event, sessions));
+        match class {
+            Class::Outcome => draft,
+            Class::Alert | Class::Response | Class::Activity | Class::Stream => {
+                draft.topic(Topic::State)
+            }
+        }
     }
 
     fn progress(&self, change: &Change, event: &Progress) -> Draft {

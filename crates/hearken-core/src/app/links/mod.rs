@@ -68,6 +68,7 @@ impl Links {
                 seed,
                 numbers: dialect::Numbers::default(),
                 words: words.clone(),
+                token: source.token.clone(),
                 identity: source.identity.clone(),
                 folder: source.folder.clone(),
                 prompt: source.prompt.clone(),

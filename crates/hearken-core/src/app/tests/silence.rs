@@ -195,3 +195,27 @@ fn a_state_right_behind_words_of_its_session_is_not_said_however_many_others_spo
         assert!(said, "{others} others, after a pause: {:?}", stage.read);
     }
 }
+
+/// A state under the producer's own name is news; each sentence about one is heard, and none replaces another.
+#[test]
+fn states_of_the_producers_own_are_said_however_soon_they_come() {
+    let mut stage = Stage::new(PIPE);
+    stage.event("session.started", json!({"summary_normal": "At work"}));
+    let mut enters = |from: &str, to: &str, fields: serde_json::Value| {
+        let before = stage.read.len();
+        let mut all = json!({"from_state": from, "to_state": to});
+        for (name, value) in fields.as_object().unwrap() {
+            all[name] = value.clone();
+        }
+        stage.event("state.changed", all);
+        stage.read.len() > before
+    };
+    assert!(!enters("idle", "thinking", json!({})));
+    assert!(enters("thinking", "haggling", json!({})));
+    // The same state again says nothing new, unless in a sentence.
+    assert!(!enters("haggling", "haggling", json!({})));
+    for words in ["They ask for 14.", "They ask for 12."] {
+        let fields = json!({"summary_normal": words});
+        assert!(enters("haggling", "haggling", fields), "{words}");
+    }
+}

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod binding;
 mod cells;
 mod ends;
 mod links;
+mod person;
 mod rows;
 mod streams;
 mod waits;

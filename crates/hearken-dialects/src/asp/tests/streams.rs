@@ -25,21 +25,21 @@ fn translator(identity: bool) -> Asp {
 }
 
 /// Feeds the translator and keeps its output, checking each event.
-struct Run {
-    asp: Asp,
+pub(super) struct Run {
+    pub(super) asp: Asp,
     checker: Checker,
-    events: Vec<Value>,
+    pub(super) events: Vec<Value>,
     view_only: usize,
-    told: Vec<&'static str>,
-    sent: Vec<(u64, String)>,
+    pub(super) told: Vec<&'static str>,
+    pub(super) sent: Vec<(u64, String)>,
     handed: Vec<(u64, String)>,
     settled: Vec<(u64, bool)>,
-    faults: Vec<String>,
+    pub(super) faults: Vec<String>,
     now: Now,
 }
 
 impl Run {
-    fn new(identity: bool) -> Self {
+    pub(super) fn new(identity: bool) -> Self {
         Self {
             asp: translator(identity),
             checker: Checker::new(),
@@ -67,11 +67,11 @@ impl Run {
         self.take(out);
     }
 
-    fn frame(&mut self, text: impl ToString) {
+    pub(super) fn frame(&mut self, text: impl ToString) {
         self.news(&LinkEvent::Frame(Frame::of(text.to_string())));
     }
 
-    fn reply(&mut self, request: u64, token: &str, choice: &str) {
+    pub(super) fn reply(&mut self, request: u64, token: &str, choice: &str) {
         let reply = Reply {
             token: ReplyToken::new(token),
             answer: Answer::Response(Response::Text(choice.to_owned())),
@@ -112,7 +112,7 @@ impl Run {
         self.events.push(serde_json::from_str(text).unwrap());
     }
 
-    fn last_token(&self) -> String {
+    pub(super) fn last_token(&self) -> String {
         let asked = self
             .events
             .iter()
@@ -134,14 +134,14 @@ impl Run {
     }
 }
 
-fn wire(session: &str, sender: &str, performative: &str, body: Value) -> Value {
+pub(super) fn wire(session: &str, sender: &str, performative: &str, body: Value) -> Value {
     json!({"version": "asp/0.1", "sessionId": session, "sender": {"agentId": sender}, "performative": performative,
         "messageId": format!("{session}-{sender}-{performative}-{body}"), "timestamp": at(0).wall.to_string(),
         "content": {"mimeType": "application/json", "body": body}})
 }
 
 /// A negotiation that escalates.
-fn escalated(run: &mut Run) {
+pub(super) fn escalated(run: &mut Run) {
     for (sender, performative, body) in [
         (
             BUYER,

@@ -45,7 +45,10 @@ fn an_invitation_waits_half_a_minute_or_as_long_as_it_says() {
         (expired.timeout, expired.state, expired.row.place),
         (Timeout::Invitation, State::Invited, Section::Table(3))
     );
-    assert_eq!(expired.departure, None);
+    assert_eq!(
+        expired.departure,
+        Some(Departure::Expired(Timeout::Invitation))
+    );
     let probably = Standing::ProbablyFailed {
         was: State::Invited,
         by: Timeout::Invitation,

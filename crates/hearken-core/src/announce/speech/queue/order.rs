@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::table::Lane;
+use super::table::{Lane, NEWS_LIFE};
 use super::{Fate, Item, SpeechQueue, Waiting};
 use crate::announce::announcement::{About, Kind, Weight};
 
@@ -211,6 +211,9 @@ impl Item {
     /// Returns when it is too old for its lane. A count of expired announcements is spoken, however late.
     fn too_old_at(&self, lane: Lane) -> Option<Duration> {
         let life = lane.life().filter(|_| self.counts() > 0)?;
+        // Nothing else reports what a sentence about a state says.
+        let is_news = lane == Lane::Outcome && self.announcement.kind == Kind::State;
+        let life = if is_news { NEWS_LIFE } else { life };
         Some(self.since + life)
     }
 

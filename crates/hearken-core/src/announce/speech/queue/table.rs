@@ -8,6 +8,9 @@ use crate::announce::announcement::{Announcement, Class, Kind};
 const RESPONSE_LIFE: Duration = Duration::from_secs(10);
 /// After this long, a result is old news; it is counted.
 const OUTCOME_LIFE: Duration = Duration::from_secs(30);
+/// How long a sentence under a state of the producer's own may wait among the outcomes: long enough for a brisk
+/// exchange, and short enough that a flood does not hold up everything else.
+pub(super) const NEWS_LIFE: Duration = Duration::from_secs(120);
 /// After this long, a tool's start or a state is old news.
 const ACTIVITY_LIFE: Duration = Duration::from_secs(5);
 /// After this long, progress is old news.
