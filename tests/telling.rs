@@ -4,13 +4,18 @@
 //! end, when everything is accepted: who works on what, what was found, what the agent wrote, each question with its
 //! risk, its action, what follows and what silence does, what was answered and the outcome.
 
+use std::time::Duration;
+
 use hearken::announce::Manner;
-use hearken::config::Verbosity;
+use hearken::config::{Config, Dialect, Verbosity};
+use hearken::demo;
+use hearken::dialect::Identity;
 use hearken::linear::{Lines, Page};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::screens::{NAMES, Player};
+use crate::support::stage::Stage;
 
 /// How many words hearken may say per ten of the careful person's, to a program that gets the ways to answer
 /// separately.
@@ -58,7 +63,12 @@ fn telling(name: &str) -> usize {
 fn spoken(name: &str, verbosity: Verbosity, manner: Manner) -> Vec<String> {
     let mut player = Player::of(name, verbosity, manner);
     player.play();
-    let objects = player.stage.objects.iter();
+    said(&player.stage)
+}
+
+/// Returns what is to be spoken of all that was announced.
+fn said(stage: &Stage) -> Vec<String> {
+    let objects = stage.objects.iter();
     let spoken = objects.map(|object| {
         let object: Value = serde_json::from_str(object).unwrap();
         object["spoken"].as_str().unwrap().to_owned()
@@ -71,6 +81,135 @@ fn words(spoken: &[String]) -> usize {
         .iter()
         .map(|spoken| spoken.split_whitespace().count())
         .sum()
+}
+
+/// A run of another protocol.
+struct Other {
+    name: &'static str,
+    dialect: Dialect,
+    /// The lines that answer its question.
+    answers: &'static [&'static str],
+    /// What its script hears by that.
+    heard: &'static str,
+    /// What is said at its end.
+    end: &'static str,
+}
+
+const OTHERS: [Other; 3] = [
+    Other {
+        name: "asp",
+        dialect: Dialect::Asp,
+        answers: &["o 1 1"],
+        heard: "resume",
+        end: "Everything is agreed",
+    },
+    Other {
+        name: "negotiation",
+        dialect: Dialect::Asp,
+        answers: &[],
+        heard: "",
+        end: "fulfilled",
+    },
+    Other {
+        name: "sage",
+        dialect: Dialect::Sage,
+        answers: &["y 1", "c 1"],
+        heard: "allow",
+        end: "tests pass",
+    },
+];
+
+/// A key that is used nowhere else.
+const KEY: &str = "-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f
+-----END PRIVATE KEY-----
+";
+
+/// Plays a run of another protocol, answered with lines, and returns what is to be spoken.
+fn spoken_of(run: &Other, verbosity: Verbosity, manner: Manner) -> Vec<String> {
+    let Other {
+        name,
+        dialect,
+        answers,
+        heard,
+        ..
+    } = *run;
+    let mut config = Config::default();
+    config.announce.verbosity = verbosity;
+    let start: jiff::Timestamp = "2026-03-07T14:30:00Z".parse().unwrap();
+    let identity = Some(Identity::new(demo::PERSON, KEY).unwrap());
+    let mut stage = Stage::speaking_to(config, start, dialect, identity, manner);
+    let Some(script) = demo::script(name) else {
+        let file = include_str!("fixtures/asp/negotiation.jsonl");
+        for message in file.lines() {
+            stage.wait(Duration::from_secs(1));
+            stage.frame(message);
+        }
+        stage.wait_for_silence();
+        return said(&stage);
+    };
+    let before = script.frames("", &Value::Null, start).len();
+    let mut sent = Value::Null;
+    let mut heard_now = "";
+    for at in 0.. {
+        if at == before {
+            for answer in answers {
+                stage.wait(Duration::from_secs(10));
+                stage.line(answer);
+            }
+            stage.wait(Duration::from_secs(1));
+            sent = serde_json::from_str(&stage.sent[0].1).unwrap();
+            heard_now = heard;
+        }
+        let frames = script.frames(heard_now, &sent, stage.now.wall);
+        let Some((after, _)) = frames.get(at) else {
+            break;
+        };
+        stage.wait(*after);
+        let frames = script.frames(heard_now, &sent, stage.now.wall);
+        stage.frame(&frames[at].1);
+    }
+    stage.wait_for_silence();
+    said(&stage)
+}
+
+#[test]
+fn no_run_of_another_protocol_takes_many_more_words_than_a_careful_person_does() {
+    let mut table = String::from(
+        "| run | telling | normal | terse | lines, normal | lines, terse |\n|---|---|---|---|---|---|\n",
+    );
+    let mut over = Vec::new();
+    for run in OTHERS {
+        let name = run.name;
+        let mut counts = Vec::new();
+        for manner in [Manner::Program, Manner::Lines] {
+            for verbosity in [Verbosity::Normal, Verbosity::Terse] {
+                let said = spoken_of(&run, verbosity, manner);
+                let end = said.last().unwrap();
+                assert!(end.contains(run.end), "{name}: {end}");
+                let (count, most) = (words(&said), most(name, verbosity, manner));
+                if count > most {
+                    over.push(format!(
+                        "{name}, {manner:?}, {verbosity:?}: {count} of {most}: {said:#?}"
+                    ));
+                }
+                counts.push(count.to_string());
+            }
+        }
+        table.push_str(&format!(
+            "| [{name}](../tests/fixtures/tellings/{name}.txt) | {} | {} |\n",
+            telling(name),
+            counts.join(" | ")
+        ));
+    }
+    assert!(over.is_empty(), "{table}\n{}", over.join("\n"));
+    // The documentation prints the same table.
+    let speech = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/speech.md");
+    let speech = std::fs::read_to_string(speech).unwrap();
+    assert!(
+        speech.contains(&table),
+        "docs/speech.md lacks this table:\n{table}"
+    );
 }
 
 /// Returns the maximum number of words for a scenario.

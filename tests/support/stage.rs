@@ -63,6 +63,17 @@ impl Stage {
         dialect: Dialect,
         identity: Option<Identity>,
     ) -> Self {
+        Self::speaking_to(config, start, dialect, identity, Manner::Keys)
+    }
+
+    /// Like [`Stage::speaking`], for someone who answers in a given manner.
+    pub fn speaking_to(
+        config: Config,
+        start: jiff::Timestamp,
+        dialect: Dialect,
+        identity: Option<Identity>,
+        manner: Manner,
+    ) -> Self {
         let source = SourceSetup {
             carrier: Carrier::Lines,
             dialect,
@@ -71,7 +82,7 @@ impl Stage {
             ..SourceSetup::default()
         };
         let phrases = Phrases::english().unwrap();
-        Self::of(config, start, phrases, Manner::Keys, source)
+        Self::of(config, start, phrases, manner, source)
     }
 
     /// Like [`Stage::new`], for a user who writes lines, without a voice.
