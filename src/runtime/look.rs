@@ -13,12 +13,13 @@ use memchr::memchr;
 
 use crate::announce::Reason;
 use crate::announce::normalise::clean;
+use crate::dialect::Change;
 use crate::inspect::{
-    Checker, Format, Item, Repeats, StreamRule, Summary, Tracer, Verdict, Wording,
+    Beside, Checker, Format, Happened, Item, Repeats, StreamRule, Summary, Tracer, Verdict, Wording,
 };
 use crate::platform::files::open_to_read;
 use crate::protocol::Answer;
-use crate::transport::readable;
+use crate::transport::{RecordedNews, links_beside, readable};
 
 use super::failure::Failure;
 
@@ -165,7 +166,7 @@ impl<'a> Report<'a> {
 /// When the file can't be opened or read, or contains no event.
 pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Result<()> {
     super::sources::only_captures(file, "trace")?;
-    let mut tracer = Tracer::of_recording(answers(file));
+    let mut tracer = Tracer::of_recording(answers(file)).with_links(links(file));
     listens(each_line(file, |line| {
         match line {
             Line::Text { text, .. } => tracer.line(text),
@@ -188,6 +189,29 @@ fn answers(file: &Path) -> BTreeMap<u64, (Answer, Timestamp)> {
         return BTreeMap::new();
     }
     super::plan::recording(file).answers
+}
+
+/// Returns what happened to the links of one of our recordings.
+fn links(file: &Path) -> Vec<Beside> {
+    if file == Path::new("-") {
+        return Vec::new();
+    }
+    let told = links_beside(file).into_iter();
+    let news = |news: RecordedNews| match news {
+        RecordedNews::Connecting => Happened::Changed(Change::Connecting),
+        RecordedNews::Connected => Happened::Changed(Change::Connected),
+        RecordedNews::Lost => Happened::Changed(Change::Lost),
+        RecordedNews::Failed => Happened::Changed(Change::Failed),
+        RecordedNews::Ended => Happened::Changed(Change::Ended),
+        RecordedNews::Arrived(text) => Happened::Arrived(text),
+    };
+    told.map(|link| Beside {
+        after: link.after,
+        at: link.at,
+        link: link.link,
+        what: news(link.what),
+    })
+    .collect()
 }
 
 /// Returns a file name as shown in errors.

@@ -94,6 +94,7 @@ fn a_trace_shows_the_steps_of_its_own_machines_by_their_own_names() {
         "CheckingPermission to Denied, by PermissionDenied",
         "agent turn_001: Thinking to Error, by Error",
         "stream: Connected to Streaming, by StartStreaming",
+        "stream: Streaming to Completed, by Complete; line 13",
     ] {
         assert!(trace.contains(step), "{step} is not in\n{trace}");
     }
@@ -103,6 +104,65 @@ fn a_trace_shows_the_steps_of_its_own_machines_by_their_own_names() {
     let trace = traced(&format!("{STREAM}{last}\n"));
     let wanted = "illegal: session: Active does not take AgentComplete; line 14";
     assert!(trace.contains(wanted), "{trace}");
+}
+
+/// A recording keeps what Sage wrote beside the events that it became, and what happened to the connection.
+#[test]
+fn a_trace_of_a_recording_shows_the_connection_and_what_was_translated() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let trace = |name: &str| {
+        let file = folder.path().join(name);
+        let output = crate::support::child::command(&["trace", file.to_str().unwrap()]).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    let meta = |kind: &str, more: &str| {
+        format!("{{\"at\":\"2026-06-30T00:00:09Z\",\"link\":0,\"kind\":\"{kind}\"{more}}}\n")
+    };
+    let lost = [
+        meta("connecting", ",\"attempt\":1"),
+        meta("connected", ""),
+        meta("frame", ",\"line\":5"),
+        meta(
+            "lost",
+            ",\"fault\":\"the connection was closed\",\"retry_in_ms\":1",
+        ),
+        meta("connecting", ",\"attempt\":1"),
+        meta("connected", ""),
+        meta("frame", ",\"line\":13"),
+        meta("ended", ""),
+    ];
+    write("sage.jsonl", STREAM);
+    write("sage.jsonl.meta.jsonl", &lost.concat());
+    let traced = trace("sage.jsonl");
+    for step in [
+        "stream: Streaming to Failed, by Error; line 5",
+        "stream: Failed to Connecting, by Reconnect",
+        "stream: Connecting to Connected, by Connected",
+        "stream: Connected to Streaming, by StartStreaming; line 6",
+        "stream: Streaming to Completed, by Complete; line 13",
+    ] {
+        assert!(traced.contains(step), "{step} is not in\n{traced}");
+    }
+    assert!(!traced.contains("illegal"), "{traced}");
+    // hearken's own recordings have events of AAEP.
+    let event = r#"{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.session.started","event_id":"evt_1","session_id":"sess_1","timestamp":"2026-06-30T00:00:00Z","producer":{"agent_id":"sage","agent_name":"Sage"}}"#;
+    let raw = STREAM
+        .lines()
+        .map(|line| meta("raw", &format!(",\"message\":{line}")));
+    let beside: String = raw
+        .chain([meta("frame", ",\"line\":1"), lost[3].clone()])
+        .collect();
+    write("own.jsonl", &format!("{event}\n"));
+    write("own.jsonl.meta.jsonl", &beside);
+    let traced = trace("own.jsonl");
+    for step in [
+        "agent turn_001: Thinking to Error, by Error",
+        "stream: Streaming to Failed, by Error; line 1",
+        "session: no session to active, by session.started",
+    ] {
+        assert!(traced.contains(step), "{step} is not in\n{traced}");
+    }
 }
 
 /// Checks a capture, and returns everything more severe than a note.
@@ -129,6 +189,59 @@ fn a_check_reads_captures_of_both_forms_and_names_what_breaks_their_rules() {
     let last = STREAM.lines().last().unwrap();
     let wanted = ["14: departs translated.illegal"];
     assert_eq!(checked(&format!("{STREAM}{last}\n")), wanted);
+}
+
+/// What comes after the end of its conversation is told everywhere; so is an end by an error.
+#[test]
+fn a_turn_after_the_end_and_an_end_by_an_error_are_in_every_report() {
+    let message = |kind: &str, turn: &str, payload: Value| {
+        serde_json::json!({"protocol_version": "sage.runtime.v0", "kind": "notification", "type": kind,
+            "id": "e", "thread_id": "thread_001", "turn_id": turn, "timestamp": "2026-06-30T00:00:09Z",
+            "source": "runtime", "payload": payload})
+        .to_string()
+    };
+    let over = message(
+        "thread.ended",
+        "turn_001",
+        serde_json::json!({"reason": "session_error"}),
+    );
+    let begins = message("turn.started", "turn_002", serde_json::json!({}));
+    let ends = message(
+        "turn.completed",
+        "turn_002",
+        serde_json::json!({"status": "completed"}),
+    );
+    let text = format!("{STREAM}{over}\n{begins}\n{ends}\n");
+    let trace = traced(&text);
+    for step in [
+        "session: Active to Ended, by Error; line 14",
+        "illegal: session: Ended does not take Chat; line 15",
+    ] {
+        assert!(trace.contains(step), "{step} is not in\n{trace}");
+    }
+    let mut checker = Checker::new();
+    let items: Vec<_> = text.lines().flat_map(|line| checker.line(line)).collect();
+    let departs = items.iter().filter(|item| item.rule == "departs");
+    let departs: Vec<String> = departs
+        .map(|item| format!("{} {}", item.line, item.field))
+        .collect();
+    assert!(
+        departs.contains(&"15 sage.after_end".to_owned()),
+        "{departs:?}"
+    );
+    let mut stage = Stage::speaking(Config::default(), begin(), Dialect::Sage, None);
+    for line in text.lines() {
+        stage.frame(line);
+        stage.wait(Duration::from_secs(1));
+    }
+    stage.wait_for_silence();
+    let lines = stage.lines.concat();
+    for words in [
+        "Sage ended the conversation because of an error: session_error",
+        "Sage goes on in a conversation that it had ended.",
+    ] {
+        assert!(lines.contains(words), "{words}\n{lines}");
+    }
 }
 
 fn begin() -> jiff::Timestamp {

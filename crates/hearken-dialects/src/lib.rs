@@ -215,6 +215,37 @@ pub fn hear(machine: &mut dyn Dialect, text: &str, cx: &mut Cx<'_>) {
     machine.news(&LinkEvent::Frame(Frame::of(text)), cx);
 }
 
+/// A change of a connection, as a recording names it: without its reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// A connection is attempted.
+    Connecting,
+    /// It is up.
+    Connected,
+    /// It was lost, and is attempted again.
+    Lost,
+    /// It failed, and is not attempted again.
+    Failed,
+    /// The source is at its end.
+    Ended,
+}
+
+/// Tells a dialect that its connection changed.
+pub fn hear_change(machine: &mut dyn Dialect, change: Change, cx: &mut Cx<'_>) {
+    let fault = Fault::Closed;
+    let event = match change {
+        Change::Connecting => LinkEvent::Connecting { attempt: 1 },
+        Change::Connected => LinkEvent::Connected,
+        Change::Lost => LinkEvent::Lost {
+            fault,
+            retry_in: Duration::ZERO,
+        },
+        Change::Failed => LinkEvent::Failed { fault },
+        Change::Ended => LinkEvent::Ended,
+    };
+    machine.news(&event, cx);
+}
+
 /// Returns the sentence for the phrase key of a departure from another protocol's rules; for reports, which hold no
 /// payload.
 pub fn about_departure(key: &str) -> Option<&'static str> {

@@ -10,6 +10,7 @@
 //! without invisible characters.
 
 mod answers;
+mod beside;
 mod check;
 mod clock;
 mod lines;
@@ -24,6 +25,7 @@ mod trace;
 mod translated;
 mod wording;
 
+pub use beside::{Beside, Happened};
 pub use check::{Checker, Verdict};
 pub use lines::Gathered;
 pub use repeats::{Repeated, Repeats};

@@ -12,11 +12,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::dialect::{self, Out, Stepped};
+use crate::dialect::{self, Change, Out, Stepped};
 use crate::protocol::{Answer, Decoded, Envelope, Machine, Now, RecordedReply, TransitionError};
 use crate::session::{AgentState, LinkId, Observer, SessionKey, Sessions, Step, Subject};
 
 use super::answers::Answers;
+use super::beside::{Beside, Happened, Links};
 use super::clock::Clock;
 use super::lines::{Gathered, Gatherer};
 use super::steps::{Kept, Lane, SessionTrace, verdict};
@@ -259,6 +260,7 @@ pub struct Tracer {
     log: Log,
     translator: Translator,
     answers: Answers,
+    links: Links,
     lines: u64,
     events: u64,
     unread: u64,
@@ -279,6 +281,41 @@ impl Tracer {
         tracer
     }
 
+    /// Adds what the recording contains beside its events, in the order in which it happened.
+    #[must_use]
+    pub fn with_links(self, beside: Vec<Beside>) -> Self {
+        Self {
+            links: Links::new(beside),
+            ..self
+        }
+    }
+
+    /// Notes the steps that follow from what happened beside the events, up to a number of lines; without one, up to
+    /// the end.
+    fn beside(&mut self, lines: Option<u64>) {
+        while let Some(one) = self.links.next(lines) {
+            let now = self.clock.clone().at(Some(one.at));
+            let out = self.links.feed(&one, &mut self.translator, now);
+            // What arrived became the next event.
+            let line = match one.what {
+                Happened::Arrived(_) => one.after + 1,
+                Happened::Changed(_) => one.after.max(1),
+            };
+            self.steps_of(out, line, now);
+        }
+    }
+
+    /// Notes the steps of another protocol's own machines; the events are in the recording itself.
+    fn steps_of(&mut self, out: Vec<Out>, line: u64, now: Now) {
+        let line_before = self.log.line;
+        for out in out {
+            if let Out::Stepped(stepped) = out {
+                self.log.stepped(line, &stepped, now);
+            }
+        }
+        self.log.line = line_before;
+    }
+
     fn answer(&mut self, before: Option<Timestamp>) {
         for (id, answer, at) in self.answers.before(before) {
             // At the end, the answer's own clock may be far from the events' clock.
@@ -290,6 +327,7 @@ impl Tracer {
 
     /// Traces the next line, without its line end.
     pub fn line(&mut self, text: &str) {
+        self.beside(Some(self.lines));
         self.lines += 1;
         if self.translator.is_at_work() && self.gatherer.passes(text) {
             return self.translated(&Gathered {
@@ -393,7 +431,14 @@ impl Tracer {
             self.text(&cut);
         }
         self.answer(None);
+        let had_links = self.links.had_any();
+        self.beside(None);
         let now = self.clock.now();
+        if !had_links {
+            // A capture without a word of its connection ends where the connection did.
+            let out = self.translator.changed(Change::Ended, now);
+            self.steps_of(out, self.lines, now);
+        }
         self.sessions
             .release_link_observed(LINK, now, &mut self.log);
         if self.events == 0 {

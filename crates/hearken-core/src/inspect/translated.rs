@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use crate::dialect::{self, Cx, Dialect, Out, Start};
+use crate::dialect::{self, Change, Cx, Dialect, Out, Start};
 use crate::protocol::{Now, object};
 
 /// How often a translator's clock is advanced between two texts; a waiting session needs a handful of ticks.
@@ -37,6 +37,15 @@ impl Translator {
         let mut out = Vec::new();
         if let Some(machine) = &mut self.0 {
             dialect::hear(machine.as_mut(), text, &mut Cx::new(now, &mut out));
+        }
+        out
+    }
+
+    /// Passes on that the connection changed.
+    pub(super) fn changed(&mut self, change: Change, now: Now) -> Vec<Out> {
+        let mut out = Vec::new();
+        if let Some(machine) = &mut self.0 {
+            dialect::hear_change(machine.as_mut(), change, &mut Cx::new(now, &mut out));
         }
         out
     }

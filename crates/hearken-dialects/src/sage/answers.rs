@@ -5,13 +5,14 @@
 
 use crate::Cx;
 use crate::link::{Cause, Fault, Phrase, Receipt, TheirWords, Undelivered, Word};
+use crate::protocol::{Answer, Decision, RecordedReply, ReplyToken, Response};
 
 use super::super::Out;
 use super::super::written::{self, short};
 use super::Sage;
 use super::calls::{Call, denied};
 use super::machines::{SessionEvent, Tool};
-use super::message::{Belonging, Report};
+use super::message::{Answered, Belonging, Report};
 use super::questions::Asks;
 use super::route::key;
 
@@ -73,20 +74,11 @@ impl Sage {
         self.settle(&token, outcome, cx.out);
         // A permission is resolved by a message of its own; a request for input is not.
         if accepted && question.asks == Asks::Input {
-            self.questions.close(&token);
             let place = Belonging {
                 thread: question.thread,
-                turn: question.turn,
                 ..place.clone()
             };
-            self.step_thread(&place, SessionEvent::Resume, cx);
-            self.within(&place, cx, |turn, desk, _| {
-                turn.one_less(desk, Some(&token), "thinking");
-                if turn.open == 0 {
-                    turn.enter(desk, "thinking");
-                }
-                turn.settle_state(desk);
-            });
+            self.go_on(&token, &place, question.turn, cx);
         }
     }
 
@@ -110,7 +102,67 @@ impl Sage {
         }
     }
 
-    pub(super) fn report(&mut self, place: &Belonging, report: Report, cx: &mut Cx<'_>) {
+    /// Handles the answer of another client, as a capture shows it: a message to Sage, not from it.
+    pub(super) fn answered_elsewhere(
+        &mut self,
+        place: &Belonging,
+        answered: &Answered,
+        cx: &mut Cx<'_>,
+    ) {
+        let request = place.request.as_deref().unwrap_or_default();
+        let Some((token, question)) = self.questions.find(&place.thread, request) else {
+            return;
+        };
+        let (token, turn) = (token.clone(), question.turn.clone());
+        let answer = match (&question.asks, answered) {
+            (Asks::Input, Answered::Input(text)) => Answer::Response(Response::Text(text.clone())),
+            (Asks::Permission { .. }, Answered::Permission(allowed)) => Answer::Decision {
+                decision: if *allowed {
+                    Decision::Accept
+                } else {
+                    Decision::Reject
+                },
+                rationale: None,
+            },
+            (Asks::Input, Answered::Permission(_))
+            | (Asks::Permission { .. }, Answered::Input(_)) => return,
+        };
+        cx.out.push(Out::Answered(RecordedReply {
+            token: ReplyToken::new(&token),
+            answer,
+            timestamp: place.at,
+        }));
+        // A permission is resolved by a message of its own; a request for input need not be.
+        if let Answered::Input(_) = answered {
+            self.go_on(&token, place, turn, cx);
+        }
+    }
+
+    /// Closes a request for input that was answered; its turn goes on.
+    fn go_on(&mut self, token: &str, place: &Belonging, turn: String, cx: &mut Cx<'_>) {
+        self.questions.close(token);
+        let place = Belonging {
+            turn,
+            ..place.clone()
+        };
+        self.step_thread(&place, SessionEvent::Resume, cx);
+        self.within(&place, cx, |turn, desk, _| {
+            turn.one_less(desk, Some(token), "thinking");
+            if turn.open == 0 {
+                turn.enter(desk, "thinking");
+            }
+            turn.settle_state(desk);
+        });
+    }
+
+    /// Handles an error; one that names no turn is the conversation's own.
+    pub(super) fn report(
+        &mut self,
+        place: &Belonging,
+        report: Report,
+        names_turn: bool,
+        cx: &mut Cx<'_>,
+    ) {
         let request = place.request.as_deref().unwrap_or_default();
         if self.questions.answered_by(request).is_some() {
             let why = if report.message.is_empty() {
@@ -121,7 +173,12 @@ impl Sage {
             self.response(place, false, why, cx);
             return;
         }
-        if !self.turns.contains_key(&key(place)) && place.turn.is_empty() {
+        let runs = self.turns.get(&key(place)).is_some_and(|turn| !turn.ended);
+        if !names_turn && !runs {
+            let is_final = report.retryable == Some(false);
+            if is_final && self.threads.contains_key(&place.thread) {
+                self.step_thread(place, SessionEvent::Error, cx);
+            }
             let words = Word::Agent(short(&report.message));
             cx.out.push(Out::Tell(
                 Phrase::new("translated.error").with("message", words),

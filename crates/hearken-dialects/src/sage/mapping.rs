@@ -26,7 +26,12 @@ pub const MAPPING: &[Mapping] = &[
     row(
         "`thread.started`, `thread.ended`",
         "envelope",
-        "nothing by itself; a turn that runs is cancelled by the end",
+        "nothing by itself; a turn that runs is cancelled by the end, or failed if the end is an error or a timeout",
+    ),
+    row(
+        "`turn.started` after `thread.ended`",
+        "envelope",
+        "a turn like any other; told as after the end, and reported as `sage.after_end`",
     ),
     row(
         "`turn.start`",
@@ -79,6 +84,11 @@ pub const MAPPING: &[Mapping] = &[
         "`permission.requested`",
         "envelope",
         "`awaiting.confirmation`, answered by `permission.respond`",
+    ),
+    row(
+        "`input.respond`, `permission.respond` of another client",
+        "envelope",
+        "the answer to the question, as a capture shows it",
     ),
     row(
         "`permission.resolved` allow",

@@ -50,7 +50,14 @@ pub enum Says {
         model: Option<String>,
     },
     /// A conversation has ended.
-    ThreadEnded,
+    ThreadEnded {
+        /// How, in terms of Sage's own machine.
+        by: Ending,
+        /// The reason, in Sage's words or by its code.
+        why: Option<String>,
+    },
+    /// Another client of Sage answered a request, as a capture shows it.
+    Answered(Answered),
     /// A turn is requested, with this prompt.
     Prompt(String),
     /// A turn begins.
@@ -77,6 +84,26 @@ pub enum Says {
     Error(Report),
     /// Nothing worth announcing.
     Nothing,
+}
+
+/// The ways in which a conversation can end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It was ended.
+    Ended,
+    /// An error ended it.
+    Failed,
+    /// Its time was over.
+    TimedOut,
+}
+
+/// An answer of another client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answered {
+    /// The input that was requested.
+    Input(String),
+    /// Whether the permission was granted.
+    Permission(bool),
 }
 
 /// How a turn ended.
@@ -227,6 +254,12 @@ pub fn envelope(map: &Map<String, Value>) -> Option<Message> {
     let says = match (text(map, "kind").unwrap_or("notification"), kind) {
         ("notification", kind) => notification(map, payload, kind)?,
         ("request", "turn.start") => Says::Prompt(said(payload, "input")?),
+        ("request", "input.respond") => {
+            Says::Answered(Answered::Input(said(payload, "text").unwrap_or_default()))
+        }
+        ("request", "permission.respond") => Says::Answered(Answered::Permission(
+            text(payload, "decision") == Some("allow"),
+        )),
         // A request to Sage by another client shows in Sage's reaction to it.
         ("request", _) => Says::Nothing,
         ("response", _) => Says::Response {
@@ -261,7 +294,7 @@ fn notification(
             };
             return Some(Says::ThreadStarted { model: of(map) });
         }
-        "thread.ended" => return Some(Says::ThreadEnded),
+        "thread.ended" => return Some(thread_ended(payload)),
         "turn.started" => return Some(Says::TurnStarted),
         "turn.completed" | "turn.interrupted" => return Some(Says::TurnEnded(end(payload, kind))),
         "permission.requested" => {
@@ -283,7 +316,7 @@ fn notification(
                     == Some(true),
             });
         }
-        "error.reported" => return Some(Says::Error(report(payload))),
+        kind if kind.starts_with("error.") => return Some(Says::Error(report(payload))),
         "item.created" => Completeness::Created,
         "item.updated" => Completeness::Updated,
         "item.completed" => Completeness::Completed,
@@ -294,6 +327,28 @@ fn notification(
         stage,
         kind: item(payload, asks),
     }))
+}
+
+/// Reads how a conversation ended: normally, unless a word of its reason says otherwise.
+fn thread_ended(payload: &Map<String, Value>) -> Says {
+    let words = ["status", "reason", "code"].map(|name| text(payload, name));
+    let says = |parts: &[&str]| {
+        let mut words = words.iter().flatten().map(|word| word.to_lowercase());
+        words.any(|word| parts.iter().any(|part| word.contains(part)))
+    };
+    let by = if says(&["timeout", "timed_out", "timed out", "expired"]) {
+        Ending::TimedOut
+    } else if says(&["error", "fail", "crash"]) || payload.contains_key("error") {
+        Ending::Failed
+    } else {
+        Ending::Ended
+    };
+    let error = payload.get("error").and_then(Value::as_object);
+    let why = said(payload, "message")
+        .or_else(|| said(payload, "error"))
+        .or_else(|| said(error?, "message"))
+        .or_else(|| said(payload, "reason"));
+    Says::ThreadEnded { by, why }
 }
 
 fn item(payload: &Map<String, Value>, asks: bool) -> Kind {

@@ -196,7 +196,9 @@ impl Dialect for Sage {
     fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
         let event = match down {
             Down::Lost(_) | Down::Failed(_) => StreamEvent::Error,
-            Down::Ended => StreamEvent::Complete,
+            Down::Ended if self.stream == Stream::Streaming => StreamEvent::Complete,
+            // Nothing was streamed that could be complete.
+            Down::Ended => StreamEvent::Disconnect,
         };
         self.cut_off(event, cx);
     }
@@ -282,8 +284,13 @@ pub(super) fn recognise(text: &str) -> Sign {
 
 /// Returns a sentence that explains a departure from Sage's own machines, by its phrase key.
 pub(super) fn about(key: &str) -> Option<&'static str> {
-    (key == desk::ILLEGAL)
-        .then_some("a machine takes no such event in its state; it is translated all the same")
+    match key {
+        desk::ILLEGAL => {
+            Some("a machine takes no such event in its state; it is translated all the same")
+        }
+        route::AFTER_END => Some("a conversation goes on after its end"),
+        _ => None,
+    }
 }
 
 fn object(text: &str) -> Option<Map<String, Value>> {

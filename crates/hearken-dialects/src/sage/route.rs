@@ -7,13 +7,17 @@ use crate::Cx;
 use crate::link::{Phrase, Word};
 use crate::protocol::Machine;
 
+use super::super::Out;
 use super::super::written::short;
 use super::Sage;
 use super::desk::Desk;
 use super::machines::{AgentEvent, Session, SessionEvent};
-use super::message::{self, Belonging, Item, Kind, Message, Says};
+use super::message::{self, Belonging, Ending, Item, Kind, Message, Says};
 use super::questions::Questions;
 use super::turn::Turn;
+
+/// The phrase of a conversation that goes on after its end.
+pub(super) const AFTER_END: &str = "sage.after_end";
 
 /// How many turns are kept; finished ones are dropped first.
 const MOST_TURNS: usize = 64;
@@ -33,12 +37,15 @@ pub(super) struct Thread {
     prompt: Option<String>,
     /// Its latest turn.
     turn: String,
+    /// Whether the person was told that it goes on after its end.
+    told_after_end: bool,
 }
 
 impl Sage {
     /// Handles one message.
     pub(super) fn message(&mut self, message: Message, cx: &mut Cx<'_>) {
         let Message { mut place, says } = message;
+        let names_turn = !place.turn.is_empty();
         if place.turn.is_empty()
             && let Some(thread) = self.threads.get(&place.thread)
         {
@@ -47,11 +54,17 @@ impl Sage {
         match says {
             Says::ThreadStarted { model } => {
                 let thread = self.thread(&place);
+                if thread.machine == Session::Ended {
+                    // Begun anew.
+                    thread.machine = Session::INITIAL;
+                    thread.told_after_end = false;
+                }
                 thread.model = model.or(thread.model.take());
                 thread.whole = true;
                 self.step_thread(&place, SessionEvent::Initialized, cx);
             }
-            Says::ThreadEnded => self.end_thread(&place, cx),
+            Says::ThreadEnded { by, why } => self.end_thread(&place, by, why.as_deref(), cx),
+            Says::Answered(answered) => self.answered_elsewhere(&place, &answered, cx),
             Says::Prompt(words) => self.prompt(&place, words, cx),
             Says::TurnStarted => self.start_turn(&place, cx),
             Says::TurnEnded(end) => {
@@ -70,7 +83,7 @@ impl Sage {
             }
             Says::Resolved { allowed, changed } => self.resolved(&place, allowed, changed, cx),
             Says::Response { accepted } => self.response(&place, accepted, "", cx),
-            Says::Error(report) => self.report(&place, report, cx),
+            Says::Error(report) => self.report(&place, report, names_turn, cx),
             Says::Nothing => {}
         }
     }
@@ -90,6 +103,7 @@ impl Sage {
             // A prompt needs a conversation that is ready.
             self.step_thread(place, SessionEvent::Initialized, cx);
         }
+        self.note_after_end(place, cx);
         self.step_thread(place, SessionEvent::Chat, cx);
         let thread = self.thread(place);
         thread.turn.clone_from(&place.turn);
@@ -112,21 +126,56 @@ impl Sage {
         }
     }
 
-    pub(super) fn end_thread(&mut self, place: &Belonging, cx: &mut Cx<'_>) {
-        self.step_thread(place, SessionEvent::End, cx);
+    /// Ends a conversation, with the turn that runs in it.
+    pub(super) fn end_thread(
+        &mut self,
+        place: &Belonging,
+        by: Ending,
+        why: Option<&str>,
+        cx: &mut Cx<'_>,
+    ) {
+        let event = match by {
+            Ending::Ended => SessionEvent::End,
+            Ending::Failed => SessionEvent::Error,
+            Ending::TimedOut => SessionEvent::Timeout,
+        };
+        self.step_thread(place, event, cx);
+        let mut told = by == Ending::Ended;
         let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, cx);
         let runs = |turn: &&mut Turn| turn.thread == place.thread && !turn.ended;
         for turn in self.turns.values_mut().filter(runs) {
+            let (how, reason) = match by {
+                Ending::Ended => (message::How::Interrupted, "thread_ended"),
+                Ending::Failed => (message::How::Failed, "thread_failed"),
+                Ending::TimedOut => (message::How::Failed, "thread_timed_out"),
+            };
             let end = message::End {
-                how: message::How::Interrupted,
-                reason: Some("thread_ended".to_owned()),
-                result: None,
+                how,
+                reason: Some(reason.to_owned()),
+                result: why.filter(|_| by != Ending::Ended).map(str::to_owned),
                 duration_ms: None,
             };
             turn.end(&mut desk, &end);
+            told = true;
             self.questions.close_turn(&turn.thread, &turn.name);
         }
-        self.threads.remove(&place.thread);
+        if !told {
+            let key = match by {
+                Ending::Ended | Ending::Failed => "sage.conversation.failed",
+                Ending::TimedOut => "sage.conversation.timed_out",
+            };
+            let why = Word::Agent(short(why.unwrap_or_default()));
+            desk.tell(Phrase::new(key).with("why", why));
+        }
+    }
+
+    /// Tells the person, once, that a conversation goes on although it was ended.
+    fn note_after_end(&mut self, place: &Belonging, cx: &mut Cx<'_>) {
+        let thread = self.thread(place);
+        let over = thread.machine == Session::Ended;
+        if over && !std::mem::replace(&mut thread.told_after_end, true) {
+            cx.out.push(Out::Tell(Phrase::new(AFTER_END)));
+        }
     }
 
     pub(super) fn item(&mut self, place: &Belonging, item: Item, cx: &mut Cx<'_>) {
@@ -177,6 +226,7 @@ impl Sage {
     ) {
         let known = self.turns.get(&key(place)).map(|turn| turn.ended);
         if known != Some(false) {
+            self.note_after_end(place, cx);
             let thread = self.thread(place);
             let whole = known.is_some() || thread.whole;
             thread.turn.clone_from(&place.turn);
@@ -207,7 +257,14 @@ impl Sage {
                     .any(|turn| turn.thread == **thread && !turn.ended)
             };
             let idle = self.threads.keys().find(|thread| !runs(thread)).cloned();
-            let leaves = idle.or_else(|| self.threads.keys().next().cloned());
+            let over = self
+                .threads
+                .iter()
+                .find(|(_, thread)| thread.machine == Session::Ended);
+            let over = over.map(|(name, _)| name.clone());
+            let leaves = over
+                .or(idle)
+                .or_else(|| self.threads.keys().next().cloned());
             if let Some(leaves) = leaves {
                 self.threads.remove(&leaves);
             }
@@ -220,6 +277,7 @@ impl Sage {
                 model: None,
                 prompt: None,
                 turn: String::new(),
+                told_after_end: false,
             })
     }
 

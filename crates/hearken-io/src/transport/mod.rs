@@ -48,7 +48,7 @@ pub use listening::{Listening, listen};
 pub use open::open;
 pub use pipe::PipeName;
 pub use program::end_all_now;
-pub use recorded::{Recorded, RecordedAnswer};
+pub use recorded::{Recorded, RecordedAnswer, RecordedNews, links_beside};
 pub use secret::Secret;
 pub use settings::LinkSettings;
 pub use sink::{LinkNews, LinkSink, WAITING_BYTES, size_of_news};

@@ -13,6 +13,8 @@ use super::file::{self, Line};
 
 /// The longest line that is read, in bytes: replies are far shorter, and the text of frames is not needed here.
 const LONGEST_LINE: usize = 64 * 1024;
+/// The most bytes that are read for the links: days of news.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// The most answers that are kept: more than a person gives in a month.
 const MOST_ANSWERS: usize = 4096;
 
@@ -87,6 +89,90 @@ impl Recorded {
         };
         self.answers.insert(asked, (answer, at));
     }
+}
+
+/// What happened to a link while a recording was made, or what arrived there before it was translated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedLink {
+    /// The number of events before it.
+    pub after: u64,
+    /// When it happened.
+    pub at: Timestamp,
+    /// The link.
+    pub link: usize,
+    /// What happened.
+    pub what: RecordedNews,
+}
+
+/// What happened to a link.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RecordedNews {
+    /// A connection was attempted.
+    Connecting,
+    /// It was made.
+    Connected,
+    /// It was lost.
+    Lost,
+    /// It failed for good.
+    Failed,
+    /// The source ended.
+    Ended,
+    /// This arrived.
+    Arrived(String),
+}
+
+/// Reads what happened to the links from the file beside the recording `events`, as far as it fits into memory; a
+/// capture by another tool has no such file, and invalid lines are ignored.
+pub fn links_beside(events: &Path) -> Vec<RecordedLink> {
+    let mut links = Vec::new();
+    let Ok(lines) = file::lines(&beside(events), LONGEST_LINE) else {
+        return links;
+    };
+    let (mut after, mut bytes) = (0, 0);
+    for line in lines {
+        let text = match line {
+            Ok(Line::Text(text)) => text,
+            Ok(Line::TooLong) => continue,
+            Err(_) => break,
+        };
+        bytes += text.len();
+        if bytes > MOST_BYTES {
+            break;
+        }
+        let Ok(line) = serde_json::from_str::<Value>(&text) else {
+            continue;
+        };
+        let what = match line["kind"].as_str().unwrap_or_default() {
+            "frame" => {
+                after = line["line"].as_u64().unwrap_or(after);
+                continue;
+            }
+            "connecting" => RecordedNews::Connecting,
+            "connected" => RecordedNews::Connected,
+            "lost" => RecordedNews::Lost,
+            "failed" => RecordedNews::Failed,
+            "ended" => RecordedNews::Ended,
+            "raw" => match (&line["message"], &line["text"]) {
+                (Value::Null, Value::String(text)) => RecordedNews::Arrived(text.clone()),
+                (Value::Null, _) => continue,
+                (message, _) => RecordedNews::Arrived(message.to_string()),
+            },
+            _ => continue,
+        };
+        let at = line["at"].as_str().and_then(|at| at.parse().ok());
+        let link = line["link"]
+            .as_u64()
+            .and_then(|it| usize::try_from(it).ok());
+        if let (Some(at), Some(link)) = (at, link) {
+            links.push(RecordedLink {
+                after,
+                at,
+                link,
+                what,
+            });
+        }
+    }
+    links
 }
 
 /// Returns the name of the file beside a recording.

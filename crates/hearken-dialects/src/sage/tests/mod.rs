@@ -1,5 +1,6 @@
 //! Tests of the dialect.
 
+mod conversation;
 mod document;
 mod permissions;
 mod properties;
