@@ -5,6 +5,7 @@ use std::time::Duration;
 use hearken::config::{Config, Dialect, Verbosity};
 use hearken::demo;
 use hearken::dialect::Identity;
+use hearken::inspect::{Checker, Format, Tracer};
 use serde_json::{Value, json};
 
 use super::{KEY, start};
@@ -144,4 +145,58 @@ fn closing_what_is_carried_out_takes_two_steps_and_later_sends_nothing() {
         told.contains("You decide later. It is asked again in"),
         "{told}"
     );
+}
+
+#[test]
+fn what_expired_is_in_every_report_of_a_capture_with_its_own_time() {
+    let mut messages: Vec<String> = NEGOTIATION.lines().take(10).map(str::to_owned).collect();
+    let last: Value = serde_json::from_str(&messages[9]).unwrap();
+    for (id, at, performative, body) in [
+        (
+            "e",
+            "14:31:00",
+            "ESCALATE",
+            json!({"reason": "Hm.", "urgency": "high", "timeout": 60}),
+        ),
+        (
+            "r",
+            "14:33:00",
+            "INFORM",
+            json!({"informType": "resolution"}),
+        ),
+        ("q", "16:00:00", "QUERY", json!({"question": "And now?"})),
+    ] {
+        let mut message = last.clone();
+        message["messageId"] = id.into();
+        message["sequenceNumber"] = Value::Null;
+        message["integrity"] = Value::Null;
+        message["timestamp"] = format!("2026-03-07T{at}Z").into();
+        message["performative"] = performative.into();
+        message["content"]["body"] = body;
+        messages.push(message.to_string());
+    }
+    let mut checker = Checker::new();
+    let items: Vec<_> = messages
+        .iter()
+        .flat_map(|line| checker.line(line))
+        .collect();
+    let departs = items.iter().filter(|item| item.rule == "departs");
+    let departs: Vec<String> = departs
+        .map(|item| format!("{} {}", item.line, item.field))
+        .collect();
+    let wanted = [
+        "12 asp.departure.expired.escalation",
+        "13 asp.departure.expired.session",
+    ];
+    assert_eq!(departs, wanted);
+    let mut tracer = Tracer::new();
+    messages.iter().for_each(|line| tracer.line(line));
+    let english = hearken::announce::Phrases::english().unwrap();
+    let traced = tracer.finish(Format::Text, &english).unwrap();
+    for step in [
+        "ESCALATED to probably FAILED, by escalation expired; line 12, 120.000 s",
+        "to probably FAILED, by session expired; line 13, 3604.000 s",
+    ] {
+        assert!(traced.contains(step), "{step} is not in\n{traced}");
+    }
 }

@@ -53,7 +53,9 @@ impl Checker {
     pub(super) fn translated(&mut self, gathered: &Gathered) {
         let now = self.clock.at(translated::stamp(&gathered.text));
         let clock = self.clock.clone();
-        let mut out = self.translator.until(now, |due| clock.moment(due));
+        let before = self.translator.until(now, |due| clock.moment(due));
+        let before = before.into_iter().map(|(_, out)| out);
+        let mut out: Vec<Out> = before.collect();
         out.extend(self.translator.text(&gathered.text, now));
         for out in out {
             match out {

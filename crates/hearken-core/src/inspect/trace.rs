@@ -375,8 +375,9 @@ impl Tracer {
         let now = self.clock.at(translated::stamp(&gathered.text));
         let clock = self.clock.clone();
         let mut out = self.translator.until(now, |due| clock.moment(due));
-        out.extend(self.translator.text(&gathered.text, now));
-        for out in out {
+        let text = self.translator.text(&gathered.text, now).into_iter();
+        out.extend(text.map(|one| (now, one)));
+        for (now, out) in out {
             match out {
                 Out::Event(text) | Out::ViewOnly(text) => {
                     if let Ok(decoded) = dialect::read(&text) {

@@ -55,14 +55,16 @@ impl Translator {
         &mut self,
         now: Now,
         moment: impl Fn(std::time::Duration) -> Now,
-    ) -> Vec<Out> {
+    ) -> Vec<(Now, Out)> {
         let mut out = Vec::new();
         if let Some(machine) = &mut self.0 {
             for _ in 0..MOST_TICKS {
                 let Some(due) = machine.deadline().filter(|due| *due <= now.monotonic) else {
                     break;
                 };
-                machine.tick(&mut Cx::new(moment(due), &mut out));
+                let (at, mut of_step) = (moment(due), Vec::new());
+                machine.tick(&mut Cx::new(at, &mut of_step));
+                out.extend(of_step.into_iter().map(|one| (at, one)));
             }
         }
         out
