@@ -237,6 +237,8 @@ fn words(change: &Change, sessions: &Sessions) -> Option<String> {
         What::Handoff(event) => &event.summary,
         What::Unknown { event, .. } => &event.summary,
         What::SessionJoined
+        | What::HelperJoined
+        | What::HelperEnded(_)
         | What::PromptAnswerable(_)
         | What::PromptFreed(_)
         | What::PromptDoubted(_)
