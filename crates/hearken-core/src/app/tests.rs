@@ -27,6 +27,7 @@ mod connections;
 mod conversing;
 mod decisions;
 mod facts;
+mod failing;
 mod fate;
 mod foreign;
 mod holding;

@@ -198,7 +198,8 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<What, Misread> {
         "PostToolUseFailure" => What::Called(
             made()?,
             Outcome::Failed {
-                words: words(map, "error"),
+                // Its bounds are those of an output: what failed often stands at its end.
+                words: text(map, "error").unwrap_or_default().to_owned(),
                 interrupted: map.get("is_interrupt") == Some(&Value::Bool(true)),
             },
         ),

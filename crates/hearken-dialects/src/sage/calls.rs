@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::link::{Phrase, Word};
+use crate::protocol::{Attached, CallOutput};
 
 use super::super::written::{self, NOT_STATED, short};
 use super::desk::Desk;
@@ -323,6 +324,12 @@ impl Turn {
                         (NOT_STATED, said.output.as_deref(), None)
                     }
                 };
+                // What failed often stands at the end of a report that is too long for a field.
+                let failed = error.filter(|error| error.trim().contains('\n'));
+                let attached = Attached {
+                    output: failed.and_then(CallOutput::of),
+                    ..Attached::default()
+                };
                 let fields = json!({
                     "tool": call.tool,
                     "tool_call_id": call.id,
@@ -330,6 +337,7 @@ impl Turn {
                     "summary_normal": summary.map(written::long),
                     "error_message": error.map(short),
                     "duration_ms": written::duration(said.duration_ms),
+                    written::ATTACHED: attached.write(),
                 });
                 if was_told {
                     self.event(desk, "tool.completed", fields);

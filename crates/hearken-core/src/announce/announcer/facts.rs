@@ -80,8 +80,10 @@ impl Announcer {
                 self.lasts(&mut facts, "fact.expected", *expected_duration_ms);
             }
             What::Handoff(event) => self.handoff_facts(&mut facts, change, event),
-            What::ToolCompleted { .. }
-            | What::Output { .. }
+            What::ToolCompleted { event, .. } => {
+                self.completed_facts(&mut facts, change, event);
+            }
+            What::Output { .. }
             | What::PromptOpened(_)
             | What::PromptAnswerable(_)
             | What::PromptFreed(_)

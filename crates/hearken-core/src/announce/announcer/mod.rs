@@ -15,6 +15,7 @@ mod draft;
 mod duplicate_names;
 mod duration;
 mod facts;
+mod failed_call;
 mod fate;
 mod handoff;
 mod interned;

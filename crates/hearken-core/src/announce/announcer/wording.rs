@@ -13,7 +13,7 @@ use crate::session::{
 };
 
 use super::{Announcer, Draft, Manner};
-use crate::announce::announcement::{About, Aloud, Class, Kind, Topic, Weight};
+use crate::announce::announcement::{About, Aloud, Class, Kind, Topic};
 use crate::announce::text::speakable::same_letters;
 use crate::announce::words::departure::{args_of, key_of};
 use crate::announce::words::language;
@@ -374,14 +374,10 @@ impl Announcer {
         elapsed: Option<Duration>,
         sessions: &Sessions,
     ) -> Draft {
-        let key = match &event.status {
-            ToolStatus::Success => self.succeeded(change, event, sessions),
-            ToolStatus::Error => "tool.error",
-            ToolStatus::Timeout => "tool.timeout",
-            ToolStatus::Other(_) => "tool.other",
-        };
+        if event.status != ToolStatus::Success {
+            return self.failed_call(change, event);
+        }
         let summary = match self.summary(change, &event.summary, Kind::ToolCompleted) {
-            // A declined tool gives the reason only in its error message.
             Arg::Own(_) => agents(change, event.error_message.as_deref()),
             summary @ (Arg::Agent(..)
             | Arg::Sounding { .. }
@@ -392,15 +388,11 @@ impl Announcer {
             | Arg::Inline(_)) => summary,
         };
         let elapsed = event.duration_ms.map(Duration::from_millis).or(elapsed);
-        let weight = match &event.status {
-            ToolStatus::Success => Weight::Plain,
-            ToolStatus::Error | ToolStatus::Timeout | ToolStatus::Other(_) => Weight::Failure,
-        };
         self.phrase(
             change,
             Class::Outcome,
             Kind::ToolCompleted,
-            key,
+            self.succeeded(change, event, sessions),
             &[
                 ("tool", tool(&event.tool)),
                 ("summary", summary),
@@ -408,7 +400,6 @@ impl Announcer {
             ],
         )
         .topic(Topic::call(&event.tool, event.tool_call_id.as_ref()))
-        .weight(weight)
     }
 
     fn unknown(
@@ -521,7 +512,7 @@ pub(super) fn name(text: Option<&str>) -> Arg {
         .map_or_else(|| Arg::own(""), |text| Arg::Name(text.to_owned()))
 }
 
-fn tool(name: &str) -> Arg {
+pub(super) fn tool(name: &str) -> Arg {
     if name.trim().is_empty() {
         Arg::own("")
     } else {

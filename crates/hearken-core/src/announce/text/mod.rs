@@ -5,6 +5,7 @@
 
 pub mod coalesce;
 pub mod direction;
+pub(in crate::announce) mod failure;
 pub(super) mod markdown;
 pub mod normalise;
 pub mod sentence;

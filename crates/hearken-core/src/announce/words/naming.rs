@@ -34,7 +34,19 @@ pub fn name_of<'a>(text: &'a str, unnamed: &str) -> Cow<'a, str> {
     }
 }
 
-/// Does the same for an agent's own name for an answer, which may say what the answer covers: a command, a path.
+/// Returns whether a name from the wire keeps its words within the program's own: at most signs inside words are lost.
+pub fn is_name(text: &str) -> bool {
+    let within = |word: &str| {
+        let rest = word.trim_matches(|c: char| c.is_alphanumeric() || "_-./".contains(c));
+        let joins = |c: char| c.is_alphanumeric() || "_-./':=@+,".contains(c);
+        rest.chars().all(joins)
+            && !word.ends_with(['.', ':', ','])
+            && word.chars().any(char::is_alphanumeric)
+    };
+    !text.is_empty() && !text.contains(['\n', '\r']) && text.split_whitespace().all(within)
+}
+
+/// Returns an agent's own name for an answer in the same form, which may say what the answer covers: a command, a path.
 pub fn answer_of(text: &str, unnamed: &str) -> String {
     plain(
         text,

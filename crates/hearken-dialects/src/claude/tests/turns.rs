@@ -384,3 +384,20 @@ fn a_conversation_that_runs_already_is_not_told_from_its_beginning() {
     );
     assert_eq!(run.count("output.streaming"), 0);
 }
+
+#[test]
+fn the_end_of_a_long_error_is_kept_as_that_is_where_what_failed_stands() {
+    let mut run = Run::busy();
+    let lines: String = (0..600).map(|n| format!("Compiling {n}\n")).collect();
+    run.hook(
+        "PostToolUseFailure",
+        json!({"tool_name": "Bash", "tool_input": {"command": "mix test"}, "tool_use_id": "c",
+            "error": format!("Exit code 2\n{lines}1) test adds\n1 test, 1 failure\n")}),
+    );
+    let output = &run.last("tool.completed")["extensions"]["hearken"]["output"];
+    let last = output["lines"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&output["count"], last.as_str()),
+        (&json!(603), Some("1 test, 1 failure"))
+    );
+}

@@ -543,3 +543,23 @@ fn what_is_none_of_sages_is_counted() {
     assert_eq!(told(&bench.frame(&unknown)), ["unread"]);
     assert_eq!(told(&bench.frame("Compiling x")), ["unread"]);
 }
+
+#[test]
+fn the_end_of_a_long_error_is_kept_as_that_is_where_what_failed_stands() {
+    let mut bench = begun();
+    bench.frame(&tool("started", json!({})));
+    let lines = "Compiling a module\n".repeat(600);
+    let out = bench.frame(&tool(
+        "failed",
+        json!({"message": format!("{lines}1 test, 1 failure")}),
+    ));
+    let all = events(&out);
+    let is_end = |event: &&Value| event["type"] == "aaep:agent.tool.completed";
+    let end = all.iter().find(is_end).unwrap();
+    let output = &end["extensions"]["hearken"]["output"];
+    let last = output["lines"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&output["count"], last.as_str()),
+        (&json!(601), Some("1 test, 1 failure"))
+    );
+}

@@ -1,0 +1,291 @@
+//! The words for a call that failed: how much of it and what first, instead of everything that it wrote.
+//!
+//! Responsibilities: what is said of a failed call's words and output, what remains to be read on demand, and the
+//! error's message beside a summary. Not here: finding what failed in an output (`failure`), reading it (`reading`).
+//!
+//! # Mental model
+//! An agent reports a failure in a sentence, and that is said as it is; or it hands over all that a program wrote. Of
+//! that, only what failed is said, in a bounded number of words, and the lines are counted; `output` reads them.
+
+use std::sync::Arc;
+
+use crate::config::Verbosity;
+use crate::protocol::{Attached, CallOutput, ToolCompleted, ToolStatus};
+use crate::session::Change;
+
+use super::wording::{agents, tool};
+use super::{Announcer, Draft, Manner};
+use crate::announce::announcement::{Class, Facts, Kind, Topic, Weight};
+use crate::announce::text::failure::{Counted, Failure, is_exit_code};
+use crate::announce::text::speakable::one_line;
+use crate::announce::words::naming::is_name;
+use crate::announce::words::phrase::Arg;
+
+/// The longest report that is said as it is, in words and in bytes.
+const MOST_WORDS: usize = 30;
+const LONGEST: usize = 300;
+/// The longest command by which a call is called, in characters.
+const LONGEST_CALL: usize = 40;
+
+/// What is said of a failed call.
+#[derive(Debug, Default)]
+struct Said {
+    /// The words of the agent or of its program.
+    words: String,
+    /// How much failed.
+    count: String,
+    /// The code with which the program ended.
+    code: Option<i64>,
+    /// How many lines are not said.
+    unread: u64,
+}
+
+impl Announcer {
+    /// Words a call that brought no success.
+    pub(super) fn failed_call(&self, change: &Change, event: &ToolCompleted) -> Draft {
+        let key = match &event.status {
+            ToolStatus::Timeout => "tool.timeout",
+            ToolStatus::Other(_) => "tool.other",
+            ToolStatus::Error | ToolStatus::Success => "tool.error",
+        };
+        let level = self.level(change.key.link, Kind::ToolCompleted);
+        let (summary, language) = match self.summary(change, &event.summary, Kind::ToolCompleted) {
+            Arg::Agent(text, language) => (text, language),
+            Arg::Own(_)
+            | Arg::Sounding { .. }
+            | Arg::Name(_)
+            | Arg::Tool(_)
+            | Arg::Exact(..)
+            | Arg::Command(_)
+            | Arg::Inline(_) => (String::new(), change.language.clone()),
+        };
+        let output = output_of(change, event);
+        let said = match is_brief(&summary) {
+            true => {
+                let unread = output.as_ref().map_or(0, |output| unread(output, &summary));
+                Said {
+                    words: summary,
+                    unread,
+                    ..Said::default()
+                }
+            }
+            false => self.said_of(output.as_ref(), event, level),
+        };
+        let code = said.code.map_or_else(|| Arg::own(""), Arg::own);
+        let args = [
+            ("tool", call_name(event, output.as_ref())),
+            ("code", code),
+            ("count", Arg::Own(said.count)),
+            ("summary", Arg::Agent(said.words, language)),
+        ];
+        let mut draft = self.phrase(change, Class::Outcome, Kind::ToolCompleted, key, &args);
+        if said.unread > 0 && level != Verbosity::Terse {
+            let key = match self.manner {
+                Manner::Keys => "tool.unread.keys",
+                Manner::Lines | Manner::Program => "tool.unread.lines",
+            };
+            let args = [("n", Arg::own(said.unread))];
+            draft.segments.extend(self.fill(key, level, &args));
+        }
+        draft
+            .topic(Topic::call(&event.tool, event.tool_call_id.as_ref()))
+            .weight(Weight::Failure)
+    }
+
+    /// Returns what is said of the lines that a failed call brought.
+    fn said_of(
+        &self,
+        output: Option<&CallOutput>,
+        event: &ToolCompleted,
+        level: Verbosity,
+    ) -> Said {
+        let Some(output) = output else {
+            let words = event.error_message.clone().unwrap_or_default();
+            return Said {
+                words,
+                ..Said::default()
+            };
+        };
+        let failure = Failure::of(output.lines.iter().map(String::as_str));
+        let (codes, rest): (Vec<&str>, Vec<&str>) = (output.lines.iter())
+            .map(String::as_str)
+            .filter(|line| !line.trim().is_empty())
+            .partition(|line| is_exit_code(line));
+        let whole = rest.join("\n");
+        let fits = output.left_out() == 0 && (whole.is_empty() || is_brief(&whole));
+        if fits && (!failure.known || rest.len() < 2) {
+            return Said {
+                words: whole,
+                code: failure.exit_code.filter(|_| !codes.is_empty()),
+                ..Said::default()
+            };
+        }
+        let (most, longest) = match level {
+            Verbosity::Terse => (1, 12),
+            Verbosity::Normal => (2, 16),
+            Verbosity::Detailed => (5, 30),
+        };
+        let counted = failure.failed.is_some();
+        let terse = level == Verbosity::Terse;
+        // What is told last tells most, unless they are counted.
+        let left_out = match counted {
+            true => 0,
+            false => failure.names.len().saturating_sub(most),
+        };
+        let names = failure.names.iter().skip(left_out).take(most);
+        let names: Vec<String> = names.map(|name| first_words(name, longest)).collect();
+        let words = if terse && counted {
+            String::new()
+        } else {
+            names.join("; ")
+        };
+        Said {
+            count: self.count_of(&failure),
+            code: failure.exit_code.filter(|_| !terse),
+            unread: unread(output, &words),
+            words,
+        }
+    }
+
+    fn count_of(&self, failure: &Failure) -> String {
+        let Some(failed) = failure.failed else {
+            return String::new();
+        };
+        let n = ("n", Arg::own(failed));
+        match (failure.total, failure.counted) {
+            (Some(total), _) => {
+                let args = [n, ("total", Arg::own(total))];
+                self.phrases.text("tool.failed.of", &args)
+            }
+            (None, Counted::Tests) => self.phrases.text("tool.failed.tests", &[n]),
+            (None, Counted::Errors) => self.phrases.text("tool.failed.errors", &[n]),
+        }
+    }
+
+    /// Adds what a call's end reports beside its words: the message of an error that has a summary, too, and the lines
+    /// of a long report, to be read on demand.
+    pub(super) fn completed_facts(
+        &self,
+        facts: &mut Facts,
+        change: &Change,
+        event: &ToolCompleted,
+    ) {
+        let level = self.level(change.key.link, Kind::ToolCompleted);
+        if let (Arg::Agent(summary, _), Some(message)) = (
+            self.summary_at(change, &event.summary, level),
+            &event.error_message,
+        ) && !one_line(&summary).contains(&one_line(message))
+        {
+            let message = match is_brief(message) {
+                true => message.clone(),
+                false => {
+                    let output = CallOutput::of(message);
+                    let said = self.said_of(output.as_ref(), event, Verbosity::Detailed);
+                    said.words
+                }
+            };
+            let args = [("message", agents(change, Some(&message)))];
+            if is_brief(&summary) && !args[0].1.is_empty() {
+                let words = self.fill("fact.error", Verbosity::Detailed, &args);
+                facts.words.extend(words);
+            }
+        }
+        if event.status != ToolStatus::Success
+            && change.attached.output.is_none()
+            && let Some(output) = output_of(change, event)
+            && is_report(&output)
+        {
+            facts.attached = Some(Arc::new(Attached {
+                output: Some(output),
+                ..Attached::clone(&change.attached)
+            }));
+        }
+    }
+}
+
+/// Returns what a failed call brought: its output, or else a report in its words that is as long as one.
+fn output_of(change: &Change, event: &ToolCompleted) -> Option<CallOutput> {
+    // That a call failed is not known if its end is not stated.
+    let stated = !matches!(event.status, ToolStatus::Other(_));
+    if let Some(output) = change.attached.output.as_ref().filter(|_| stated) {
+        return Some(output.clone());
+    }
+    let summary = &event.summary;
+    let summaries = [&summary.normal, &summary.detailed, &summary.terse];
+    let message = event.error_message.iter();
+    let mut texts = message.chain(summaries.into_iter().flatten());
+    let long = texts.find(|text| !is_brief(text));
+    let text = long.or(event.error_message.as_ref())?;
+    let of = event.tool.clone();
+    CallOutput::of(text).map(|output| CallOutput { of, ..output })
+}
+
+/// Returns whether a report is short enough to be said as it is.
+fn is_brief(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty()
+        && text.len() <= LONGEST
+        && text.split_whitespace().count() <= MOST_WORDS
+        && text.lines().count() <= 4
+}
+
+/// Returns whether an output is more than a short line.
+fn is_report(output: &CallOutput) -> bool {
+    !matches!(output.lines.as_slice(), [line] if is_brief(line))
+}
+
+/// Returns how many lines of an output are not said: none if all that have words are among them.
+fn unread(output: &CallOutput, said: &str) -> u64 {
+    let said = one_line(said);
+    let mut some = output.lines.iter().filter(|line| !is_exit_code(line));
+    let all = some.all(|line| said.contains(one_line(line).trim()));
+    if (all && output.left_out() == 0) || !is_report(output) {
+        0
+    } else {
+        output.count
+    }
+}
+
+/// Names a call by its command or its title if that fits into a sentence, or else by its tool.
+fn call_name(event: &ToolCompleted, output: Option<&CallOutput>) -> Arg {
+    let of = output.map_or("", |output| output.of.trim());
+    let of = shortened(of);
+    match of != event.tool && of.chars().count() <= LONGEST_CALL && is_name(of) {
+        true => Arg::Name(of.to_owned()),
+        false => tool(&event.tool),
+    }
+}
+
+/// Returns a command without the folder that it enters first, and without what only shortens its output.
+fn shortened(command: &str) -> &str {
+    let entered = (command.strip_prefix("cd ")).and_then(|rest| rest.split_once(" && "));
+    let command = entered.map_or(command, |(_, command)| command);
+    let cuts = [" | tail -", " | head -"];
+    let cut = cuts.iter().find_map(|cut| {
+        let (command, rest) = command.rsplit_once(cut)?;
+        let plain = |c: char| c.is_ascii_digit() || c == 'n' || c == ' ';
+        rest.chars().all(plain).then_some(command)
+    });
+    let command = cut.unwrap_or(command);
+    command.strip_suffix(" 2>&1").unwrap_or(command).trim()
+}
+
+/// Returns the first words of a line, with a mark if there are more.
+fn first_words(line: &str, most: usize) -> String {
+    let mut words = line.split_whitespace();
+    let mut first = String::new();
+    for word in words.by_ref().take(most) {
+        if first.len() + word.len() > LONGEST {
+            first.push('…');
+            return first;
+        }
+        if !first.is_empty() {
+            first.push(' ');
+        }
+        first.push_str(word);
+    }
+    if words.next().is_some() {
+        first.push('…');
+    }
+    first
+}

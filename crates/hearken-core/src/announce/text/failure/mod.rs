@@ -1,0 +1,155 @@
+//! What failed, found in the output of a failed call.
+//!
+//! Responsibilities: the usual formats of test runners and compilers, one file per family, and the last lines of any
+//! other output. Not here: the words for a failure (`announcer`), reading the output whole (`reading`).
+//!
+//! # Mental model
+//! A run reports hundreds of lines, and its listener needs one sentence: how many failed, and which. Each family looks
+//! for the lines by which it reports that; the first that finds something is believed. An output of no known format is
+//! represented by the last line that looks like an error, and by its last line.
+//!
+//! Everything here is hostile: each line is bounded before it is looked at, and is scanned a fixed number of times.
+
+mod compilers;
+mod exit_code;
+mod go;
+mod javascript;
+mod keyed;
+mod line;
+mod numbered;
+mod numbers;
+mod python;
+mod rest;
+mod rust;
+mod tap;
+
+pub use exit_code::is_one as is_exit_code;
+
+#[cfg(test)]
+mod tests;
+
+/// The most names of failures that are kept.
+const MOST_NAMES: usize = 8;
+/// The longest name, in characters.
+const LONGEST_NAME: usize = 240;
+/// How many lines are looked at from the beginning of an output, and how many from its end.
+const MOST_FIRST: usize = 2000;
+const MOST_LAST: usize = 6000;
+
+/// What failed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Failure {
+    /// What its numbers count.
+    pub counted: Counted,
+    /// How many failed, if the output reports or lists it.
+    pub failed: Option<u64>,
+    /// How many there are, if the output reports it.
+    pub total: Option<u64>,
+    /// The first ones that failed, each on one line; for an output of no known format, its last telling lines.
+    pub names: Vec<String>,
+    /// The code with which the program ended, if the output reports it.
+    pub exit_code: Option<i64>,
+    /// Whether the output has a known format.
+    pub known: bool,
+}
+
+/// What a failure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Counted {
+    /// Tests.
+    #[default]
+    Tests,
+    /// Errors, as of a compiler.
+    Errors,
+}
+
+impl Failure {
+    /// Finds out what failed from the lines of an output.
+    pub fn of<'a>(lines: impl ExactSizeIterator<Item = &'a str>) -> Self {
+        let left_out = lines.len().saturating_sub(MOST_FIRST + MOST_LAST);
+        let looked_at = |at: &usize| *at < MOST_FIRST || *at >= MOST_FIRST + left_out;
+        let clean: Vec<String> = lines
+            .enumerate()
+            .filter(|(at, _)| looked_at(at))
+            .map(|(_, line)| line::clean(line))
+            .collect();
+        let lines: Vec<&str> = clean.iter().map(String::as_str).collect();
+        let exit_code = exit_code::of(&lines);
+        let families = [
+            rust::tests,
+            python::tests,
+            javascript::tests,
+            tap::tests,
+            go::tests,
+            numbered::tests,
+            keyed::tests,
+            compilers::errors,
+            javascript::lint,
+            python::traceback,
+            rust::panic,
+            go::panic,
+        ];
+        let found = families.iter().find_map(|family| family(&lines));
+        let found = found.unwrap_or_else(|| Self {
+            names: rest::telling(&lines),
+            ..Self::default()
+        });
+        Self { exit_code, ..found }
+    }
+
+    /// Returns a failure of a known format; `None` if nothing failed.
+    fn found(counted: Counted, failed: u64, total: Option<u64>, names: Names) -> Option<Self> {
+        let failed = failed.max(names.count);
+        if failed == 0 {
+            return None;
+        }
+        Some(Self {
+            counted,
+            failed: Some(failed),
+            total: total.filter(|total| *total >= failed),
+            names: names.first,
+            exit_code: None,
+            known: true,
+        })
+    }
+
+    /// Returns a failure of which only the message is known; `None` if that is empty.
+    fn told(message: &str) -> Option<Self> {
+        let mut names = Names::default();
+        names.add(message);
+        (names.count > 0).then(|| Self {
+            names: names.first,
+            known: true,
+            ..Self::default()
+        })
+    }
+}
+
+/// The names of what failed: the first few, and how many there were.
+#[derive(Debug, Default)]
+struct Names {
+    first: Vec<String>,
+    count: u64,
+}
+
+impl Names {
+    /// Adds a name, unless it is empty or among the kept ones.
+    fn add(&mut self, name: &str) {
+        let name = name.trim();
+        if name.is_empty() || self.first.iter().any(|known| known == name) {
+            return;
+        }
+        self.count += 1;
+        if self.first.len() < MOST_NAMES {
+            self.first.push(name.chars().take(LONGEST_NAME).collect());
+        }
+    }
+
+    /// Removes the last name if it is this one.
+    fn drop_last(&mut self, name: &str) {
+        if self.first.last().is_some_and(|last| last == name) {
+            self.first.pop();
+            self.count -= 1;
+        }
+    }
+}
