@@ -72,6 +72,31 @@ fn the_exit_code_says_what_was_found() {
 }
 
 #[test]
+fn what_an_agent_keeps_of_its_conversations_is_named_and_not_called_a_broken_recording() {
+    let rollout = r#"{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}"#;
+    let stream = r#"{"type":"system","subtype":"init","session_id":"s"}"#;
+    for (text, what, way) in [
+        (rollout, "a rollout of Codex", "hearken run codex"),
+        (
+            stream,
+            "the stream-json output of Claude Code",
+            "hearken hooks install claude",
+        ),
+    ] {
+        for command in ["check", "trace"] {
+            let (code, _, errors) = run(&[command, "-"], format!("{text}\n").as_bytes());
+            assert_eq!(code, 2);
+            let begins =
+                format!("hearken: standard input holds {what}, which hearken can't read; ");
+            assert!(
+                errors.starts_with(&begins) && errors.contains(way),
+                "{errors}"
+            );
+        }
+    }
+}
+
+#[test]
 fn json_is_one_object_a_line() {
     let (_, wrong) = spoilt();
     let (_, out, _) = run(&["check", "--json", "-"], wrong.as_bytes());

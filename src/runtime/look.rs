@@ -13,7 +13,7 @@ use memchr::memchr;
 
 use crate::announce::Reason;
 use crate::announce::normalise::clean;
-use crate::dialect::Change;
+use crate::dialect::{Change, Foreign, Keeper};
 use crate::inspect::{
     Beside, Checker, Format, Happened, Item, Repeats, StreamRule, Summary, Tracer, Verdict, Wording,
 };
@@ -67,7 +67,11 @@ pub(super) fn check(
         self::listens(report.put(items).map_err(Stop::Write))?;
         report.close(&summary, strict)?;
     }
-    Ok(summary.verdict(strict))
+    let verdict = summary.verdict(strict);
+    if let (Verdict::Unusable, Some(kept)) = (verdict, summary.kept) {
+        anyhow::bail!(no_recording(file, kept, wording));
+    }
+    Ok(verdict)
 }
 
 /// Writes findings, each kind once.
@@ -174,13 +178,28 @@ pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Resu
         }
         Ok(())
     }))?;
-    let text = tracer
-        .finish(format, wording)
-        .ok_or_else(|| Failure::new("call.no_event").with("name", shown(file)))?;
+    let kept = tracer.kept();
+    let text = tracer.finish(format, wording).ok_or_else(|| match kept {
+        Some(kept) => no_recording(file, kept, wording),
+        None => Failure::new("call.no_event").with("name", shown(file)),
+    })?;
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     listens(written.map_err(Stop::Write))?;
     Ok(())
+}
+
+/// Returns the failure that a file holds what an agent keeps of its conversations, with the way in which it is heard.
+fn no_recording(file: &Path, kept: Foreign, wording: &dyn Wording) -> Failure {
+    let key = match kept.keeper() {
+        Some(Keeper::Codex) => "call.kept.codex",
+        Some(Keeper::Claude) => "call.kept.claude",
+        None => "call.no_event",
+    };
+    let what = wording.text(&format!("foreign.{}", kept.name()), &[]);
+    Failure::new(key)
+        .with("name", shown(file))
+        .with("what", what)
 }
 
 /// Returns the answers stored next to one of our recordings.

@@ -38,6 +38,23 @@ pub enum Foreign {
     CloudEvents,
     /// The token stream of a model itself.
     Model,
+    /// What Codex keeps of a conversation.
+    CodexRollout,
+    /// What `codex exec --json` prints.
+    CodexStream,
+    /// What Claude Code keeps of a conversation.
+    ClaudeTranscript,
+    /// What `claude --output-format stream-json` prints.
+    ClaudeStream,
+}
+
+/// An agent that keeps or prints its conversations in a form of its own, and is heard in another way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeper {
+    /// Codex.
+    Codex,
+    /// Claude Code.
+    Claude,
 }
 
 impl Foreign {
@@ -49,7 +66,9 @@ impl Foreign {
         if is_aaep(map, kind) {
             return None;
         }
-        Some(if has("jsonrpc") {
+        Some(if let Some(kept) = kept(map, kind) {
+            kept
+        } else if has("jsonrpc") {
             Self::of_method(text("method").unwrap_or_default())
         } else if has("specversion") && has("source") {
             Self::CloudEvents
@@ -83,6 +102,27 @@ impl Foreign {
         }
     }
 
+    /// Returns the agent whose conversations are kept or printed in this form, if it is such a form.
+    pub fn keeper(self) -> Option<Keeper> {
+        match self {
+            Self::CodexRollout | Self::CodexStream => Some(Keeper::Codex),
+            Self::ClaudeTranscript | Self::ClaudeStream => Some(Keeper::Claude),
+            Self::Html
+            | Self::Text
+            | Self::Binary
+            | Self::Value
+            | Self::Untyped
+            | Self::Typed
+            | Self::JsonRpc
+            | Self::Acp
+            | Self::Mcp
+            | Self::OpenCode
+            | Self::AgUi
+            | Self::CloudEvents
+            | Self::Model => None,
+        }
+    }
+
     /// Returns its name, by which its phrase is found.
     pub fn name(self) -> &'static str {
         match self {
@@ -99,9 +139,51 @@ impl Foreign {
             Self::AgUi => "ag_ui",
             Self::CloudEvents => "cloud_events",
             Self::Model => "model",
+            Self::CodexRollout => "codex_rollout",
+            Self::CodexStream => "codex_stream",
+            Self::ClaudeTranscript => "claude_transcript",
+            Self::ClaudeStream => "claude_stream",
         }
     }
 }
+
+/// Recognises what an agent keeps or prints of its conversations, by members that only such lines have together.
+fn kept(map: &Map<String, Value>, kind: &str) -> Option<Foreign> {
+    let is_text = |name: &str| map.get(name).is_some_and(Value::is_string);
+    let is_object = |name: &str| map.get(name).is_some_and(Value::is_object);
+    let within = |name: &str, inner: &str| map.get(name).and_then(|it| it.get(inner)).is_some();
+    let speaks = matches!(kind, "user" | "assistant") && within("message", "role");
+    if CODEX_ROLLOUT.contains(&kind) && is_text("timestamp") && is_object("payload") {
+        return Some(Foreign::CodexRollout);
+    }
+    let is_item = kind.starts_with("item.") && within("item", "id") && within("item", "type");
+    if is_item || (kind == "thread.started" && is_text("thread_id")) {
+        return Some(Foreign::CodexStream);
+    }
+    let ends_or_begins = matches!(kind, "system" | "result") && is_text("subtype");
+    let is_part = kind == "stream_event" && within("event", "type");
+    if is_text("session_id") && (speaks || ends_or_begins || is_part) {
+        return Some(Foreign::ClaudeStream);
+    }
+    let is_entry =
+        (speaks || kind == "system") && is_text("uuid") && map.contains_key("parentUuid");
+    let is_note = match kind {
+        "summary" => is_text("summary") && is_text("leafUuid"),
+        "file-history-snapshot" => is_text("messageId") && is_object("snapshot"),
+        "queue-operation" => is_text("operation") && is_text("timestamp"),
+        _ => false,
+    };
+    (is_note || (is_entry && is_text("sessionId"))).then_some(Foreign::ClaudeTranscript)
+}
+
+/// The types of the lines in a rollout of Codex.
+const CODEX_ROLLOUT: [&str; 5] = [
+    "session_meta",
+    "response_item",
+    "event_msg",
+    "turn_context",
+    "compacted",
+];
 
 /// Judges text that is not JSON; `None` if it begins like JSON but is broken, because that may be AAEP.
 pub(super) fn of_text(text: &str) -> Option<Foreign> {
@@ -253,6 +335,50 @@ mod tests {
                 Some(Foreign::Model),
             ),
             (json!({"type": "content_block_delta"}), Some(Foreign::Model)),
+            (
+                json!({"timestamp": "t", "type": "session_meta", "payload": {"id": "x"}}),
+                Some(Foreign::CodexRollout),
+            ),
+            (
+                json!({"type": "event_msg", "payload": {}}),
+                Some(Foreign::Typed),
+            ),
+            (
+                json!({"type": "thread.started", "thread_id": "x"}),
+                Some(Foreign::CodexStream),
+            ),
+            (
+                json!({"type": "item.completed", "item": {"id": "i", "type": "agent_message"}}),
+                Some(Foreign::CodexStream),
+            ),
+            (
+                json!({"type": "system", "subtype": "init", "session_id": "s"}),
+                Some(Foreign::ClaudeStream),
+            ),
+            (
+                json!({"type": "assistant", "session_id": "s", "message": {"role": "assistant"}}),
+                Some(Foreign::ClaudeStream),
+            ),
+            (
+                json!({"type": "user", "uuid": "u", "parentUuid": null, "sessionId": "s", "message": {"role": "user"}}),
+                Some(Foreign::ClaudeTranscript),
+            ),
+            (
+                json!({"type": "summary", "summary": "x", "leafUuid": "u"}),
+                Some(Foreign::ClaudeTranscript),
+            ),
+            (
+                json!({"type": "system", "message": "x", "timestamp": "t"}),
+                Some(Foreign::Typed),
+            ),
+            (
+                json!({"hook_event_name": "Stop", "session_id": "s"}),
+                Some(Foreign::Untyped),
+            ),
+            (
+                json!({"type": "aaep:system", "subtype": "init", "session_id": "s"}),
+                None,
+            ),
         ] {
             assert_eq!(judged(value.clone()), wanted, "{value}");
         }

@@ -514,6 +514,11 @@ impl Checker {
     }
 
     pub(super) fn stream(&mut self, line: u64, fact: Fact, field: String) {
+        if let Fact::Foreign(what) = &fact
+            && what.keeper().is_some()
+        {
+            self.summary.kept.get_or_insert(*what);
+        }
         let item = self.of_stream(line, fact, field);
         self.push(None, item);
     }

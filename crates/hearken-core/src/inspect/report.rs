@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use crate::dialect::Foreign;
 use crate::protocol::{Problem, Severity};
 use crate::session::{AnomalyKind, Danger, Ending};
 
@@ -338,6 +339,8 @@ pub struct Summary {
     pub rules: Vec<RuleCount>,
     /// All departures together.
     pub counts: Counts,
+    /// What an agent keeps or prints of its conversations, if the first such line looks like that.
+    pub kept: Option<Foreign>,
 }
 
 impl Summary {

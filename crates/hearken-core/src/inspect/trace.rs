@@ -12,7 +12,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::dialect::{self, Change, Out, Stepped};
+use crate::dialect::{self, Change, Foreign, NoEvent, Out, Stepped};
 use crate::protocol::{Answer, Decoded, Envelope, Machine, Now, RecordedReply, TransitionError};
 use crate::session::{AgentState, LinkId, Observer, SessionKey, Sessions, Step, Subject};
 
@@ -264,6 +264,7 @@ pub struct Tracer {
     lines: u64,
     events: u64,
     unread: u64,
+    kept: Option<Foreign>,
 }
 
 impl Tracer {
@@ -366,6 +367,10 @@ impl Tracer {
         }
         match dialect::read(&gathered.text) {
             Ok(decoded) => self.event(gathered.line, decoded),
+            Err(NoEvent::Foreign(what)) if what.keeper().is_some() => {
+                self.unread += 1;
+                self.kept.get_or_insert(what);
+            }
             Err(_) => self.unread += 1,
         }
     }
@@ -424,6 +429,11 @@ impl Tracer {
             .sessions
             .apply_observed(LINK, decoded, now, &mut self.log);
         self.answers.note(line, &changes);
+    }
+
+    /// Returns what an agent keeps or prints of its conversations, if a line looked like that.
+    pub fn kept(&self) -> Option<Foreign> {
+        self.kept
     }
 
     /// Ends the stream and returns the trace; nothing if there was no event.

@@ -4,7 +4,7 @@
 //! else. Not here: what is AAEP (`dialect`), broken messages (`reading`).
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::Foreign;
+use crate::dialect::{Foreign, Keeper};
 use crate::link::LinkId;
 use crate::protocol::Now;
 
@@ -29,6 +29,11 @@ impl App {
             Speaks::Mixed => (Speaks::Mixed, None),
         };
         view.note_speaks(speaks);
+        let key = match (speaks, what.keeper()) {
+            // Some of their lines look like nothing in particular.
+            (Speaks::Foreign(_), Some(keeper)) => view.first_kept().then(|| kept(keeper)),
+            (_, _) => key,
+        };
         let source = ("source", Arg::Own(view.name.clone()));
         let what = self.announcer.phrases().text(looks(what), &[]);
         if let Some(key) = key {
@@ -56,6 +61,14 @@ impl App {
     }
 }
 
+/// Returns the key of the sentence for what an agent keeps of its conversations, with the way in which it is heard.
+fn kept(keeper: Keeper) -> &'static str {
+    match keeper {
+        Keeper::Codex => "link.kept.codex",
+        Keeper::Claude => "link.kept.claude",
+    }
+}
+
 /// Returns the phrase key for what the message looks like.
 fn looks(what: Foreign) -> &'static str {
     match what {
@@ -72,5 +85,9 @@ fn looks(what: Foreign) -> &'static str {
         Foreign::AgUi => "foreign.ag_ui",
         Foreign::CloudEvents => "foreign.cloud_events",
         Foreign::Model => "foreign.model",
+        Foreign::CodexRollout => "foreign.codex_rollout",
+        Foreign::CodexStream => "foreign.codex_stream",
+        Foreign::ClaudeTranscript => "foreign.claude_transcript",
+        Foreign::ClaudeStream => "foreign.claude_stream",
     }
 }

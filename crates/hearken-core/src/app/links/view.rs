@@ -56,6 +56,8 @@ pub struct LinkView {
     silence_due: u64,
     /// What it was heard to speak.
     speaks: Speaks,
+    /// Whether it was announced that it holds what an agent keeps of its conversations.
+    kept_told: bool,
     /// Whether it was announced that an agent here uses a name that was not proved.
     claim_told: bool,
 }
@@ -122,6 +124,7 @@ impl LinkView {
             back: Back::default(),
             silence_due: 0,
             speaks: Speaks::default(),
+            kept_told: false,
             claim_told: false,
         }
     }
@@ -193,6 +196,11 @@ impl LinkView {
     /// Sets what it was heard to speak.
     pub(super) fn note_speaks(&mut self, speaks: Speaks) {
         self.speaks = speaks;
+    }
+
+    /// Notes that it holds what an agent keeps of its conversations; returns whether that is new.
+    pub(super) fn first_kept(&mut self) -> bool {
+        !std::mem::replace(&mut self.kept_told, true)
     }
 
     /// Notes an AAEP message.

@@ -87,3 +87,41 @@ fn aaep_beside_something_else_is_followed() {
     let told = "Something that one sent is not AAEP. It looks like events of opencode. Everything else goes on.";
     assert_eq!(stage.lines.iter().filter(|line| *line == told).count(), 1);
 }
+
+#[test]
+fn what_an_agent_keeps_of_its_conversations_is_named_once_with_the_way_to_hear_that_agent() {
+    const ROLLOUT: &str =
+        r#"{"timestamp":"t","type":"event_msg","payload":{"type":"agent_message"}}"#;
+    let mut stage = one_source();
+    for _ in 0..5 {
+        frame(&mut stage, ROLLOUT);
+    }
+    assert_eq!(
+        stage.lines,
+        [
+            "one holds a rollout of Codex, which hearken can't read. To hear Codex, start it with hearken run codex."
+        ]
+    );
+    stage.link(0, LinkEvent::Ended);
+    stage.wait(1000);
+    assert_eq!(stage.quit, Some(Exit::NoSource));
+    // Its first lines may look like nothing in particular.
+    let mut stage = one_source();
+    frame(&mut stage, r#"{"type":"last-prompt","sessionId":"s"}"#);
+    frame(
+        &mut stage,
+        r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user"}}"#,
+    );
+    assert!(
+        stage.heard("one holds a transcript of Claude Code"),
+        "{:?}",
+        stage.lines
+    );
+    assert!(stage.heard("hearken hooks install claude"));
+    // Beside AAEP it is one more message that is none.
+    let mut stage = Stage::new(PIPE);
+    stage.event("session.started", json!({"summary_normal": "Working"}));
+    frame(&mut stage, ROLLOUT);
+    assert!(stage.heard("It looks like a rollout of Codex. Everything else goes on."));
+    assert!(!stage.heard("hearken run codex"));
+}
