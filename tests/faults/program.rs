@@ -135,7 +135,7 @@ rows! {
     another_error ([Rpc], Dies(1)):
         r#"IFS= read -r line; printf '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"Too many windows"}}\n'; IFS= read -r line"#
         => ["Connected to sh.", "sh says: Too many windows (JSON-RPC error -32000)",
-            "sh can't be used: no subscription: it gives no reason."];
+            "sh can't be used: no subscription: it refuses."];
     gone_before_the_handshake ([Rpc], Dies(1)): "exit 1" => ["Connected to sh.", "sh can't be used: the program ended with exit code 1."];
     gone_in_good_order_before_the_handshake ([Rpc], Dies(0)): "exit 0" => ["Connected to sh.", ENDED];
     a_greeting_before_the_consent ([Rpc], Whole):

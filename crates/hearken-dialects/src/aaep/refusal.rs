@@ -62,11 +62,16 @@ impl Aaep {
         }
         let retry_after = rejected.retry_after.or(header);
         let again = retry_after.is_some() || rejected.code == RejectionCode::RateLimit;
-        if !rejected.message.trim().is_empty() {
+        let explained = !rejected.message.trim().is_empty();
+        if explained {
             let text = Word::Agent(rejected.message.clone());
             out.push(Out::Tell(tell("link.notes").with("text", text)));
         }
-        let reason = Phrase::new(rejection(rejected.code));
+        let reason = Phrase::new(match rejected.code {
+            // Its own words were just told.
+            RejectionCode::Unknown if explained => "rejected.told",
+            code => rejection(code),
+        });
         self.turn_away(reason, retry_after, again, out);
     }
 

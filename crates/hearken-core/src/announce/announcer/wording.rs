@@ -14,11 +14,14 @@ use crate::session::{
 
 use super::{Announcer, Draft, Manner};
 use crate::announce::announcement::{About, Aloud, Class, Kind, Topic};
-use crate::announce::text::speakable::same_letters;
+use crate::announce::text::speakable::{Profile, same_letters};
 use crate::announce::words::departure::{args_of, key_of};
 use crate::announce::words::language;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
+
+/// The most characters of a state without letters that are named.
+const MOST_PICTURE: usize = 16;
 
 impl Announcer {
     /// Words one change other than streamed text.
@@ -155,7 +158,38 @@ impl Announcer {
 
     /// Picks a summary by verbosity and language.
     pub(super) fn summary(&self, change: &Change, summary: &Summary, kind: Kind) -> Arg {
-        self.summary_at(change, summary, self.level(change.key.link, kind))
+        match self.summary_at(change, summary, self.level(change.key.link, kind)) {
+            Arg::Agent(text, language) => {
+                let bare = self.unlabelled(&text, kind).map(str::to_owned);
+                Arg::Agent(bare.unwrap_or(text), language)
+            }
+            other => other,
+        }
+    }
+
+    /// Returns a text without the word at its beginning that labels its kind, if it has that: a face puts the label
+    /// before it.
+    fn unlabelled<'t>(&self, text: &'t str, kind: Kind) -> Option<&'t str> {
+        let key = match kind {
+            Kind::State => "label.state",
+            Kind::ToolInvoked | Kind::ToolCompleted => "label.tool",
+            Kind::Progress => "label.progress",
+            _ => return None,
+        };
+        let label = self.phrases.text(key, &[]);
+        let (begin, rest) = text.split_once(':')?;
+        let rest = rest.trim_start();
+        (same_letters(begin, &label) && !rest.is_empty()).then_some(rest)
+    }
+
+    /// Returns the name of a state that the protocol does not define; a picture has its own name.
+    fn state_name(&self, state: &str) -> Arg {
+        if state.trim().is_empty() || state.chars().any(char::is_alphanumeric) {
+            return name(Some(state));
+        }
+        let picture: String = state.chars().take(MOST_PICTURE).collect();
+        let spoken = (self.phrases.lexicon()).speak(&picture, Profile::Prose, None);
+        name(Some(&spoken))
     }
 
     /// Picks a summary of a given verbosity by language.
@@ -273,11 +307,15 @@ impl Announcer {
                 &[("summary", summary)],
             )
         } else {
-            self.fill(
-                key,
-                self.verbosity_of(change.key.link),
-                &[("state", name(Some(&event.to_state)))],
-            )
+            let args = [("state", self.state_name(&event.to_state))];
+            let mut segments = self.fill(key, self.verbosity_of(change.key.link), &args);
+            // A listener needs the word by which every face labels a state.
+            if let [own] = segments.as_mut_slice()
+                && let Some(bare) = self.unlabelled(own.text(), Kind::State).map(str::to_owned)
+            {
+                *own = own.clone().shown_as(&bare);
+            }
+            segments
         };
         let draft = Draft::new(class, Kind::State, segments)
             .aloud(self.aloud_of_state(change, event, sessions));

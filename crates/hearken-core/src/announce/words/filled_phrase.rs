@@ -24,6 +24,9 @@ const USUAL_SEGMENTS: usize = 2;
 /// The longest run of the program's own words in most phrases, in bytes.
 const USUAL_WORDS: usize = 64;
 
+/// The most words of a sentence that is short.
+const MOST_SHORT: usize = 8;
+
 /// The filled-in part of a phrase.
 pub(super) struct Filled<'a> {
     lexicon: &'a Lexicon,
@@ -177,6 +180,11 @@ impl<'a> Filled<'a> {
     }
 
     fn foreign(&mut self, text: &str, language: Option<Arc<str>>, profile: Profile) {
+        // A question is told exactly.
+        let text = match profile {
+            Profile::Prose => self.undoubled(text),
+            Profile::Exact | Profile::Command => text,
+        };
         self.flush_own();
         let shown = match profile {
             Profile::Prose => speakable::one_line(text),
@@ -192,6 +200,43 @@ impl<'a> Filled<'a> {
             let segment = Segment::new(Mark::Agent, shown, &spoken).language(language);
             self.push(if on_rows { segment.on_rows() } else { segment });
         }
+    }
+
+    /// Returns an agent's text without the words at its beginning that the program has just said: "execute done:" is
+    /// not followed by "Done: npm test".
+    fn undoubled<'t>(&mut self, text: &'t str) -> &'t str {
+        let Some(said) = self.own.trim_end().strip_suffix(':') else {
+            return text;
+        };
+        let text = text.trim_start();
+        let end = text.find([':', '.', '!', '\n']).unwrap_or(text.len());
+        let (begin, rest) = text.split_at(end);
+        let sign = rest.chars().next();
+        if begin.len() > USUAL_WORDS || begin.trim().is_empty() {
+            return text;
+        }
+        let low = |text: &str| -> Vec<String> {
+            let words = text.split_whitespace();
+            words.map(str::to_lowercase).collect()
+        };
+        let (said_words, words) = (low(said), low(begin));
+        // In a short sentence, they may stand before a time, too.
+        let doubled = said_words.ends_with(&words)
+            || (said_words.len() <= MOST_SHORT
+                && said_words.windows(words.len()).any(|it| it == words));
+        let rest = rest.trim_start_matches([':', '.', '!']).trim_start();
+        if !doubled || (sign != Some(':') && !rest.is_empty()) {
+            return text;
+        }
+        if rest.is_empty() {
+            // Nothing is left that a colon could announce.
+            let said = said.len();
+            self.own.truncate(said);
+            if let Some(spoken) = &mut self.own_spoken {
+                spoken.truncate(spoken.trim_end().trim_end_matches(':').len());
+            }
+        }
+        rest
     }
 
     /// Returns the words, separated by speaker.

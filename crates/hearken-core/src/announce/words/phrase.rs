@@ -437,6 +437,51 @@ mod tests {
     }
 
     #[test]
+    fn what_was_just_said_is_not_said_again_by_the_agent() {
+        let phrases = phrases(
+            "a = \"{tool} done[: {summary}]\"\nb = \"Finished.[ The agent says: {summary}]\"\nc = \"{tool} done: {exact}\"\nd = \"{tool} done in 2 seconds: {summary}\"",
+        );
+        let say = |key: &str, text: &str| {
+            let args = [
+                ("tool", Arg::Tool("execute".into())),
+                ("summary", Arg::Agent(text.into(), None)),
+                ("exact", Arg::Exact(text.into(), None)),
+            ];
+            let said = phrases.say(key, Verbosity::Normal, &args);
+            assert_eq!(join(&said), join_spoken(&said));
+            join(&said)
+        };
+        for (key, text, wanted) in [
+            ("a", "Done: npm test", "execute done: npm test"),
+            ("a", "done:npm test", "execute done: npm test"),
+            ("a", "Execute done: npm test", "execute done: npm test"),
+            ("a", "Done.", "execute done"),
+            ("a", "Done", "execute done"),
+            ("a", "Done. All of it", "execute done: Done. All of it"),
+            (
+                "a",
+                "Done well: npm test",
+                "execute done: Done well: npm test",
+            ),
+            (
+                "a",
+                "Well done: npm test",
+                "execute done: Well done: npm test",
+            ),
+            (
+                "b",
+                "The agent says: it is ready",
+                "Finished. The agent says: it is ready",
+            ),
+            ("b", "It is ready", "Finished. The agent says: It is ready"),
+            ("d", "Done: npm test", "execute done in 2 seconds: npm test"),
+            ("c", "Done: npm test", "execute done: Done: npm test"),
+        ] {
+            assert_eq!(say(key, text), wanted, "{text}");
+        }
+    }
+
+    #[test]
     fn numbers_pick_their_word() {
         let phrases = phrases("a = \"{n} {n#is#are}\"");
         assert_eq!(phrases.text("a", &[("n", Arg::own(1))]), "1 is");

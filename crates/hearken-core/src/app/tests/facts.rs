@@ -155,3 +155,40 @@ fn only_an_address_is_copied_clean_and_where_there_is_a_terminal() {
     assert!(stage.heard("Nothing can be copied here."));
     assert!(stage.copied.is_empty());
 }
+
+#[test]
+fn a_state_is_labelled_once_and_a_picture_has_its_name() {
+    for (fields, shown, spoken) in [
+        (
+            json!({"to_state": "pondering"}),
+            "pondering.",
+            "State: pondering.",
+        ),
+        (
+            json!({"to_state": "\u{1f914}"}),
+            "thinking.",
+            "State: thinking.",
+        ),
+        (
+            json!({"to_state": "looking", "summary_normal": "State: looking around"}),
+            "looking around",
+            "looking around",
+        ),
+    ] {
+        let mut stage = Stage::with(PIPE, detailed());
+        let mut event = json!({"from_state": "idle"});
+        for (name, value) in fields.as_object().unwrap() {
+            event[name] = value.clone();
+        }
+        stage.event("state.changed", event);
+        let told = stage.app.history().iter();
+        let state = |told: &&std::sync::Arc<crate::announce::Announcement>| {
+            told.kind == crate::announce::Kind::State
+        };
+        let told = told.filter(state).last().unwrap();
+        assert_eq!(
+            (told.shown().as_str(), told.spoken().as_str()),
+            (shown, spoken)
+        );
+    }
+}

@@ -149,7 +149,7 @@ fn a_short_report_is_said_as_it_is() {
         (json!({}), "execute failed"),
         (
             output("ls /x", "Exit code 2\nls: cannot access '/x'"),
-            "ls /x failed, exit code 2: ls: cannot access '/x'",
+            "ls /x failed, exit code 2: cannot access '/x'",
         ),
         (output("false", "Exit code 1"), "false failed, exit code 1"),
         (
