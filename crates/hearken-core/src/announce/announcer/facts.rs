@@ -103,6 +103,19 @@ impl Announcer {
     }
 
     fn error_facts(&self, facts: &mut Facts, change: &Change, event: &SessionErrored) {
+        // At other verbosities the message is among the words.
+        if self.verbosity_of(change.key.link) == Verbosity::Terse
+            && let Arg::Agent(summary, _) =
+                self.summary_at(change, &event.summary, Verbosity::Terse)
+            && let Some(message) = &event.message
+            && !summary.contains(message.as_str())
+        {
+            self.fact(
+                facts,
+                "fact.error",
+                ("message", agents(change, Some(message))),
+            );
+        }
         self.fact(facts, "fact.code", ("code", name(event.code.as_deref())));
         // The error's category may already say it.
         let again = match (&event.category, event.recoverable) {

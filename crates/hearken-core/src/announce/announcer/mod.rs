@@ -60,6 +60,7 @@ use crate::announce::history::History;
 use crate::announce::text::coalesce::{
     self, Boundary, Chunk, Coalescer, Hint, Note, Piece, Policy,
 };
+use crate::announce::text::content_type::code_language;
 use crate::announce::text::normalise::{Readable, Reader};
 use crate::announce::text::speakable::{self, Profile};
 use crate::announce::words::naming::Looks;
@@ -381,6 +382,12 @@ impl Announcer {
         }
         state.direction = change.direction;
         state.replayed = change.replayed;
+        if let Some(kind) = &event.content_type
+            && !event.chunk.is_empty()
+            && let Some(language) = code_language(kind)
+        {
+            state.coalescer.begin_code(&language);
+        }
         let chunk = Chunk {
             text: &event.chunk,
             position: event.position,

@@ -4,6 +4,7 @@
 //! of a given width. Not here: which text is announced (`announcer`), the program's own words (`words`).
 
 pub mod coalesce;
+pub(in crate::announce) mod content_type;
 pub mod direction;
 pub(in crate::announce) mod failure;
 pub(super) mod markdown;

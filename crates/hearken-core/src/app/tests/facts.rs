@@ -192,3 +192,22 @@ fn a_state_is_labelled_once_and_a_picture_has_its_name() {
         );
     }
 }
+
+#[test]
+fn the_message_beside_the_summary_of_an_error_is_told_or_waits_to_be_asked_for() {
+    let fields = || json!({"urgency": "critical", "summary_normal": "It failed.", "error_message": "550 no such box"});
+    let mut stage = Stage::with(PIPE, detailed());
+    stage.event("session.errored", fields());
+    assert!(
+        stage.heard("It failed. 550 no such box"),
+        "{:?}",
+        stage.lines
+    );
+    let mut config = Config::default();
+    config.announce.verbosity = Verbosity::Terse;
+    let mut stage = Stage::with(PIPE, config);
+    stage.event("session.errored", fields());
+    assert!(stage.heard("It failed.") && !stage.heard("550"));
+    stage.type_line("d");
+    assert!(stage.heard("Error: 550 no such box"), "{:?}", stage.lines);
+}

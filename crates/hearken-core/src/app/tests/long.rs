@@ -210,3 +210,32 @@ fn signs_of_direction_in_a_command_are_named_and_take_two_steps() {
         told.spoken()
     );
 }
+
+#[test]
+fn an_output_that_is_declared_to_be_code_is_read_as_code() {
+    let heard = |kind: &str| {
+        let mut stage = Stage::new(PIPE);
+        stage.event("session.started", json!({"summary_normal": "Writing"}));
+        stage.lines.clear();
+        for (chunk, complete) in [
+            ("def f(x):\n    ret", false),
+            ("urn x * 2\n", false),
+            ("", true),
+        ] {
+            let event = json!({"chunk": chunk, "complete": complete, "output_id": "out_1", "content_type": kind});
+            stage.event("output.streaming", event);
+        }
+        let told = stage.app.history().iter();
+        let of_text = told.filter(|told| told.kind == crate::announce::Kind::Output);
+        let spoken: Vec<String> = of_text.map(|told| told.spoken()).collect();
+        spoken.join(" ")
+    };
+    let code = heard("text/x-python");
+    assert!(code.contains("Python") && !code.contains("def f"), "{code}");
+    assert!(code.contains("2 lines"), "{code}");
+    let prose = heard("text/plain");
+    assert!(
+        prose.contains("def f") && !prose.contains("Python"),
+        "{prose}"
+    );
+}

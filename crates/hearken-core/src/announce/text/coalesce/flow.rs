@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::{
-    Belief, Boundary, Coalescer, END_OF_CHUNK, Flush, HELD, LONGEST_CHUNK, Note, Piece, Policy,
-    SLIPS, UNENDED, clause,
+    Belief, Boundary, CODE_FENCE, Coalescer, END_OF_CHUNK, Flush, HELD, LONGEST_CHUNK, Note, Piece,
+    Policy, SLIPS, UNENDED, clause,
 };
 use crate::announce::text::sentence::{End, Sentence, Tail, is_spaceless, splits_cluster};
 
@@ -242,6 +242,14 @@ impl Coalescer {
         self.doubted = None;
         self.held = None;
         self.complete = true;
+        if std::mem::take(&mut self.is_code) {
+            let ended = matches!(
+                self.segmenter.pending().chars().next_back(),
+                Some('\n') | None
+            );
+            let before = if ended { "" } else { "\n" };
+            self.take_in(&format!("{before}{CODE_FENCE}\n"));
+        }
         let found = self.segmenter.finish();
         if found.is_empty() {
             if let Some((_, piece)) = self.line.back_mut() {

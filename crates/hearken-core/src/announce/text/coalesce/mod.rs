@@ -61,6 +61,9 @@ const BELIEVE: u32 = 3;
 /// know where sentences end.
 const SLIPS: u32 = 3;
 
+/// What opens and closes an output of code; code hardly contains it.
+const CODE_FENCE: &str = "~~~~~~~~";
+
 /// What the producer says about a chunk's end (AAEP 4.3.3, `coalesce_hint`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Hint {
@@ -219,6 +222,8 @@ pub struct Coalescer {
     /// Whether the producer's hints that a sentence ends are believed.
     belief: Belief,
     complete: bool,
+    /// Whether all of it is code, by its declaration, in a block that this opened.
+    is_code: bool,
     /// Whether waiting pieces are released although they should wait.
     overfull: bool,
     last: Option<Duration>,
@@ -250,6 +255,7 @@ impl Coalescer {
                 Belief::Lost
             },
             complete: false,
+            is_code: false,
             overfull: false,
             last: None,
             looked: 0,
@@ -299,6 +305,15 @@ impl Coalescer {
             self.close_text();
         }
         self.release()
+    }
+
+    /// Takes the text that comes next for code in this language, up to the end of the output, as if it stood in a code
+    /// block. Has no effect in the middle of an output.
+    pub fn begin_code(&mut self, language: &str) {
+        if !self.is_code && (self.came == 0 || self.complete) {
+            self.is_code = true;
+            self.take_in(&format!("{CODE_FENCE} {language}\n"));
+        }
     }
 
     /// Returns what is to be spoken because the stream has paused until `now`.
