@@ -13,7 +13,7 @@ use memchr::memchr;
 
 use crate::announce::Reason;
 use crate::announce::normalise::clean;
-use crate::dialect::{Change, Foreign, Keeper};
+use crate::dialect::{Change, Foreign};
 use crate::inspect::{
     Beside, Checker, Format, Happened, Item, Repeats, StreamRule, Summary, Tracer, Verdict, Wording,
 };
@@ -191,12 +191,8 @@ pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Resu
 
 /// Returns the failure that a file holds what an agent keeps of its conversations, with the way in which it is heard.
 fn no_recording(file: &Path, kept: Foreign, wording: &dyn Wording) -> Failure {
-    let key = match kept.keeper() {
-        Some(Keeper::Codex) => "call.kept.codex",
-        Some(Keeper::Claude) => "call.kept.claude",
-        None => "call.no_event",
-    };
-    let what = wording.text(&format!("foreign.{}", kept.name()), &[]);
+    let key = kept.kept().map_or("call.no_event", |kept| kept.call);
+    let what = wording.text(kept.phrase(), &[]);
     Failure::new(key)
         .with("name", shown(file))
         .with("what", what)

@@ -48,13 +48,13 @@ pub enum Foreign {
     ClaudeStream,
 }
 
-/// An agent that keeps or prints its conversations in a form of its own, and is heard in another way.
+/// The phrases for what an agent keeps or prints of its conversations, with the way in which that agent is heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeper {
-    /// Codex.
-    Codex,
-    /// Claude Code.
-    Claude,
+pub struct Kept {
+    /// The sentence about a source.
+    pub source: &'static str,
+    /// The failure of a command.
+    pub call: &'static str,
 }
 
 impl Foreign {
@@ -102,11 +102,17 @@ impl Foreign {
         }
     }
 
-    /// Returns the agent whose conversations are kept or printed in this form, if it is such a form.
-    pub fn keeper(self) -> Option<Keeper> {
+    /// Returns the phrases for it, if it is what an agent keeps or prints of its conversations.
+    pub fn kept(self) -> Option<Kept> {
         match self {
-            Self::CodexRollout | Self::CodexStream => Some(Keeper::Codex),
-            Self::ClaudeTranscript | Self::ClaudeStream => Some(Keeper::Claude),
+            Self::CodexRollout | Self::CodexStream => Some(Kept {
+                source: "link.kept.codex",
+                call: "call.kept.codex",
+            }),
+            Self::ClaudeTranscript | Self::ClaudeStream => Some(Kept {
+                source: "link.kept.claude",
+                call: "call.kept.claude",
+            }),
             Self::Html
             | Self::Text
             | Self::Binary
@@ -123,27 +129,32 @@ impl Foreign {
         }
     }
 
-    /// Returns its name, by which its phrase is found.
-    pub fn name(self) -> &'static str {
+    /// Returns the key of the phrase for what it looks like.
+    pub fn phrase(self) -> &'static str {
         match self {
-            Self::Html => "html",
-            Self::Text => "text",
-            Self::Binary => "binary",
-            Self::Value => "value",
-            Self::Untyped => "untyped",
-            Self::Typed => "typed",
-            Self::JsonRpc => "json_rpc",
-            Self::Acp => "acp",
-            Self::Mcp => "mcp",
-            Self::OpenCode => "opencode",
-            Self::AgUi => "ag_ui",
-            Self::CloudEvents => "cloud_events",
-            Self::Model => "model",
-            Self::CodexRollout => "codex_rollout",
-            Self::CodexStream => "codex_stream",
-            Self::ClaudeTranscript => "claude_transcript",
-            Self::ClaudeStream => "claude_stream",
+            Self::Html => "foreign.html",
+            Self::Text => "foreign.text",
+            Self::Binary => "foreign.binary",
+            Self::Value => "foreign.value",
+            Self::Untyped => "foreign.untyped",
+            Self::Typed => "foreign.typed",
+            Self::JsonRpc => "foreign.json_rpc",
+            Self::Acp => "foreign.acp",
+            Self::Mcp => "foreign.mcp",
+            Self::OpenCode => "foreign.opencode",
+            Self::AgUi => "foreign.ag_ui",
+            Self::CloudEvents => "foreign.cloud_events",
+            Self::Model => "foreign.model",
+            Self::CodexRollout => "foreign.codex_rollout",
+            Self::CodexStream => "foreign.codex_stream",
+            Self::ClaudeTranscript => "foreign.claude_transcript",
+            Self::ClaudeStream => "foreign.claude_stream",
         }
+    }
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        self.phrase().trim_start_matches("foreign.")
     }
 }
 

@@ -51,7 +51,7 @@ pub use acp::{AgentListener, Decided};
 pub use asp::{BadKey, Identity, tables as asp_tables};
 pub use connection::{Connection, Offered, WhenLeft};
 pub use descriptor::{Credential, DIALECTS, Descriptor, Naming, Place, open};
-pub use foreign::{Foreign, Keeper};
+pub use foreign::{Foreign, Kept};
 pub use kit::numbers::Numbers;
 pub use kit::wording::{Said, Wording, Words};
 pub use kit::{changes, rpc, written};

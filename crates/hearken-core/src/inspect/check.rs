@@ -515,7 +515,7 @@ impl Checker {
 
     pub(super) fn stream(&mut self, line: u64, fact: Fact, field: String) {
         if let Fact::Foreign(what) = &fact
-            && what.keeper().is_some()
+            && what.kept().is_some()
         {
             self.summary.kept.get_or_insert(*what);
         }

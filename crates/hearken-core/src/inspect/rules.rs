@@ -117,7 +117,7 @@ impl Fact {
                 text(key, &[("column", column.to_string())])
             }
             Self::Foreign(what) => {
-                let what = text(&format!("foreign.{}", what.name()), &[]);
+                let what = text(what.phrase(), &[]);
                 text("check.foreign", &[("what", what)])
             }
             Self::NoObject(kind) => {

@@ -367,7 +367,7 @@ impl Tracer {
         }
         match dialect::read(&gathered.text) {
             Ok(decoded) => self.event(gathered.line, decoded),
-            Err(NoEvent::Foreign(what)) if what.keeper().is_some() => {
+            Err(NoEvent::Foreign(what)) if what.kept().is_some() => {
                 self.unread += 1;
                 self.kept.get_or_insert(what);
             }

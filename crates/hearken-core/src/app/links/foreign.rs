@@ -4,7 +4,7 @@
 //! else. Not here: what is AAEP (`dialect`), broken messages (`reading`).
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::{Foreign, Keeper};
+use crate::dialect::Foreign;
 use crate::link::LinkId;
 use crate::protocol::Now;
 
@@ -29,13 +29,13 @@ impl App {
             Speaks::Mixed => (Speaks::Mixed, None),
         };
         view.note_speaks(speaks);
-        let key = match (speaks, what.keeper()) {
+        let key = match (speaks, what.kept()) {
             // Some of their lines look like nothing in particular.
-            (Speaks::Foreign(_), Some(keeper)) => view.first_kept().then(|| kept(keeper)),
+            (Speaks::Foreign(_), Some(kept)) => view.first_kept().then_some(kept.source),
             (_, _) => key,
         };
         let source = ("source", Arg::Own(view.name.clone()));
-        let what = self.announcer.phrases().text(looks(what), &[]);
+        let what = self.announcer.phrases().text(what.phrase(), &[]);
         if let Some(key) = key {
             let args = [source.clone(), ("what", Arg::Own(what))];
             self.say(Class::Outcome, Kind::Connection, key, &args, now);
@@ -58,36 +58,5 @@ impl App {
             self.unsure(id, now);
             self.effects.push(Effect::Close(id));
         }
-    }
-}
-
-/// Returns the key of the sentence for what an agent keeps of its conversations, with the way in which it is heard.
-fn kept(keeper: Keeper) -> &'static str {
-    match keeper {
-        Keeper::Codex => "link.kept.codex",
-        Keeper::Claude => "link.kept.claude",
-    }
-}
-
-/// Returns the phrase key for what the message looks like.
-fn looks(what: Foreign) -> &'static str {
-    match what {
-        Foreign::Html => "foreign.html",
-        Foreign::Text => "foreign.text",
-        Foreign::Binary => "foreign.binary",
-        Foreign::Value => "foreign.value",
-        Foreign::Untyped => "foreign.untyped",
-        Foreign::Typed => "foreign.typed",
-        Foreign::JsonRpc => "foreign.json_rpc",
-        Foreign::Acp => "foreign.acp",
-        Foreign::Mcp => "foreign.mcp",
-        Foreign::OpenCode => "foreign.opencode",
-        Foreign::AgUi => "foreign.ag_ui",
-        Foreign::CloudEvents => "foreign.cloud_events",
-        Foreign::Model => "foreign.model",
-        Foreign::CodexRollout => "foreign.codex_rollout",
-        Foreign::CodexStream => "foreign.codex_stream",
-        Foreign::ClaudeTranscript => "foreign.claude_transcript",
-        Foreign::ClaudeStream => "foreign.claude_stream",
     }
 }
