@@ -31,10 +31,18 @@ fn jest(lines: &[&str]) -> Option<Failure> {
     for line in lines {
         let name = line.trim_start().strip_prefix("● ");
         if let Some(name) = name.filter(|name| !name.starts_with("Console")) {
-            names.add(name);
+            names.add(&apart(name, " › "));
         }
     }
     Failure::found(Counted::Tests, failed, total, names)
+}
+
+/// Returns a test's name with the signs between its parts as commas: "greater than" is no part of a name.
+fn apart(name: &str, sign: &str) -> String {
+    name.split(sign)
+        .map(str::trim)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn vitest(lines: &[&str]) -> Option<Failure> {
@@ -55,7 +63,8 @@ fn vitest(lines: &[&str]) -> Option<Failure> {
     for line in lines {
         if let Some(rest) = line.trim_start().strip_prefix("FAIL ") {
             let rest = rest.split_once(" [").map_or(rest, |(rest, _)| rest);
-            names.add(rest.split_once(" > ").map_or(rest, |(_, name)| name));
+            let name = rest.split_once(" > ").map_or(rest, |(_, name)| name);
+            names.add(&apart(name, " > "));
         }
     }
     Failure::found(Counted::Tests, failed, total, names)
@@ -122,7 +131,7 @@ fn bun(lines: &[&str]) -> Option<Failure> {
     let mut names = Names::default();
     for line in lines {
         if let Some(name) = line.trim_start().strip_prefix("(fail) ") {
-            names.add(untimed(name));
+            names.add(&apart(untimed(name), " > "));
         }
     }
     if names.count == 0 {

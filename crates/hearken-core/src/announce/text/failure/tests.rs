@@ -106,7 +106,7 @@ fn tests_in_javascript_are_found() {
             TESTS,
             Some(1),
             Some(80),
-            &["sums › adds numbers"],
+            &["sums, adds numbers"],
             None,
         ),
         (
@@ -122,7 +122,7 @@ fn tests_in_javascript_are_found() {
             TESTS,
             Some(1),
             Some(80),
-            &["sums > adds numbers"],
+            &["sums, adds numbers"],
             None,
         ),
         (
@@ -146,7 +146,7 @@ fn tests_in_javascript_are_found() {
             TESTS,
             Some(1),
             Some(80),
-            &["sums > adds"],
+            &["sums, adds"],
             None,
         ),
         (
