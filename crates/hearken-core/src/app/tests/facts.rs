@@ -185,7 +185,7 @@ fn a_state_is_labelled_once_and_a_picture_has_its_name() {
         let state = |told: &&std::sync::Arc<crate::announce::Announcement>| {
             told.kind == crate::announce::Kind::State
         };
-        let told = told.filter(state).last().unwrap();
+        let told = told.filter(state).next_back().unwrap();
         assert_eq!(
             (told.shown().as_str(), told.spoken().as_str()),
             (shown, spoken)
