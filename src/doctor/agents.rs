@@ -155,6 +155,7 @@ impl Here {
             hooks,
             file,
             project,
+            also,
             heard,
         } = &self.nearby.claude;
         let is_here = self.claude || *runs == Some(true);
@@ -172,6 +173,11 @@ impl Here {
                 .with("install", own(install))
         };
         let weak = |text: Phrase, remedy| vec![Finding::weak(Part::Agent, text, say(remedy))];
+        if let Some(first) = also.first() {
+            let text =
+                say("doctor.agent.claude.also").with("also", own(crate::runtime::shown(first)));
+            return weak(text, "doctor.agent.claude.also.remedy");
+        }
         match hooks {
             Some(Standing::Whole) if *heard => ways.push(say("doctor.agent.claude.heard")),
             Some(Standing::Whole) => ways.push(say("doctor.agent.claude.hooks")),
@@ -185,6 +191,12 @@ impl Here {
             Some(Standing::Partly) => {
                 return weak(
                     say("doctor.agent.claude.partly"),
+                    "doctor.agent.claude.install",
+                );
+            }
+            Some(Standing::Twice) => {
+                return weak(
+                    say("doctor.agent.claude.twice"),
                     "doctor.agent.claude.install",
                 );
             }
@@ -239,6 +251,7 @@ mod tests {
                     hooks,
                     file: Some(PathBuf::from("/h/settings.json")),
                     project: false,
+                    also: Vec::new(),
                     heard: false,
                 },
             },
@@ -349,6 +362,11 @@ mod tests {
                 "not all of its hooks",
                 "hearken hooks install claude",
             ),
+            (
+                Some(Standing::Twice),
+                "comes twice",
+                "hearken hooks install claude",
+            ),
             (Some(lost), "/gone/hearken", "hearken hooks install claude"),
             (Some(Standing::Off), "disableAllHooks", "/h/settings.json"),
             (None, "/h/settings.json", "Mend"),
@@ -366,5 +384,10 @@ mod tests {
                 "{line}"
             );
         }
+        let mut both = here(&["the other claude"], vec![], Some(Standing::Whole));
+        both.nearby.claude.also = vec![PathBuf::from("/w/.claude/settings.json")];
+        let told = lines(&both).concat();
+        assert!(told.contains("and in /w/.claude/settings.json"), "{told}");
+        assert!(told.contains("hooks uninstall claude"), "{told}");
     }
 }

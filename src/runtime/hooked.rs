@@ -5,13 +5,14 @@
 //! Not here: what is written (`hooks`).
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
 use crate::cli::{HookAction, HookedAgent};
 use crate::hooks::door::{Door, NoDoor};
 use crate::hooks::settings::{Change, Unchanged, Wanted};
+use crate::hooks::standing::{Standing, standing};
 use crate::platform::files;
 
 use super::failure::Failure;
@@ -103,6 +104,14 @@ pub fn hooks(
         Wanted::Out => ("hooks.out.plan", "hooks.out.done"),
     };
     writeln!(out, "{}", say(plan)).map_err(super::Unwritten)?;
+    let also = match wanted {
+        Wanted::In => also_in(&file),
+        Wanted::Out => Vec::new(),
+    };
+    for also in also {
+        let args = [("also", Arg::Own(shown(&also)))];
+        writeln!(out, "{}", words.text("hooks.in.also", &args)).map_err(super::Unwritten)?;
+    }
     if !yes {
         if !std::io::stdin().is_terminal() {
             anyhow::bail!(Failure::new("call.hooks.yes"));
@@ -122,6 +131,29 @@ pub fn hooks(
     change.make().map_err(about)?;
     writeln!(out, "{}", say(done)).map_err(super::Unwritten)?;
     Ok(Exit::Clean)
+}
+
+/// Returns the other settings that Claude Code reads in this folder and that have our hooks.
+pub(super) fn also_in(other_than: &Path) -> Vec<PathBuf> {
+    let program = std::env::current_exe().unwrap_or_default();
+    let folder = file(true).ok();
+    let local = folder
+        .as_ref()
+        .map(|file| file.with_file_name("settings.local.json"));
+    let all = [file(false).ok(), folder, local].into_iter().flatten();
+    // In the home folder, the folder's settings are the person's own.
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut seen = vec![real(other_than)];
+    let mut also = Vec::new();
+    for path in all {
+        let is_new = !seen.contains(&real(&path));
+        seen.push(real(&path));
+        let stands = standing(&path, &program);
+        if is_new && stands.is_ok_and(|stands| stands != Standing::Absent) {
+            also.push(path);
+        }
+    }
+    also
 }
 
 /// Returns the path of Claude Code's settings: the person's own, or this folder's.

@@ -119,6 +119,8 @@ pub(crate) struct Claude {
     pub(crate) file: Option<PathBuf>,
     /// Whether these are this folder's settings.
     pub(crate) project: bool,
+    /// Other settings that Claude Code reads here and that have our hooks too.
+    pub(crate) also: Vec<PathBuf>,
     /// Whether a hearken already listens to it.
     pub(crate) heard: bool,
 }
@@ -293,11 +295,18 @@ fn claude(calls: Option<&[Vec<String>]>) -> Claude {
     let of_folder = of_folder.filter(|(_, hooks)| *hooks != Some(Standing::Absent));
     let project = of_folder.is_some();
     let (file, hooks) = of_folder.unwrap_or(own);
+    let also = match (&file, &hooks) {
+        (Some(file), Some(Standing::Whole | Standing::Partly | Standing::Twice)) => {
+            hooked::also_in(file)
+        }
+        (Some(_) | None, Some(_) | None) => Vec::new(),
+    };
     Claude {
         runs: calls.map(running::runs_claude),
         hooks,
         file,
         project,
+        also,
         heard: settings::state_folder().is_some_and(|folder| door::find(&folder).is_some()),
     }
 }

@@ -151,8 +151,10 @@ impl Offer {
         let at = String::new();
         let runs = claude.runs == Some(true);
         match &claude.hooks {
-            Some(Standing::Whole) if claude.heard => self.remarks.push(("offer.claude.heard", at)),
-            Some(Standing::Whole) => self.choices.push(Choice {
+            Some(Standing::Whole | Standing::Twice) if claude.heard => {
+                self.remarks.push(("offer.claude.heard", at))
+            }
+            Some(Standing::Whole | Standing::Twice) => self.choices.push(Choice {
                 word: "claude".to_owned(),
                 key: match runs {
                     true => "offer.claude.runs",
@@ -328,6 +330,7 @@ mod tests {
             hooks,
             file: None,
             project: false,
+            also: Vec::new(),
             heard,
         }
     }

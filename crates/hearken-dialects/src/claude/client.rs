@@ -17,7 +17,8 @@ use crate::{
 };
 
 use super::conversation::{Conversation, place};
-use super::read::{self, Hook, Misread, Outcome, What};
+use super::read::{self, Asks, Hook, Misread, Outcome, What};
+use super::repeats::Repeats;
 
 /// The name of this dialect.
 const NAME: &str = "claude";
@@ -61,6 +62,9 @@ pub struct Claude {
     /// The stream to follow if the messages are a recording on a server.
     stream: Option<Stream>,
     unknown: BTreeSet<String>,
+    repeats: Repeats,
+    /// Whether the person was told that messages come twice.
+    told_twice: bool,
 }
 
 impl Claude {
@@ -76,7 +80,22 @@ impl Claude {
             asked: 0,
             stream: (start.carrier == Carrier::EventStream).then_some(start.stream),
             unknown: BTreeSet::new(),
+            repeats: Repeats::default(),
+            told_twice: false,
         }
+    }
+
+    /// Returns whether a message repeats another one, and says so once.
+    fn is_repeated(&mut self, hook: &Hook, body: &str, cx: &mut Cx<'_>) -> bool {
+        let conversation = self.conversations.get(&hook.conversation);
+        let is_awaited = |asks: &Asks| {
+            conversation.is_none_or(|it| it.awaits(&asks.made, hook.helper.as_deref()))
+        };
+        let is_repeated = self.repeats.meet(hook, body, is_awaited, cx.now.monotonic);
+        if is_repeated && !std::mem::replace(&mut self.told_twice, true) {
+            cx.out.push(Out::Tell(Phrase::new("claude.twice")));
+        }
+        is_repeated
     }
 
     /// Returns a conversation; a new one replaces the longest idle if there are too many. `None` if all are active.
@@ -142,6 +161,9 @@ impl Claude {
                 return cx.out.push(Out::Unread(NoEvent::Foreign(foreign), 1));
             }
         };
+        if self.is_repeated(&hook, body, cx) {
+            return;
+        }
         if let What::Unknown(kind) = &hook.what {
             if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(kind.clone()) {
                 let kind = Word::Name(kind.clone());

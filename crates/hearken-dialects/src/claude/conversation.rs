@@ -259,6 +259,18 @@ impl Conversation {
         id
     }
 
+    /// Returns whether a call like this one waits for a permission of its own, or none is known at all.
+    pub fn awaits(&self, made: &Made, helper: Option<&str>) -> bool {
+        let same = |known: &&OpenCall| {
+            known.tool == made.tool
+                && known.input == made.input
+                && known.helper.as_deref() == helper
+        };
+        let mut alike = self.calls.iter().filter(same).peekable();
+        let is_known = alike.peek().is_some_and(|known| !known.own.is_empty());
+        !is_known || alike.any(|known| !known.asked)
+    }
+
     /// Reads the call that a permission is for, and whether nothing of it is left out.
     pub fn asked_for(&mut self, made: &Made, helper: Option<String>) -> (CallNews, bool) {
         let id = self.name_of(made, helper, true);

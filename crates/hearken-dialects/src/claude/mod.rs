@@ -21,6 +21,7 @@ mod client;
 mod conversation;
 mod deciding;
 mod read;
+mod repeats;
 #[cfg(test)]
 mod tests;
 mod tools;

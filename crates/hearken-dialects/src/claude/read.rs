@@ -13,6 +13,8 @@ use crate::written::cut;
 const LONGEST_NAME: usize = 256;
 /// The longest text of a person's prompt or a notice that is kept, in characters.
 const LONGEST_WORDS: usize = 4000;
+/// The member in which the relay adds transcript texts.
+pub const TEXTS: &str = "hearken_texts";
 /// How many transcript texts one message carries.
 pub const MOST_TEXTS: usize = 64;
 /// How many suggestions of a permission are considered.
@@ -175,7 +177,7 @@ pub fn hook(body: &str) -> Result<Hook, Misread> {
 
 /// Reads the transcript texts that the relay added.
 fn texts(map: &Map<String, Value>) -> Vec<(String, String)> {
-    let all = map.get("hearken_texts").and_then(Value::as_array);
+    let all = map.get(TEXTS).and_then(Value::as_array);
     let all = all.into_iter().flatten().filter_map(Value::as_object);
     let all = all.filter_map(|it| Some((name(it, "id")?, text(it, "text")?.to_owned())));
     all.take(MOST_TEXTS).collect()

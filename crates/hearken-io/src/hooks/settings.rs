@@ -364,17 +364,19 @@ fn group(event: &str, program: &Path) -> Option<Value> {
     })
 }
 
+/// Returns how many of our hooks an event runs.
+pub(super) fn ours(groups: &Value, program: &Path) -> usize {
+    let groups = groups.as_array().into_iter().flatten();
+    let hooks = groups.filter_map(|group| group.get("hooks").and_then(Value::as_array));
+    hooks
+        .flatten()
+        .filter(|hook| is_ours(hook, program))
+        .count()
+}
+
 /// Returns whether our hooks are in the settings as they should be, each once.
 pub(super) fn is_whole(hooks: &Map<String, Value>, program: &Path) -> bool {
-    let ours = |groups: &Value| {
-        let groups = groups.as_array().into_iter().flatten();
-        let hooks = groups.filter_map(|group| group.get("hooks").and_then(Value::as_array));
-        hooks
-            .flatten()
-            .filter(|hook| is_ours(hook, program))
-            .count()
-    };
-    let all: usize = hooks.values().map(ours).sum();
+    let all: usize = hooks.values().map(|groups| ours(groups, program)).sum();
     all == EVENTS.len()
         && EVENTS.iter().all(|(event, _, _)| {
             let groups = hooks.get(*event).and_then(Value::as_array);

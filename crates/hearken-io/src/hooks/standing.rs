@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::settings::{Unchanged, called, is_whole, settings, text};
+use super::settings::{Unchanged, called, is_whole, ours, settings, text};
 use crate::platform::files::is_program;
 
 /// The state of our hooks in settings.
@@ -19,6 +19,8 @@ pub enum Standing {
     Whole,
     /// Some are missing, or differ from the current form.
     Partly,
+    /// Each event runs several of ours.
+    Twice,
     /// They run a program that no longer exists.
     Lost {
         /// The program's former path.
@@ -51,8 +53,10 @@ pub fn standing(path: &Path, own: &Path) -> Result<Standing, Unchanged> {
             program: lost.clone(),
         });
     }
+    let runs_several = |groups: &Value| ours(groups, own) > 1;
     Ok(match is_whole(hooks, program) {
         true => Standing::Whole,
+        false if hooks.values().any(runs_several) => Standing::Twice,
         false => Standing::Partly,
     })
 }
@@ -68,6 +72,8 @@ fn programs(hooks: &Map<String, Value>, own: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use serde_json::json;
+
     use super::super::settings::{Change, Wanted};
     use super::*;
 
@@ -91,6 +97,19 @@ mod tests {
         install(&own);
         assert_eq!(stand(), Standing::Whole);
         let whole = std::fs::read_to_string(&path).unwrap();
+        let also = json!({"hooks": [{"type": "command", "command": "/usr/bin/hearken hooks relay || true"}]});
+        let mut twice: Value = serde_json::from_str(&whole).unwrap();
+        twice["hooks"]["Stop"].as_array_mut().unwrap().push(also);
+        std::fs::write(&path, twice.to_string()).unwrap();
+        assert_eq!(
+            stand(),
+            Standing::Lost {
+                program: "/usr/bin/hearken".into()
+            }
+        );
+        let second = twice.to_string().replace("/usr/bin/hearken", "hearken");
+        std::fs::write(&path, second).unwrap();
+        assert_eq!(stand(), Standing::Twice, "two programs");
         std::fs::write(&path, whole.replace("\"Notification\"", "\"Other\"")).unwrap();
         assert_eq!(stand(), Standing::Partly);
         let off = whole.replacen('{', "{\"disableAllHooks\": true,", 1);

@@ -5,6 +5,7 @@
 mod asking;
 mod random;
 mod turns;
+mod twice;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -275,8 +275,8 @@ fn what_can_not_be_understood_is_told_and_answered_with_nothing() {
     assert!(run.let_go(id));
     let id = run.post("/too-large", "{}");
     assert!(run.let_go(id));
-    for _ in 0..2 {
-        run.hook("Anything", json!({}));
+    for number in 0..2 {
+        run.hook("Anything", json!({"number": number}));
     }
     assert_eq!(
         run.told,
