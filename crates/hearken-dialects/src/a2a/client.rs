@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::kit::directory::mixed;
 use crate::kit::ending::End;
-use crate::kit::turn::{EventContext, Turn};
+use crate::kit::turn::{EventContext, LeftCalls, Turn};
 use crate::link::{Call, Cause, Fault, Frame, HttpAnswer, Phrase, Word};
 use crate::protocol::Reply;
 use crate::written::{self, Agent, Writer, cut};
@@ -197,6 +197,7 @@ impl A2a {
                 words: self.words.clone(),
                 folder: String::new(),
                 answerable: !self.listens,
+                left: LeftCalls::default(),
             };
             let task = Task::new(id, context, teller, joins);
             self.tasks.insert(id.to_owned(), task);

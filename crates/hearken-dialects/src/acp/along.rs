@@ -28,7 +28,7 @@ use super::client::NAME;
 use super::read::{self};
 use crate::kit::ending::{End, sentence};
 use crate::kit::members::text;
-use crate::kit::turn::{EventContext, Turn};
+use crate::kit::turn::{EventContext, LeftCalls, Turn};
 use crate::kit::update::Update;
 
 /// The type of an event with a notice of ours: AAEP has none for it, but its words are heard all the same.
@@ -146,6 +146,7 @@ impl AgentListener {
                 words,
                 folder: String::new(),
                 answerable: true,
+                left: LeftCalls::default(),
             },
             asked: BTreeMap::new(),
             conversations: BTreeMap::new(),
@@ -338,7 +339,7 @@ impl AgentListener {
         if let Some(conversation) = self.conversations.get_mut(name)
             && let Some(turn) = &mut conversation.turn
         {
-            turn.end(end(conversation.is_stopped));
+            turn.end_after_calls(end(conversation.is_stopped), cx.now.monotonic);
         }
         self.finish(cx);
     }

@@ -37,7 +37,7 @@ use crate::kit::call;
 use crate::kit::members::text;
 use crate::kit::options;
 use crate::kit::permission::{Permission, Sending};
-use crate::kit::turn::{EventContext, Turn};
+use crate::kit::turn::{EventContext, LeftCalls, Turn};
 use crate::kit::update::Update;
 
 /// The name of this dialect.
@@ -130,6 +130,7 @@ impl Acp {
                 words: start.words,
                 folder: start.folder,
                 answerable: !listens,
+                left: LeftCalls::default(),
             },
             listens,
             phase: Phase::Unmet,
@@ -460,7 +461,8 @@ impl Dialect for Acp {
     fn connection(&self) -> Connection {
         Connection {
             takes_prompts: !self.listens && self.phase != Phase::Over,
-            in_turn: self.turn.is_some() || matches!(self.signing, Signing::Waits { .. }),
+            in_turn: self.turn.as_ref().is_some_and(|turn| !turn.is_ending())
+                || matches!(self.signing, Signing::Waits { .. }),
             when_left: match self.listens {
                 true => WhenLeft::Default,
                 false => WhenLeft::Cancelled,

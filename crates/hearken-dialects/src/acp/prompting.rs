@@ -22,7 +22,7 @@ impl Acp {
     pub(super) fn turn_ends(&mut self, result: &Map<String, Value>, cx: &mut Cx<'_>) {
         if let Some(turn) = &mut self.turn {
             let reason = text(result, "stopReason").unwrap_or_default();
-            turn.end(End::by_reason(reason, turn.stopping));
+            turn.end_after_calls(End::by_reason(reason, turn.stopping), cx.now.monotonic);
         }
         self.prompting = None;
         self.go_on(cx);
@@ -30,6 +30,9 @@ impl Acp {
 
     /// Finishes a turn that is over, and sends the next held prompt.
     pub(super) fn go_on(&mut self, cx: &mut Cx<'_>) {
+        if let Some(turn) = self.turn.as_mut().filter(|_| !self.held.is_empty()) {
+            turn.leave_late();
+        }
         if let Some(turn) = self.turn.take_if(|turn| turn.is_over()) {
             turn.finish(&mut self.teller, cx);
             cx.out.push(Out::LastWords(None));
@@ -86,6 +89,10 @@ impl Acp {
     pub(super) fn stop(&mut self, cx: &mut Cx<'_>) {
         if self.stop_signing_in(cx.out) {
             return;
+        }
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.is_ending()) {
+            turn.leave_late();
+            self.go_on(cx);
         }
         let (Phase::Open(conversation), Some(turn)) = (&self.phase, &mut self.turn) else {
             return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));

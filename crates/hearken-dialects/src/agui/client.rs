@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::kit::ending::End;
-use crate::kit::turn::{EventContext, Turn};
+use crate::kit::turn::{EventContext, LeftCalls, Turn};
 use crate::link::{Fault, Frame, Phrase, Word};
 use crate::protocol::Reply;
 use crate::written::{self, Agent, Writer};
@@ -114,6 +114,7 @@ impl Agui {
             words: start.words,
             folder: String::new(),
             answerable: !listens,
+            left: LeftCalls::default(),
         };
         let mut agui = Self {
             teller,

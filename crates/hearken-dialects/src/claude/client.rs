@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::kit::directory::Directory;
 use crate::kit::ending::End;
-use crate::kit::turn::EventContext;
+use crate::kit::turn::{EventContext, LeftCalls};
 use crate::link::{Frame, Phrase, Receipt, Request, Stream, Undelivered, Word};
 use crate::protocol::Reply;
 use crate::written::{self, Agent, Writer};
@@ -116,6 +116,7 @@ impl Claude {
                 words: self.words.clone(),
                 folder: String::new(),
                 answerable: !self.listens,
+                left: LeftCalls::default(),
             };
             Conversation::new(id, teller)
         });

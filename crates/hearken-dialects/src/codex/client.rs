@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use crate::kit::directory::Directory;
 use crate::kit::ending::End;
 use crate::kit::members::text;
-use crate::kit::turn::EventContext;
+use crate::kit::turn::{EventContext, LeftCalls};
 use crate::link::{Fault, Frame, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::Reply;
 use crate::rpc::{self, Id, Message, PendingRequests, Text};
@@ -167,6 +167,7 @@ impl Codex {
                 words: self.words.clone(),
                 folder: String::new(),
                 answerable: !self.listens,
+                left: LeftCalls::default(),
             };
             let mut thread = Thread::new(id, teller);
             if self.listens {

@@ -119,6 +119,13 @@ impl Call {
         self.key = written::id("call_", &format!("{} {number}", self.key));
     }
 
+    /// Returns it as the next turn takes it up: nothing of it was heard there.
+    pub fn left_running(mut self) -> Self {
+        self.stage = HeardStage::Unsaid;
+        self.invoked_as = None;
+        self
+    }
+
     /// Applies an update.
     pub fn take(&mut self, news: CallNews) {
         let CallNews {

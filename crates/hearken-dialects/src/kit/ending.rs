@@ -75,6 +75,9 @@ impl Turn {
             .collect();
         for key in running {
             self.leave_open(&key, teller, cx);
+            if let Some(call) = self.calls.remove(&key) {
+                teller.left.put(&key, call);
+            }
         }
         self.change_state("thinking", teller, cx);
         if self.left_out > 0 {

@@ -9,6 +9,7 @@
 //! unprompted is a turn of its own, which ends when nothing more of it comes.
 
 mod asking;
+mod late;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -19,6 +20,8 @@ use crate::link::{Phrase, Word};
 use crate::protocol::{Attached, PlanStage, PlanStep};
 use crate::written::{self, Writer};
 use crate::{Cx, Out, Words};
+
+pub use late::LeftCalls;
 
 use super::call::{self, Call, GRACE, HeardStage};
 use super::ending::{End, sentence};
@@ -47,6 +50,8 @@ pub struct EventContext {
     pub folder: String,
     /// Whether answers can be sent.
     pub answerable: bool,
+    /// The calls that earlier turns left running.
+    pub left: LeftCalls,
 }
 
 /// An output that is still being written.
@@ -82,6 +87,8 @@ pub struct Turn {
     /// Questions that were dropped because their calls went on without an answer; the agent may still wait for one.
     pub(super) passed: Vec<Permission>,
     pub(super) end: Option<End>,
+    /// Until when the end waits for news of calls that still run.
+    open_until: Option<Duration>,
     pub(super) call_count: u64,
     pub(super) failed: u64,
     /// Whether the latest decision was a rejection, and no call has run since.
@@ -121,6 +128,7 @@ impl Turn {
             waiting: VecDeque::new(),
             passed: Vec::new(),
             end: None,
+            open_until: None,
             call_count: 0,
             failed: 0,
             rejected: false,
@@ -163,6 +171,7 @@ impl Turn {
             | Update::Quiet
             | Update::Unknown(_) => {}
         }
+        self.await_more(cx.now.monotonic);
     }
 
     fn says(
@@ -244,6 +253,7 @@ impl Turn {
             return;
         }
         let status = news.status;
+        self.take_up(&key, teller);
         if !self.know(&key, news, &teller.folder) {
             return;
         }
@@ -453,7 +463,10 @@ impl Turn {
 
     /// Returns whether it has ended, and no question is open.
     pub fn is_over(&self) -> bool {
-        self.end.is_some() && self.asking.is_none() && self.waiting.is_empty()
+        self.end.is_some()
+            && self.open_until.is_none()
+            && self.asking.is_none()
+            && self.waiting.is_empty()
     }
 
     /// Returns whether it is unprompted and has no open question.
@@ -471,7 +484,7 @@ impl Turn {
             | HeardStage::Rejected
             | HeardStage::Told => None,
         });
-        calls.chain(self.quiet_at()).min()
+        calls.chain(self.quiet_at()).chain(self.open_until).min()
     }
 
     /// Returns when it ends for lack of news.
@@ -488,6 +501,9 @@ impl Turn {
         let due: Vec<String> = due.map(|(key, _)| key.clone()).collect();
         for key in due {
             self.tell_call(&key, teller, cx);
+        }
+        if self.open_until.is_some_and(|at| at <= cx.now.monotonic) {
+            self.leave_late();
         }
         if self.quiet_at().is_some_and(|at| at <= cx.now.monotonic) {
             self.end(End::Done);

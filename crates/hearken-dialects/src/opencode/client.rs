@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::kit::directory::Directory;
 use crate::kit::ending::End;
-use crate::kit::turn::{EventContext, Turn};
+use crate::kit::turn::{EventContext, LeftCalls, Turn};
 use crate::kit::update::Update;
 use crate::link::{Address, Call, Fault, Frame, HttpAnswer, Phrase, Stream, Way, Word};
 use crate::protocol::Reply;
@@ -178,6 +178,7 @@ impl Opencode {
                     words: self.words.clone(),
                     folder: String::new(),
                     answerable: !self.listens,
+                    left: LeftCalls::default(),
                 };
                 Conversation::new(&root, teller)
             });

@@ -6,6 +6,7 @@ mod along;
 mod changing;
 mod earlier;
 mod forms;
+mod late;
 mod meeting;
 mod permissions;
 mod schema;
