@@ -20,6 +20,7 @@ mod hooked;
 mod input;
 mod live;
 mod look;
+mod modes;
 pub(crate) mod nearby;
 mod offer;
 mod output;

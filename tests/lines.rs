@@ -28,6 +28,14 @@ fn until(what: &str, fits: impl Fn() -> bool) {
 /// that request marks around pasted text.
 fn without_documented(raw: &str) -> String {
     let mut rest = raw.replace("\x1b[?2004h", "").replace("\x1b[?2004l", "");
+    // The keyboard modes of other programs, set aside and put back.
+    let modes = "\x1b[?1;9;1000;1002;1003;1005;1006;1015;9001";
+    for does in ["s", "l", "r"] {
+        rest = rest.replace(&format!("{modes}{does}"), "");
+    }
+    for sign in ["\x1b[>4;0m", "\x1b[>4m", "\x1b[>0u", "\x1b[<u"] {
+        rest = rest.replace(sign, "");
+    }
     for sign in ["\x1b[22;2t", "\x1b[23;2t", "\x1b[6n", "\x07", "\x08"] {
         rest = rest.replace(sign, "");
     }
@@ -89,6 +97,8 @@ fn output_waits_while_a_line_is_open_and_escape_lets_it_go() {
                     .all(|c| !c.is_control() || c == '\n' || c == '\r'),
                 "{rest:?}"
             );
+            assert_eq!(raw.contains("9001l"), term != "dumb");
+            assert_eq!(raw.contains("9001r"), term != "dumb", "put back");
             if term == "dumb" {
                 assert!(!raw.contains('\x1b'), "a dumb terminal knows no sequence");
             }

@@ -12,13 +12,15 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use crate::app::Input;
 use crate::keys::{LineFeed, Scan, Stroke, Struck, Typed, Typing};
 use crate::platform::keyboard::Keyboard;
 use crate::platform::signals::{GoingOn, Stopping};
 use crate::platform::terminal::{self, Modes};
+
+use super::modes;
 
 /// The most typed-ahead keys that are discarded in one step.
 const TYPED_AHEAD: usize = 4096;
@@ -157,6 +159,11 @@ impl Desk {
         let read = stroke.read;
         match stroke.what {
             Struck::Key(key) if self.scans(key) => Input::Stroke(stroke),
+            // In a mode of another program's, it comes as a key.
+            Struck::Key(key) if is_interrupt(key) => {
+                self.abandon();
+                Input::Interrupt
+            }
             Struck::Key(key) => {
                 let (bytes, typed) = self.typing.key(key, read, columns());
                 self.typed(bytes, typed)
@@ -208,7 +215,7 @@ impl Desk {
             .lock()
             .is_ok_and(|before| before.as_ref().is_some_and(|before| before.paste))
         {
-            self.echo.push(PASTE_ON.to_owned());
+            self.echo.push(format!("{}{PASTE_ON}", modes::SET_ASIDE));
         }
     }
 }
@@ -217,6 +224,11 @@ impl Drop for Desk {
     fn drop(&mut self) {
         restore();
     }
+}
+
+fn is_interrupt(key: KeyEvent) -> bool {
+    let is_held = key.modifiers.contains(KeyModifiers::CONTROL);
+    is_held && key.code == KeyCode::Char('c') && key.kind == KeyEventKind::Press
 }
 
 fn columns() -> u16 {
@@ -236,7 +248,8 @@ pub(super) fn restore() {
     let Ok(before) = BEFORE.lock() else { return };
     if let Some(before) = before.as_ref() {
         if before.paste {
-            let _ = super::writer::write_at_once(PASTE_OFF.as_bytes().to_vec());
+            let undo = format!("{PASTE_OFF}{}", modes::PUT_BACK);
+            let _ = super::writer::write_at_once(undo.into_bytes());
         }
         before.modes.restore();
     }

@@ -14,6 +14,7 @@ use crossterm::cursor::Show;
 use crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange,
 };
+use crossterm::style::Print;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
     disable_raw_mode, enable_raw_mode,
@@ -24,6 +25,8 @@ use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 
 use crate::platform::terminal;
+
+use super::modes;
 
 /// The most columns and rows that are drawn. A terminal can claim 65,535 of each, more cells than any machine can
 /// hold; these limits are more than a large screen has in the smallest font, and take less than 16 MiB.
@@ -139,6 +142,7 @@ fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     execute!(
         io::stdout(),
+        Print(modes::SET_ASIDE),
         EnterAlternateScreen,
         EnableBracketedPaste,
         EnableFocusChange
@@ -155,6 +159,7 @@ pub(super) fn restore() {
         DisableFocusChange,
         DisableBracketedPaste,
         LeaveAlternateScreen,
+        Print(modes::PUT_BACK),
         Show
     );
     let _ = super::writer::write_at_once(undo);

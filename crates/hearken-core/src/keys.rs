@@ -15,6 +15,7 @@ mod stroke;
 mod table;
 mod typing;
 mod voice;
+mod win32;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 

@@ -1,9 +1,11 @@
 //! The meaning of a complete control sequence.
 //!
-//! Responsibilities: the keys of the usual terminals, of xterm's `modifyOtherKeys` and of the kitty protocol's basic
-//! form, which another program may have left turned on. Not here: where a sequence ends (`reader`).
+//! Responsibilities: the keys of the usual terminals, and those of modes that another program may have left turned on:
+//! xterm's `modifyOtherKeys`, the kitty protocol's basic form, and a Windows console's (`win32`). Not here: where a sequence ends (`reader`).
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::win32;
 
 /// A control sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +41,9 @@ fn known(parameters: &[u8], last: u8) -> Option<Sequence> {
         (b"", b'Z') => return key(KeyCode::BackTab, KeyModifiers::SHIFT, KeyEventKind::Press),
         (b"200", b'~') => return Some(Sequence::PasteBegins),
         _ => {}
+    }
+    if last == b'_' {
+        return win32::key(parameters).map(Sequence::Key);
     }
     let numbers = Numbers::read(parameters)?;
     match last {

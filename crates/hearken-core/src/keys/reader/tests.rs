@@ -310,3 +310,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn keys_of_a_windows_console_are_keys_whole_or_in_pieces() {
+    assert_eq!(
+        whole(b"\x1b[89;21;121;1;0;1_"),
+        [letter('y')],
+        "the report of y"
+    );
+    let pieces: [(u64, &[u8]); 2] = [(0, b"\x1b[67;46;3"), (20, b";1;8;1_")];
+    assert_eq!(read(&pieces).last().unwrap().1, CONTROL_C());
+    assert_eq!(
+        whole(b"\x1b[17;29;0;1;8;1_"),
+        [Struck::Noise],
+        "Control alone"
+    );
+    let reply = b"\x1b[0;0;27;1;0;1_\x1b[0;0;91;1;0;1_\x1b[0;0;82;1;0;1_";
+    assert_eq!(whole(reply), [Struck::Noise], "what is passed on is no key");
+}
