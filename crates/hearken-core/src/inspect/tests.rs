@@ -11,6 +11,7 @@ fn english() -> crate::announce::Phrases {
     crate::announce::Phrases::english().unwrap()
 }
 
+mod legal;
 mod repeats;
 mod several;
 mod traced;

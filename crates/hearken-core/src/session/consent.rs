@@ -103,6 +103,17 @@ impl Sessions {
             return false;
         };
         let taken: Vec<ToolCallId> = self.asked_calls(key).into_iter().cloned().collect();
+        // What was accepted runs already: a question that names no call is about another one.
+        let all = self.prompts_of_team(key);
+        let accepted: Vec<PromptId> = all
+            .into_iter()
+            .filter(|prompt| prompt.was_accepted())
+            .map(|prompt| prompt.id)
+            .collect();
+        let runs_accepted = |call: &ToolCall| match call.consent {
+            Consent::Asked(id) => accepted.contains(&id),
+            Consent::NotNeeded | Consent::Missing(_) | Consent::MissingTold(_) => false,
+        };
         let Some(session) = self.sessions.get_mut(key) else {
             return false;
         };
@@ -119,6 +130,8 @@ impl Sessions {
                 call.call_id == asked.tool_call_id
             } else if pending_calls == 1 {
                 pending(call)
+            } else if runs_accepted(call) {
+                false
             } else {
                 names(&asked.action, &call.tool) || asked.tool.as_deref() == Some(&call.tool)
             }
