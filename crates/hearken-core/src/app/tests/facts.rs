@@ -181,11 +181,11 @@ fn a_state_is_labelled_once_and_a_picture_has_its_name() {
             event[name] = value.clone();
         }
         stage.event("state.changed", event);
-        let told = stage.app.history().iter();
+        let mut told = stage.app.history().iter();
         let state = |told: &&std::sync::Arc<crate::announce::Announcement>| {
             told.kind == crate::announce::Kind::State
         };
-        let told = told.filter(state).next_back().unwrap();
+        let told = told.rfind(state).unwrap();
         assert_eq!(
             (told.shown().as_str(), told.spoken().as_str()),
             (shown, spoken)
