@@ -10,8 +10,6 @@
 
 use crate::protocol::{Event, ToolStatus, state_machine};
 
-use super::model::Ending;
-
 state_machine! {
     /// The life of a session (A.1).
     machine Lifecycle = "session";
@@ -54,15 +52,6 @@ state_machine! {
 }
 
 impl LifecycleEvent {
-    /// Returns the event that ends a session in a certain way.
-    pub(super) fn of_ending(ending: Ending) -> Self {
-        match ending {
-            Ending::Completed => Self::Completed,
-            Ending::Errored => Self::Errored,
-            Ending::Cancelled => Self::Cancelled,
-        }
-    }
-
     /// Returns what an event means for the life of its session.
     pub fn of(event: &Event) -> Self {
         match event {

@@ -14,7 +14,7 @@ use crate::protocol::{Attached, OutputId, Producer, Progress, RiskLevel, Session
 use super::calls::Calls;
 use super::fate::Aftermath;
 use super::key::{PromptId, SessionKey};
-use super::machines::{AgentStates, Lifecycle, OutputRun, ToolRun};
+use super::machines::{AgentStates, Lifecycle, LifecycleEvent, OutputRun, ToolRun};
 use super::suspicion::{Gravity, Suspicion};
 use super::token_memory::Digest;
 use super::waiting_lists::UNASKED_AFTER;
@@ -52,6 +52,17 @@ pub enum Phase {
     Waiting(PromptId),
     /// It is over.
     Ended(Ending),
+}
+
+impl Ending {
+    /// Returns the event that ends a session in this way.
+    pub(super) fn event(self) -> LifecycleEvent {
+        match self {
+            Self::Completed => LifecycleEvent::Completed,
+            Self::Errored => LifecycleEvent::Errored,
+            Self::Cancelled => LifecycleEvent::Cancelled,
+        }
+    }
 }
 
 impl Phase {

@@ -22,7 +22,6 @@ use super::anomaly::AnomalyKind;
 use super::change::What;
 use super::context::Context;
 use super::key::SessionKey;
-use super::machines::LifecycleEvent;
 use super::model::{Ending, Numbering, Phase, Session};
 use super::prompt::{Closing, Prompt};
 use super::sessions::Sessions;
@@ -78,12 +77,11 @@ impl Sessions {
             let Some(session) = self.sessions.of(&of_helper) else {
                 continue;
             };
-            let end = LifecycleEvent::of_ending(ending);
             // The row is in the table: a running session can end.
             let _ = of_helper.step(
                 super::observe::Subject::Session,
                 session.phase.lifecycle(),
-                end,
+                ending.event(),
             );
             self.close_session(&mut of_helper, ending);
             of_helper.push(What::HelperEnded(ending));

@@ -565,9 +565,8 @@ pub(super) fn agents(change: &Change, text: Option<&str>) -> Arg {
     )
 }
 
-/// Returns how prominent the first anomaly of a kind is: those that may have cost information are spoken, other
-/// violations are shown, and mere oddities are kept, so that nothing comes between a person
-/// and a question.
+/// Returns how prominent the first anomaly of a kind is: those that may have cost information are spoken, other broken
+/// rules are shown, and what only should be otherwise is kept, so that nothing comes between a person and a question.
 fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Aloud {
     let costs_information = matches!(
         kind,
@@ -577,12 +576,21 @@ fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Aloud {
             | AnomalyKind::EventIdReused
             | AnomalyKind::InvokedAfterRejection
     );
-    match (kind.severity(), verbosity) {
+    // What became of a decision concerns the person, whatever the rule.
+    let concerns_decision = matches!(
+        kind,
+        AnomalyKind::AcceptedWithoutTool | AnomalyKind::RejectedWithoutFollowUp
+    );
+    let severity = match concerns_decision {
+        true => Severity::Error,
+        false => kind.severity(),
+    };
+    match (severity, verbosity) {
         _ if costs_information => Aloud::Yes,
-        (Severity::Error | Severity::Warning, Verbosity::Detailed) => Aloud::Yes,
-        (Severity::Error | Severity::Warning, Verbosity::Normal) => Aloud::Shown,
-        (Severity::Note, Verbosity::Detailed) => Aloud::Shown,
-        (Severity::Error | Severity::Warning, Verbosity::Terse)
-        | (Severity::Note, Verbosity::Normal | Verbosity::Terse) => Aloud::Kept,
+        (Severity::Error, Verbosity::Detailed) => Aloud::Yes,
+        (Severity::Error, Verbosity::Normal)
+        | (Severity::Warning | Severity::Note, Verbosity::Detailed) => Aloud::Shown,
+        (Severity::Error, Verbosity::Terse)
+        | (Severity::Warning | Severity::Note, Verbosity::Normal | Verbosity::Terse) => Aloud::Kept,
     }
 }
