@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use unicode_normalization::char::is_combining_mark;
+
 use super::steps::{Kept, Lane, SessionTrace, verdict};
 use super::wording::Wording;
 
@@ -86,7 +88,7 @@ fn label(text: &str) -> String {
     let text: String = text
         .chars()
         .map(|c| {
-            if c.is_alphanumeric() || " _.,-".contains(c) {
+            if c.is_alphanumeric() || is_combining_mark(c) || " _.,-".contains(c) {
                 c
             } else {
                 '_'

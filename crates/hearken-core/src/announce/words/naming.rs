@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, LazyLock};
 
 use foldhash::HashMap;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::announce::text::skeleton::skeleton;
 use crate::announce::text::speakable;
@@ -15,6 +16,10 @@ const OWN_NAME: &str = "hearken";
 /// The longest name of an agent or tool that is inserted into the program's own words, in characters:
 /// a name is a name, not a speech in the program's voice.
 pub const LONGEST_NAME: usize = 48;
+
+/// How many marks may combine with one letter: Yoruba and Vietnamese take two, a careful Hebrew text four. More of
+/// them are a picture that covers its neighbours, and are left out.
+const MARKS: usize = 4;
 
 /// How many first words identify a request, and how many characters they may have: half of a name, so that
 /// the agent's name stays in sight next to them.
@@ -90,18 +95,24 @@ fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
         return clean;
     }
     let mut next = clean.chars();
+    // How many more marks the character before may take.
+    let mut marks = 0;
     let plain: String = clean
         .chars()
-        .map(|c| {
+        .filter_map(|c| {
             next.next();
+            if is_combining_mark(c) {
+                return (marks > 0).then(|| {
+                    marks -= 1;
+                    c
+                });
+            }
+            marks = if c.is_alphanumeric() { MARKS } else { 0 };
             let goes_on = |c: char| c.is_alphanumeric() || "._/-*".contains(c);
             // A full stop before a sign would end a sentence, too.
             let ends = c == '.' && !next.as_str().starts_with(goes_on);
-            if !ends && (c.is_alphanumeric() || c == ' ' || signs.contains(c)) {
-                c
-            } else {
-                ' '
-            }
+            let stays = !ends && (c.is_alphanumeric() || c == ' ' || signs.contains(c));
+            Some(if stays { c } else { ' ' })
         })
         .collect();
     // A full stop inside a name would let it continue with a sentence.
@@ -111,13 +122,19 @@ fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
         .filter(|word| !word.is_empty())
         .collect();
     let words = words.join(" ");
-    if words.chars().count() > longest {
-        words.chars().take(longest).collect::<String>() + "…"
+    if let Some(end) = end_of(&words, longest) {
+        format!("{}…", &words[..end])
     } else if words.is_empty() {
         unnamed.to_owned()
     } else {
         words
     }
+}
+
+/// Returns where a text is cut if it is longer than so many characters, each with the marks that combine with it.
+fn end_of(text: &str, longest: usize) -> Option<usize> {
+    let mut letters = text.char_indices().filter(|(_, c)| !is_combining_mark(*c));
+    letters.nth(longest).map(|(end, _)| end)
 }
 
 /// Returns the first words of a request, in a form that fits next to a name; `None` if the first word is too long or
@@ -376,6 +393,22 @@ mod tests {
         }
         assert_eq!(look("Bank"), look("B\u{430}nk"));
         assert_ne!(look("Bank"), look("Bunk"));
+    }
+
+    #[test]
+    fn marks_stay_on_their_letters() {
+        for name in ["Olùkọ́ ẹ̀kọ́", "re\u{301}sume\u{301}", "हिन्दी"] {
+            assert_eq!(name_of(name, "unnamed"), name);
+            assert_eq!(words_of(name, "unnamed"), name);
+            assert_eq!(first_words(name).as_deref(), Some(name));
+        }
+        // A mark without a letter, and a pile of marks.
+        assert_eq!(name_of("\u{301}-\u{301}x", "unnamed"), "-x");
+        let pile = format!("x{}", "\u{301}".repeat(99));
+        assert_eq!(name_of(&pile, "unnamed"), "x\u{301}\u{301}\u{301}\u{301}");
+        let long = "e\u{301}".repeat(LONGEST_NAME + 1);
+        let shown = "e\u{301}".repeat(LONGEST_NAME) + "…";
+        assert_eq!(name_of(&long, "unnamed"), shown);
     }
 
     #[test]
