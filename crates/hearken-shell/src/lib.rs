@@ -40,6 +40,6 @@ mod windows;
 mod word;
 
 pub use act::{Act, Rank};
-pub use program::{TableError, check_table};
+pub use program::{TableError, check_table, is_program};
 pub use report::{Finding, Part, Place, Reading, Touch, touches};
 pub use walk::read;

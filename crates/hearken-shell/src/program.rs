@@ -456,6 +456,11 @@ pub(crate) fn find(family: Family, name: &str) -> Option<Arc<Row>> {
     Some(row)
 }
 
+/// Returns whether the table has a program of Unix by this name.
+pub fn is_program(name: &str) -> bool {
+    INDEX.rows.contains_key(&(Family::Unix, name))
+}
+
 /// Parses one table of a file, and returns its names and its row.
 fn parse_table(text: &str) -> Result<(String, Row), TableError> {
     let parsed: BTreeMap<String, RawRow> = toml::from_str(text).map_err(|error| {

@@ -6,7 +6,9 @@
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-use super::signs::{exact, is_run, run};
+use super::code::is_shell;
+use super::markup::{Marked, Said, marked};
+use super::signs::{self, exact, is_run, run};
 use super::spoken::{Spoken, is_stop};
 use super::token;
 use super::words::Words;
@@ -43,20 +45,13 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-/// HTML tags that occur inside a word or sentence without splitting it.
-const INLINE_TAGS: [&str; 12] = [
-    "a", "b", "code", "em", "i", "kbd", "s", "span", "strong", "sub", "sup", "u",
-];
-
-/// HTML tags that begin something new.
-const BLOCK_TAGS: [&str; 12] = [
-    "br", "details", "div", "hr", "li", "ol", "p", "pre", "summary", "td", "tr", "ul",
-];
-
 /// Appends the words of a line to the spoken text.
 pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
+    let marked = marked(line, words);
+    let line = marked.as_ref().map_or(line, |marked| &marked.line);
     let mut inline = Inline {
         line,
+        marked: marked.as_ref(),
         words,
         linked: false,
         image: false,
@@ -184,7 +179,7 @@ fn is_foreign_word(token: &str) -> bool {
 /// Returns whether a character beyond ASCII is a letter of any script, or ordinary punctuation.
 fn is_ordinary(c: char) -> bool {
     match c {
-        '×' | '÷' | '\u{a0}' => false,
+        '×' | '÷' | '\u{a0}' | '¬' | '°' => false,
         '\u{a1}'..='\u{1fff}' => !c.is_whitespace(),
         '‘' | '’' | '“' | '”' | '…' | '—' => true,
         '\u{2c00}'..='\u{2dff}' | '\u{3001}'..='\u{302f}' | '\u{3031}'..='\u{303c}' => true,
@@ -224,6 +219,8 @@ impl Ahead {
 
 struct Inline<'a> {
     line: &'a str,
+    /// What is spoken at the marked places of the line.
+    marked: Option<&'a Marked>,
     words: &'a Words,
     /// Whether the last word was "link".
     linked: bool,
@@ -235,15 +232,15 @@ struct Inline<'a> {
     spans: Option<Peekable<IntoIter<Span>>>,
 }
 
-impl Inline<'_> {
+impl<'a> Inline<'a> {
     /// Speaks the text between two places; returns the place to continue from, which is after a link's
     /// address if the token had one.
     fn token(&mut self, start: usize, end: usize, spoken: &mut Spoken) -> usize {
         let mut from = start;
         let mut at = start;
         while at < end {
-            // Only these signs can begin a mark; each is one byte.
-            let marks = |b: &u8| matches!(b, b'`' | b']' | b'!' | b'<');
+            // Only these signs can begin a mark; each is one byte, except those of marked places.
+            let marks = |b: &u8| matches!(b, b'`' | b']' | b'!' | 0xf3);
             let Some(ahead) = self.line.as_bytes()[at..end].iter().position(marks) else {
                 break;
             };
@@ -278,13 +275,23 @@ impl Inline<'_> {
                 self.image = true;
                 at += 2;
                 from = at;
-            } else if let Some(length) = tag(rest) {
+            } else if let Some((said, length)) = self.said(rest) {
                 self.part(from, at, spoken);
-                if !INLINE_TAGS.contains(&rest[..length].trim_matches(['<', '/', '>'])) {
-                    spoken.gap();
+                match said {
+                    Said::Words(words) => {
+                        spoken.word(words);
+                        self.linked = false;
+                    }
+                    Said::Pause => spoken.pause(),
+                    Said::Link => {
+                        spoken.word(&self.words.link);
+                        self.linked = true;
+                    }
                 }
                 at += length;
                 from = at;
+            } else if !rest.is_char_boundary(1) {
+                at += rest.chars().next().map_or(1, char::len_utf8);
             } else {
                 at += 1;
             }
@@ -294,6 +301,12 @@ impl Inline<'_> {
             self.part(from, end, spoken);
         }
         end.max(from)
+    }
+
+    /// Returns what is spoken at a marked place at the start of a text, and the length of the mark.
+    fn said(&self, rest: &str) -> Option<(&'a Said, usize)> {
+        let c = rest.chars().next()?;
+        Some((self.marked?.at(c)?, c.len_utf8()))
     }
 
     /// Returns the inline code that begins with the backticks at a place; places must not go back.
@@ -306,14 +319,16 @@ impl Inline<'_> {
         spans.next_if(|span| span.start == at)
     }
 
-    /// Speaks inline code sign by sign, as in a question, but a name or an address as everywhere else.
+    /// Speaks inline code sign by sign, a shell command as in a question, but a name or an address as everywhere else.
     fn code(&self, code: &str, spoken: &mut Spoken) {
         let code = code.trim();
         let name = code.strip_suffix("()").unwrap_or(code);
         if token::is_name(name) || token::address(code) == Some(0) && !code.contains(' ') {
             token::say(name, false, self.words, spoken);
-        } else {
+        } else if is_shell(code) {
             spoken.text(&exact(code, self.words));
+        } else {
+            spoken.text(&signs::code(code, self.words));
         }
     }
 
@@ -436,17 +451,6 @@ impl Inline<'_> {
 
 fn spoken_link(middle: &str) -> bool {
     middle.as_bytes().contains(&b':') && middle.contains("://") || middle.starts_with("www.")
-}
-
-/// Returns the length of an HTML tag without attributes at the start of a text.
-fn tag(text: &str) -> Option<usize> {
-    let name = text.strip_prefix('<')?;
-    let name = name.strip_prefix('/').unwrap_or(name);
-    let length = name.bytes().take_while(u8::is_ascii_lowercase).count();
-    let rest = &name[length..];
-    let rest = rest.strip_prefix('/').unwrap_or(rest).strip_prefix('>')?;
-    let name = &name[..length];
-    (INLINE_TAGS.contains(&name) || BLOCK_TAGS.contains(&name)).then(|| text.len() - rest.len())
 }
 
 #[cfg(test)]

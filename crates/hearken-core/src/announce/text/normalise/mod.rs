@@ -10,12 +10,16 @@
 //! in the text comes from [`Words`].
 
 mod clean;
+mod code;
 mod command;
 mod english;
+mod entity;
 mod hidden;
 mod identifier;
 mod inline;
 mod literal;
+mod markup;
+mod math;
 mod moment;
 mod odd;
 mod picture;
@@ -25,7 +29,9 @@ mod readable;
 mod signs;
 mod spell;
 mod spoken;
+mod tag;
 mod token;
+mod unit;
 mod words;
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! goes unheard is a danger.
 
 use super::clean::clean_lines;
+use super::markup::encloses_arguments;
 use super::odd::{masked_letter, run_around};
 use super::picture::{Picture, picture_at};
 use super::spoken::Spoken;
@@ -33,13 +34,28 @@ enum Fate {
 /// Every letter and digit is kept, and Markdown is not treated as markup. Sentence punctuation stays
 /// punctuation, every other sign is spoken by its name. Source: `Text into speech`.
 pub fn exact(text: &str, words: &Words) -> String {
-    Reading::whole(text, words)
+    Reading::whole(text, Language::Shell, words)
+}
+
+/// Returns code of a language other than the shell's in spoken words, sign by sign.
+pub(super) fn code(text: &str, words: &Words) -> String {
+    Reading::whole(text, Language::Other, words)
+}
+
+/// Which language's names the signs have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Shell,
+    Other,
 }
 
 /// One pass through a text.
 struct Reading<'a> {
     text: &'a str,
     words: &'a Words,
+    language: Language,
+    /// How many angle brackets enclose the arguments of a type.
+    arguments: usize,
     /// Whether the text has signs that only commands have, so that brackets are spoken too.
     commandish: bool,
     /// Where the current run of characters without white space began.
@@ -52,7 +68,7 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     /// Reads a whole text.
-    fn whole(text: &str, words: &Words) -> String {
+    fn whole(text: &str, language: Language, words: &Words) -> String {
         // Tabs are spoken, and cleaning would turn them into spaces.
         let clean: Vec<_> = text.split('\t').map(clean_lines).collect();
         let clean = clean.join("\t");
@@ -60,6 +76,8 @@ impl<'a> Reading<'a> {
         let mut reading = Reading {
             text,
             words,
+            language,
+            arguments: 0,
             commandish: is_commandish(text),
             token: 0,
             quoted: false,
@@ -130,6 +148,9 @@ impl<'a> Reading<'a> {
             return at + length;
         }
         let next = rest[1..].chars().next();
+        if self.language == Language::Other && self.argument(rest, c) {
+            return at + 1;
+        }
         let fate = self.in_question(at, rest, c, next);
         match fate {
             Fate::Said => return at + self.say(rest, c),
@@ -140,9 +161,30 @@ impl<'a> Reading<'a> {
         at + 1
     }
 
+    /// Speaks the brackets around the arguments of a type; returns whether there was one.
+    fn argument(&mut self, rest: &str, c: char) -> bool {
+        match c {
+            '<' if is_word(self.before) && encloses_arguments(rest) => {
+                self.arguments += 1;
+                self.spoken.word(&self.words.type_argument);
+                true
+            }
+            '>' if self.arguments > 0 => {
+                self.arguments -= 1;
+                self.spoken.gap();
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Speaks the sign at the start of a text by its name; returns its length in bytes.
     fn say(&mut self, rest: &str, c: char) -> usize {
-        match self.words.sign_at(rest) {
+        let sign = match self.language {
+            Language::Shell => self.words.sign_at(rest),
+            Language::Other => self.words.code_sign_at(rest),
+        };
+        match sign {
             Some(sign) => {
                 self.spoken.word(&sign.one);
                 sign.sign.len()
@@ -236,7 +278,13 @@ impl<'a> Reading<'a> {
         if self.words.sign_at(rest).is_some() {
             return at + self.say(rest, c);
         }
+        let plain = rest.get(..c.len_utf8()).unwrap_or_default();
         match picture_at(rest, self.words) {
+            Some((Picture::Nameless, _)) if self.words.math_sign(plain).is_some() => {
+                self.spoken
+                    .word(self.words.math_sign(plain).unwrap_or(plain));
+                at + c.len_utf8()
+            }
             Some((picture, length)) => {
                 match picture {
                     Picture::Named(name) => self.spoken.word(&name),

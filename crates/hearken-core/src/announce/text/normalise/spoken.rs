@@ -15,6 +15,10 @@ pub(super) struct Spoken {
     gap: bool,
     /// Whether the last text was an opening quote or bracket, which no gap follows.
     opened: bool,
+    /// Whether a pause was requested, which only something that follows makes.
+    paused: bool,
+    /// How many symbols without a name were left out.
+    left_out: usize,
 }
 
 impl Spoken {
@@ -25,6 +29,8 @@ impl Spoken {
             now,
             gap: false,
             opened: false,
+            paused: false,
+            left_out: 0,
         }
     }
 
@@ -37,6 +43,9 @@ impl Spoken {
     pub(super) fn text(&mut self, text: &str) {
         if text.is_empty() {
             return;
+        }
+        if std::mem::take(&mut self.paused) {
+            self.stop(',');
         }
         if self.gap && !self.opened && !self.out.is_empty() {
             self.out.push(' ');
@@ -63,6 +72,21 @@ impl Spoken {
         self.gap = true;
     }
 
+    /// Requests a comma before whatever comes next.
+    pub(super) fn pause(&mut self) {
+        self.paused = true;
+    }
+
+    /// Counts symbols that have no name.
+    pub(super) fn leave_out(&mut self, symbols: usize) {
+        self.left_out = self.left_out.saturating_add(symbols);
+    }
+
+    /// Returns how many symbols were left out.
+    pub(super) fn left_out(&self) -> usize {
+        self.left_out
+    }
+
     /// Appends a separate word.
     pub(super) fn word(&mut self, word: &str) {
         self.gap = true;
@@ -80,6 +104,7 @@ impl Spoken {
         {
             self.out.push(stop);
         }
+        self.paused = false;
         self.gap = true;
     }
 
@@ -98,6 +123,11 @@ impl Spoken {
                 .iter()
                 .any(|word| word.to_lowercase() == last.to_lowercase())
         })
+    }
+
+    /// Returns whether the last word is this text.
+    pub(super) fn ends_with_text(&self, text: &str) -> bool {
+        self.out.ends_with(text)
     }
 
     /// Returns the last character.

@@ -263,7 +263,7 @@ fn operators_are_words_with_and_without_backticks() {
         ),
         ("`foo_bar()` and `Vec::new`", "foo bar and Vec new"),
         ("`x == y`", "x equals equals y"),
-        ("5 < 6 and Vec<String>", "5 less than 6 and Vec String"),
+        ("5 < 6 and Vec<String>", "5 less than 6 and Vec of String"),
     ] {
         assert_eq!(heard(text), [wanted], "{text}");
     }

@@ -142,6 +142,72 @@ pub struct Words {
     pub prose: Vec<Sign>,
     /// The short names of picture characters.
     pub pictures: Vec<Sign>,
+    /// How many symbols without a name were left out: one, and `{n}` of them.
+    pub left_out: Sign,
+    /// An item of a nested list or of a tree, where the level changes: `{n}`, `{text}`.
+    pub level: Word,
+    /// A raised number after a word: `{n}`.
+    pub note: Word,
+    /// What stands between a type and its arguments, as in `List<T>`.
+    pub type_argument: Word,
+    /// A unit per another: `{one}`, `{other}`.
+    pub per: Word,
+    /// A second power, after its base.
+    pub squared: Word,
+    /// A third power, after its base.
+    pub cubed: Word,
+    /// A short exponent, after its base: `{n}`.
+    pub power: Word,
+    /// An exponent of several parts, after its base: `{n}`.
+    pub long_power: Word,
+    /// A short index, after its base: `{n}`.
+    pub sub: Word,
+    /// An index of several parts, after its base: `{n}`.
+    pub long_sub: Word,
+    /// A logarithm with its base: `{log}`, `{n}`.
+    pub base: Word,
+    /// A function of something: `{text}`.
+    pub apply: Word,
+    /// A fraction of two short parts: `{above}`, `{below}`.
+    pub fraction: Word,
+    /// Any other fraction.
+    pub long_fraction: Word,
+    /// A square root of something short: `{text}`.
+    pub square_root: Word,
+    /// A cube root.
+    pub cube_root: Word,
+    /// Another root: `{n}`, `{text}`.
+    pub nth_root: Word,
+    /// What follows the content of a root that has several parts: `{text}`.
+    pub long_root: Word,
+    /// A binomial coefficient: `{above}`, `{below}`.
+    pub choose: Word,
+    /// An operator with both limits: `{sign}`, `{below}`, `{above}`.
+    pub from_to: Word,
+    /// An operator over a range: `{sign}`, `{below}`.
+    pub over: Word,
+    /// A limit: `{sign}`, `{below}`.
+    pub limit: Word,
+    /// The arrow of a limit.
+    pub goes_to: Word,
+    /// An absolute value: `{text}`.
+    pub absolute: Word,
+    /// What follows an absolute value that has several parts.
+    pub end_absolute: Word,
+    /// The start of a matrix, and its end.
+    pub matrix: Sign,
+    /// The start of a distinction of cases, and its end.
+    pub cases: Sign,
+    /// The names of the marks above a letter in a formula.
+    pub accents: Vec<Sign>,
+    /// The signs that are spoken differently in code that is not a shell command.
+    pub code: Vec<Sign>,
+    /// The signs, letters and functions of formulas.
+    pub math: Vec<Sign>,
+    /// The prefixes of units, such as "kilo".
+    pub prefixes: Vec<Sign>,
+    /// The units.
+    pub units: Vec<Sign>,
     /// The places of the signs; computed at the first lookup, after which the tables must not change.
     #[serde(skip)]
     pub(super) index: OnceLock<Index>,
@@ -152,6 +218,8 @@ pub struct Words {
 pub(super) struct Index {
     signs: Places,
     prose: Places,
+    code: Places,
+    math: Places,
     pictures: Places,
     names: Names,
 }
@@ -213,6 +281,8 @@ impl Words {
         self.index.get_or_init(|| Index {
             signs: Places::of(&self.signs),
             prose: Places::of(&self.prose),
+            code: Places::of(&self.code),
+            math: Places::of(&self.math),
             pictures: Places::of(&self.pictures),
             names: Names::of(self),
         })
@@ -241,6 +311,24 @@ impl Words {
             .iter()
             .find(is_it)
             .map(|sign| sign.one.as_ref())
+    }
+
+    /// Returns the longest sign that a text begins with, in code that is not a shell command.
+    pub(super) fn code_sign_at(&self, text: &str) -> Option<&Sign> {
+        let of_shell = self.sign_at(text);
+        let own = self.index().code.longest(&self.code, text);
+        let length = |sign: &Sign| sign.sign.len();
+        own.filter(|own| of_shell.is_none_or(|other| length(own) >= length(other)))
+            .or(of_shell)
+    }
+
+    /// Returns the name of a sign, letter or function in a formula.
+    pub(super) fn math_sign(&self, token: &str) -> Option<&str> {
+        let index = self.index();
+        let found = index.math.exactly(&self.math, token);
+        let found = found.or_else(|| index.prose.exactly(&self.prose, token));
+        let found = found.or_else(|| index.signs.exactly(&self.signs, token));
+        found.map(|sign| sign.one.as_ref())
     }
 
     /// Returns the name of a whole token in prose.

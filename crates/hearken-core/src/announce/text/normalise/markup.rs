@@ -1,0 +1,641 @@
+//! What stands in a line for something else: HTML, formulas, powers, indices, units.
+//!
+//! Responsibilities: replacing each of these by its words before the line is read. Not here: what a formula (`math`), a
+//! unit (`unit`), a reference (`entity`) or a tag (`tag`) is called, how the rest of a line is read (`inline`).
+//!
+//! Mental model: the words are kept in a list, and a character that no text can contain marks their place in the line;
+//! so the reader of the line takes them as they are, and cuts, drops or spells nothing in them. Inline code and addresses
+//! are copied unchanged. Every search ahead has a bound.
+
+use super::entity::entity;
+use super::math::{exponent, formula, index, names_function, script};
+use super::tag::{Kind, Tag};
+use super::unit::unit_behind;
+use super::words::{Words, fill};
+use crate::announce::text::markdown::{Span, spans};
+
+/// The first of the characters that mark places, and how many there are. They are for private use, and cleaning removes
+/// them from every text.
+const FIRST: u32 = 0xf0000;
+const MOST: u32 = 0xfff0;
+
+/// How far a formula and a raised or lowered text extend at most, in bytes.
+const FORMULA: usize = 2000;
+const SCRIPT: usize = 64;
+
+/// How many bytes a formula between single dollar signs may have; more are two prices.
+const DOLLARS: usize = 300;
+
+/// What is spoken at a marked place.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Words of their own.
+    Words(String),
+    /// A pause.
+    Pause,
+    /// The end of a link.
+    Link,
+}
+
+/// A line whose marked places have words.
+#[derive(Debug)]
+pub(super) struct Marked {
+    pub(super) line: String,
+    said: Vec<Said>,
+}
+
+impl Marked {
+    /// Returns what is spoken at a character that marks a place.
+    pub(super) fn at(&self, c: char) -> Option<&Said> {
+        let place = u32::from(c).checked_sub(FIRST)?;
+        self.said.get(usize::try_from(place).ok()?)
+    }
+}
+
+/// Returns a line with words for what stands in it for something else; `None` if nothing does.
+pub(super) fn marked(line: &str, words: &Words) -> Option<Marked> {
+    if !may_be_marked(line) {
+        return None;
+    }
+    let mut marking = Marking {
+        line,
+        words,
+        at: 0,
+        out: String::with_capacity(line.len() + 16),
+        said: Vec::new(),
+        spans: spans(line).into_iter().peekable(),
+        links: 0,
+        arguments: 0,
+    };
+    while marking.at < line.len() {
+        marking.step();
+    }
+    (!marking.said.is_empty() || marking.out != line).then_some(Marked {
+        line: marking.out,
+        said: marking.said,
+    })
+}
+
+/// Returns whether a quick look finds a sign that could stand for something else.
+fn may_be_marked(line: &str) -> bool {
+    let (mut sign, mut digit, mut high) = (false, false, false);
+    // Folds rather than searches: the compiler turns them into wide instructions.
+    for b in line.bytes() {
+        sign |= (b == b'<') | (b == b'&') | (b == b'$') | (b == b'\\') | (b == b'^');
+        digit |= b.is_ascii_digit();
+        high |= b >= 0x80;
+    }
+    sign || high && line.chars().any(|c| script(c).is_some())
+        || digit && {
+            let bytes = line.as_bytes();
+            let letter = |b: &u8| b.is_ascii_alphabetic() || *b >= 0x80;
+            bytes
+                .windows(2)
+                .any(|two| two[0].is_ascii_digit() && letter(&two[1]))
+                || bytes
+                    .windows(3)
+                    .any(|three| three[0].is_ascii_digit() && three[1] == b' ' && letter(&three[2]))
+        }
+}
+
+struct Marking<'a> {
+    line: &'a str,
+    words: &'a Words,
+    at: usize,
+    out: String,
+    said: Vec<Said>,
+    spans: std::iter::Peekable<std::vec::IntoIter<Span>>,
+    /// How many links are open.
+    links: usize,
+    /// How many angle brackets enclose the arguments of a type.
+    arguments: usize,
+}
+
+impl<'a> Marking<'a> {
+    fn rest(&self) -> &'a str {
+        &self.line[self.at..]
+    }
+
+    /// Copies so many bytes unchanged.
+    fn copy(&mut self, length: usize) {
+        self.out.push_str(&self.rest()[..length]);
+        self.at += length;
+    }
+
+    /// Marks the place for what is spoken, in place of so many bytes; copies them if too many places are marked.
+    fn say(&mut self, said: Said, length: usize) {
+        let place = u32::try_from(self.said.len())
+            .ok()
+            .filter(|place| *place < MOST);
+        match place.and_then(|place| char::from_u32(FIRST + place)) {
+            Some(mark) => {
+                self.out.push(mark);
+                self.said.push(said);
+                self.at += length;
+            }
+            None => self.copy(length),
+        }
+    }
+
+    fn step(&mut self) {
+        if let Some(span) = self.spans.next_if(|span| span.start <= self.at) {
+            if span.start == self.at {
+                return self.copy(span.end - span.start);
+            }
+            return;
+        }
+        let rest = self.rest();
+        let Some(c) = rest.chars().next() else { return };
+        match c {
+            '&' => self.reference(),
+            '<' => self.angle(),
+            '>' if self.arguments > 0 => {
+                self.arguments -= 1;
+                self.at += 1;
+                if rest[1..].starts_with(|c: char| c.is_alphanumeric()) {
+                    self.out.push(' ');
+                }
+            }
+            '$' => self.dollar(),
+            '\\' => self.backslash(),
+            '^' => self.caret(),
+            ']' if rest.starts_with("](") => self.copy(length_of_address(rest)),
+            ':' if rest.starts_with("://") => self.copy(length_of_address(rest)),
+            '0'..='9' => self.number(),
+            c if c.is_ascii() => {
+                // Nothing before the next sign means anything.
+                let means = |b: u8| matches!(b, b'&' | b'<' | b'>' | b'$' | b'\\' | b'^' | b']' | b':' | b'`' | b'0'..=b'9' | 0x80..);
+                let plain = rest.bytes().skip(1).take_while(|b| !means(*b)).count();
+                self.copy(1 + plain);
+            }
+            c => match script(c) {
+                Some((_, raised)) => {
+                    let mut written = String::new();
+                    let mut length = 0;
+                    for c in rest.chars() {
+                        match script(c).filter(|(_, up)| *up == raised) {
+                            Some((shown, _)) => written.push(shown),
+                            None => break,
+                        }
+                        length += c.len_utf8();
+                    }
+                    self.shifted(&written, raised, length);
+                }
+                None => self.copy(c.len_utf8()),
+            },
+        }
+    }
+
+    fn reference(&mut self) {
+        match entity(self.rest()) {
+            Some((None, length)) => self.at += length,
+            Some((Some('`' | '|' | '*' | '_' | '[' | ']' | '~' | '#' | '\\' | '$'), length)) => {
+                // A decoded sign is not a mark.
+                let name = entity(self.rest()).and_then(|(c, _)| self.words.sign(c?));
+                let name = name
+                    .map(|sign| sign.one.clone().into_owned())
+                    .unwrap_or_default();
+                self.say(Said::Words(name), length);
+            }
+            Some((Some('<'), length))
+                if Tag::at(&format!(
+                    "<{}",
+                    self.line[self.at + length..]
+                        .replacen("&gt;", ">", 1)
+                        .chars()
+                        .take(SCRIPT)
+                        .collect::<String>()
+                ))
+                .is_some() =>
+            {
+                let name = self
+                    .words
+                    .prose_sign("<")
+                    .map(|sign| sign.one.clone().into_owned());
+                self.say(Said::Words(name.unwrap_or_default()), length);
+            }
+            Some((Some(c), length)) => {
+                self.out.push(c);
+                self.at += length;
+            }
+            None => self.copy(1),
+        }
+    }
+
+    fn angle(&mut self) {
+        let rest = self.rest();
+        if let Some(tag) = Tag::at(rest) {
+            return self.tag(&tag);
+        }
+        let begins = rest[1..]
+            .starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '&' | '\'' | '['));
+        if begins && ends_in_word(&self.out) && encloses_arguments(rest) {
+            self.arguments += 1;
+            let of = self.words.type_argument.clone().into_owned();
+            return self.say(Said::Words(of), 1);
+        }
+        self.copy(1);
+    }
+
+    fn tag(&mut self, tag: &Tag<'_>) {
+        let length = tag.length;
+        match (tag.kind, tag.closes) {
+            (Kind::Raised | Kind::Lowered, false) => {
+                let rest = &self.rest()[length..];
+                let end = rest.bytes().take(SCRIPT).position(|b| b == b'<');
+                let written = end.map_or("", |end| &rest[..end]);
+                let raised = tag.kind == Kind::Raised;
+                let closing = if raised { "</sup>" } else { "</sub>" };
+                if rest[written.len()..].starts_with(closing) && !written.is_empty() {
+                    let decoded = decoded(written);
+                    self.shifted(&decoded, raised, length + written.len() + closing.len());
+                } else {
+                    self.at += length;
+                    self.out.push(' ');
+                }
+            }
+            (Kind::Code, false) => {
+                let rest = &self.rest()[length..];
+                let end = rest
+                    .bytes()
+                    .take(DOLLARS)
+                    .position(|b| matches!(b, b'<' | b'`'));
+                let written = end.map_or("", |end| &rest[..end]);
+                let closing = format!("</{}>", tag.name);
+                if rest[written.len()..].starts_with(&closing) && !written.is_empty() {
+                    let code = decoded(written);
+                    self.at += length + written.len() + closing.len();
+                    if code.contains('`') {
+                        self.out.push_str(&code);
+                    } else {
+                        self.out.push('`');
+                        self.out.push_str(&code);
+                        self.out.push('`');
+                    }
+                } else {
+                    self.at += length;
+                }
+            }
+            (Kind::Link, false) => {
+                self.links += usize::from(tag.value("href").is_some());
+                self.at += length;
+            }
+            (Kind::Link, true) if self.links > 0 => {
+                self.links -= 1;
+                self.say(Said::Link, length);
+            }
+            (Kind::Image, _) => {
+                let text = tag.value("alt").map(decoded).unwrap_or_default();
+                let words = format!("{} {text}", self.words.image);
+                self.say(Said::Words(words.trim().to_owned()), length);
+            }
+            (
+                Kind::Break
+                | Kind::Block
+                | Kind::Heading
+                | Kind::List
+                | Kind::Item
+                | Kind::Table
+                | Kind::Row
+                | Kind::Cell,
+                _,
+            ) => {
+                self.say(Said::Pause, length);
+            }
+            (Kind::Raised | Kind::Lowered | Kind::Code | Kind::Link | Kind::Inline, _) => {
+                self.at += length
+            }
+        }
+    }
+
+    /// Speaks a raised or lowered text that takes so many bytes.
+    fn shifted(&mut self, written: &str, raised: bool, length: usize) {
+        let written = written.trim();
+        if raised {
+            self.raised(written, length);
+        } else {
+            self.lowered(written, length);
+        }
+    }
+
+    fn raised(&mut self, written: &str, length: usize) {
+        let before = self.out.chars().next_back();
+        let word = last_word(&self.out);
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let noted = written.trim_matches(['[', ']', '(', ')']);
+        let is_note = is_number(noted)
+            && (noted.len() < written.len()
+                || word.chars().count() > 2
+                    && word.chars().all(char::is_alphabetic)
+                    && !names_function(word)
+                || before.is_some_and(|c| matches!(c, '.' | ',' | '"' | '”')));
+        let is_ordinal = before.is_some_and(|c| c.is_ascii_digit())
+            && matches!(
+                written,
+                "st" | "nd" | "rd" | "th" | "er" | "re" | "e" | "o" | "a" | "ème" | "os" | "as"
+            );
+        let is_base =
+            before.is_some_and(|c| c.is_alphanumeric() || c == ')' || u32::from(c) >= FIRST);
+        if is_note {
+            self.say(Said::Words(fill(&self.words.note, &[("n", noted)])), length);
+        } else if is_ordinal || !is_base && written.chars().all(char::is_alphanumeric) {
+            self.out.push_str(written);
+            self.at += length;
+        } else if written.ends_with(['+', '-', '−', '–']) {
+            // The charge of an ion.
+            let charge = formula(&written.replace('–', "-"), self.words);
+            self.say(Said::Words(charge), length);
+        } else if written.chars().count() > 1 && written.chars().all(char::is_uppercase) {
+            self.say(Said::Words(written.to_owned()), length);
+        } else {
+            self.say(Said::Words(exponent(written, self.words)), length);
+        }
+    }
+
+    fn lowered(&mut self, written: &str, length: usize) {
+        let word = last_word(&self.out);
+        let is_number = written.bytes().all(|b| b.is_ascii_digit());
+        let in_compound = is_number
+            && (is_compound(word)
+                || self.out.ends_with(')')
+                    && is_compound(last_word(self.out.trim_end_matches(')'))));
+        if in_compound {
+            self.out.push_str(written);
+            self.at += length;
+        } else if word == "log" {
+            self.out.truncate(self.out.len() - word.len());
+            let name = self.words.math_sign("log").unwrap_or("log");
+            let said = formula(written, self.words);
+            let mut text = fill(&self.words.base, &[("log", name), ("n", &said)]);
+            let after = self.line[self.at + length..].trim_start();
+            if after.starts_with(|c: char| c.is_ascii_digit() || c == '(')
+                || after.bytes().take_while(u8::is_ascii_alphabetic).count() == 1
+            {
+                text.push(' ');
+                text.push_str(fill(&self.words.apply, &[("text", "")]).trim());
+            }
+            self.say(Said::Words(text), length);
+        } else {
+            self.say(Said::Words(index(written, self.words)), length);
+        }
+    }
+
+    fn caret(&mut self) {
+        let rest = &self.rest()[1..];
+        let word = last_word(&self.out);
+        let is_base = word.chars().filter(|c| c.is_alphabetic()).count() <= 2 && !word.is_empty()
+            || self.out.ends_with(')');
+        let inside = |open: char, close: char| {
+            let inner = rest.strip_prefix(open)?;
+            let end = inner.bytes().take(SCRIPT).position(|b| b == close as u8)?;
+            inner.get(..end).map(|inner| (inner, end + 2))
+        };
+        let found = inside('{', '}').or_else(|| inside('(', ')')).or_else(|| {
+            let sign = usize::from(rest.starts_with(['-', '+']));
+            let length = rest[sign..]
+                .bytes()
+                .take_while(u8::is_ascii_alphanumeric)
+                .count();
+            let written = rest.get(..sign + length)?;
+            let is_one = length == 1
+                || rest[sign..sign + length]
+                    .bytes()
+                    .all(|b| b.is_ascii_digit());
+            (length > 0 && is_one).then_some((written, sign + length))
+        });
+        match found.filter(|_| is_base) {
+            Some((written, length)) => {
+                let words = exponent(written, self.words);
+                self.say(Said::Words(words), 1 + length);
+            }
+            None => self.copy(1),
+        }
+    }
+
+    fn dollar(&mut self) {
+        let rest = self.rest();
+        if let Some(inside) = rest.strip_prefix("$$") {
+            let end = window(inside, FORMULA).find("$$").filter(|end| *end > 0);
+            return match end {
+                Some(end) => self.formula(&inside[..end], end + 4),
+                None => self.copy(2),
+            };
+        }
+        let inside = &rest[1..];
+        let end = window(inside, DOLLARS).find('$');
+        match end.filter(|end| is_formula(&inside[..*end], &inside[end + 1..])) {
+            Some(end) => self.formula(&inside[..end], end + 2),
+            None => self.copy(1),
+        }
+    }
+
+    fn backslash(&mut self) {
+        let rest = self.rest();
+        let pair = [("\\(", "\\)"), ("\\[", "\\]")]
+            .into_iter()
+            .find(|(open, _)| rest.starts_with(open));
+        if let Some((_, close)) = pair {
+            let inside = &rest[2..];
+            if let Some(end) = window(inside, FORMULA).find(close).filter(|end| *end > 0) {
+                return self.formula(&inside[..end], end + 4);
+            }
+        }
+        if let Some(name) = rest
+            .strip_prefix("\\begin{")
+            .and_then(|name| window(name, SCRIPT).split_once('}'))
+        {
+            let close = format!("\\end{{{}}}", name.0);
+            if let Some(end) = window(rest, FORMULA).find(&close) {
+                return self.formula(&rest[..end + close.len()], end + close.len());
+            }
+        }
+        // A sign that is not to be taken for a mark.
+        let escaped = rest[1..]
+            .chars()
+            .next()
+            .filter(|c| matches!(c, '$' | '*' | '_' | '<' | '>' | '#' | '~' | '&'));
+        let begins = !self
+            .out
+            .ends_with(|c: char| c.is_alphanumeric() || matches!(c, ':' | '\\'));
+        match escaped {
+            Some('*' | '_' | '~') if begins => {
+                let name = escaped
+                    .and_then(|c| self.words.sign(c))
+                    .map(|sign| sign.one.clone().into_owned());
+                self.say(Said::Words(name.unwrap_or_default()), 2);
+            }
+            Some(c) if begins => {
+                self.out.push(c);
+                self.at += 2;
+            }
+            Some(_) | None => self.copy(1),
+        }
+    }
+
+    fn formula(&mut self, inside: &str, length: usize) {
+        let said = formula(inside, self.words);
+        self.say(Said::Words(said), length);
+        let rest = self.rest();
+        // "x-axis".
+        if rest.starts_with('-') && rest[1..].starts_with(|c: char| c.is_alphabetic()) {
+            self.out.push(' ');
+            self.at += 1;
+        }
+    }
+
+    fn number(&mut self) {
+        let rest = self.rest();
+        let run = rest
+            .bytes()
+            .take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b','))
+            .count();
+        let number = rest[..run].trim_end_matches(['.', ',']);
+        let mut before = self.line[..self.at].chars().rev();
+        let begins = match before.next() {
+            Some('-' | '/') => before
+                .next()
+                .is_none_or(|c| c.is_ascii_digit() || c.is_whitespace()),
+            Some(c) => !(c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '#')),
+            None => true,
+        };
+        let unit = begins
+            .then(|| unit_behind(number, &rest[number.len()..], self.words))
+            .flatten();
+        match unit {
+            Some((said, length)) => {
+                self.copy(number.len());
+                self.out.push(' ');
+                self.say(Said::Words(said), length);
+            }
+            None if begins => self.copy(run),
+            // Letters and digits together are a name.
+            None => {
+                let name = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+                self.copy(name);
+            }
+        }
+    }
+}
+
+/// Returns the beginning of a text, up to a bound.
+fn window(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Returns the length of the rest of an address.
+fn length_of_address(rest: &str) -> usize {
+    let opening = if rest.starts_with("](") { 2 } else { 3 };
+    let ends =
+        |c: char| c.is_whitespace() || opening == 2 && c == ')' || matches!(c, '`' | '<' | '>');
+    let length = rest[opening..].find(ends).unwrap_or(rest.len() - opening);
+    opening + length
+}
+
+/// Returns the letters and digits at the end of a text.
+fn last_word(text: &str) -> &str {
+    let length: usize = text
+        .chars()
+        .rev()
+        .take(SCRIPT)
+        .take_while(|c| c.is_alphanumeric())
+        .map(char::len_utf8)
+        .sum();
+    &text[text.len() - length..]
+}
+
+fn ends_in_word(text: &str) -> bool {
+    text.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
+fn decoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let (shown, length) = match c {
+            '&' => entity(rest).unwrap_or((Some(c), 1)),
+            _ => (Some(c), c.len_utf8()),
+        };
+        out.extend(shown);
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// Returns whether an angle bracket opens the arguments of a type: names and commas, up to its partner.
+pub(super) fn encloses_arguments(rest: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for c in rest.chars().take(SCRIPT + SCRIPT) {
+        match c {
+            // A comparison or a shift has a space or a number behind it.
+            '<' if depth == 0 => depth = 1,
+            '<' if before.is_alphanumeric() => depth += 1,
+            '<' => return false,
+            '>' if matches!(before, '-' | '=') => return false,
+            '>' => {
+                depth -= 1;
+                if depth == 0 {
+                    return true;
+                }
+            }
+            ' ' | '0'..='9' if before == '<' => return false,
+            ' ' if !matches!(before, ',' | ':' | '|' | '=') => return false,
+            c if c.is_alphanumeric() => {}
+            ' ' | ',' | '_' | '&' | '(' | ')' | '\'' | '[' | ']' | ':' | '?' | '*' | '.' | '|' => {}
+            _ => return false,
+        }
+        before = c;
+    }
+    false
+}
+
+/// Returns whether what is between two dollar signs is a formula rather than text between two prices or variables.
+fn is_formula(inside: &str, after: &str) -> bool {
+    let ends = inside.chars().next_back();
+    let is_tight =
+        ends.is_some_and(|c| !c.is_whitespace()) && !inside.starts_with(char::is_whitespace);
+    let goes_on = after.starts_with(|c: char| c.is_ascii_digit());
+    if !is_tight || goes_on {
+        return false;
+    }
+    let has_mark = inside.contains(['\\', '^', '_', '=', '{', '+', '<', '>', '*', '|', '\'']);
+    let is_command = inside.contains(['\\', '^', '{']);
+    let longest = inside
+        .split(|c: char| !c.is_alphabetic())
+        .filter(|word| !names_function(word))
+        .map(|word| word.chars().count())
+        .max()
+        .unwrap_or(0);
+    let joins_names = after.starts_with(|c: char| c.is_alphabetic()) && !after.starts_with("th");
+    is_command && (longest < 4 || inside.contains('\\') || !inside.contains(' '))
+        || !joins_names && (longest < 2 || has_mark && longest < 4)
+}
+
+/// Returns whether a word consists of the signs of chemical elements and numbers, so that a number below it counts atoms.
+fn is_compound(word: &str) -> bool {
+    const ONE: &str = "HBCNOFPSKVYIWU";
+    const TWO: &str = "HeLiBeNeNaMgAlSiClArCaScTiCrMnFeCoNiCuZnGaGeAsSeBrKrRbSrZrNbMoTcRuRhPdAgCdInSnSbTeXeCsBaLaCePrNdPmSmEuGdTbDyHoErTmYbLuHfTaReOsIrPtAuHgTlPbBiPoAtRnFrRaAcThPaNpPuAm";
+    if matches!(
+        word,
+        "B" | "C" | "K" | "V" | "Y" | "I" | "W" | "U" | "P" | "S"
+    ) {
+        // A letter alone is more often a variable.
+        return false;
+    }
+    let bytes = word.as_bytes();
+    let mut at = 0;
+    while let Some(b) = bytes.get(at) {
+        let is_two = |two: &[u8]| TWO.as_bytes().chunks(2).any(|known| known == two);
+        at += match (b, bytes.get(at..at + 2)) {
+            (b'0'..=b'9', _) if at > 0 => 1,
+            (b'A'..=b'Z', Some(two)) if is_two(two) => 2,
+            (b'A'..=b'Z', _) if ONE.as_bytes().contains(b) => 1,
+            _ => return false,
+        };
+    }
+    !word.is_empty()
+}

@@ -1,0 +1,782 @@
+//! Formulas in words.
+//!
+//! Responsibilities: LaTeX and the signs of mathematics, with their grouping: fractions, roots, exponents, indices,
+//! operators with their ranges, matrices. Not here: where a formula begins and ends (`markup`), which sign a command
+//! stands for (`commands`).
+//!
+//! Mental model: a formula is read once from left to right. The content of a group is read first, so that it is known
+//! whether it is short; what has several parts is spoken with its end, and so no two groupings have the same words.
+//! Groups are nested up to a bound; below it, their content is read as if the braces were not there.
+
+mod commands;
+
+use super::spoken::Spoken;
+use super::words::{Words, fill};
+use commands::{is_big, is_function, sign_of};
+
+/// How deeply groups may be nested.
+const DEEPEST: usize = 12;
+
+/// The fewest letters that are a word rather than a product of letters.
+const WORD: usize = 4;
+
+/// What ends the text that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    End,
+    Brace,
+    Bracket,
+    Parenthesis,
+    Bar,
+    /// One part has been read.
+    Part,
+}
+
+/// The words of a part of a formula.
+#[derive(Debug, Default)]
+struct Said {
+    text: String,
+    /// How many letters and numbers stand next to each other.
+    parts: usize,
+    /// Whether it has operators, or groups of its own.
+    joined: bool,
+    /// Whether the sign that ends it was there.
+    closed: bool,
+}
+
+impl Said {
+    /// Returns whether it needs no words for its end; `parts` of them may stand next to each other.
+    fn is_short(&self, parts: usize) -> bool {
+        !self.joined && self.parts <= parts
+    }
+}
+
+/// Returns a formula in words.
+pub(super) fn formula(text: &str, words: &Words) -> String {
+    Formula::new(text, words, 0).read(Until::End).0.text
+}
+
+/// Returns an exponent in words, without its base.
+pub(super) fn exponent(text: &str, words: &Words) -> String {
+    let said = Formula::new(text, words, 1).read(Until::End).0;
+    power(text.trim(), &said, words)
+}
+
+/// Returns an index in words, without its base.
+pub(super) fn index(text: &str, words: &Words) -> String {
+    let said = Formula::new(text, words, 1).read(Until::End).0;
+    sub(&said, words)
+}
+
+/// Returns whether a name is that of a function.
+pub(super) fn names_function(name: &str) -> bool {
+    is_function(name)
+}
+
+/// Returns the letter or digit that a raised or lowered character shows, and whether it is raised.
+pub(super) fn script(c: char) -> Option<(char, bool)> {
+    const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˢᵗʰᵈʳᵃᵇᶜᵉᵏᵐᵒᵖᵘᵛʷˣʸᵀ";
+    const SHOWN: &str = "0123456789+-=()nisthdrabcekmopuvwxyT";
+    const LOWERED: &str = "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ";
+    const BELOW: &str = "0123456789+-=()aeoxhklmnpstijruv";
+    if !matches!(c, '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{2b0}'..='\u{2ff}' | '\u{1d2c}'..='\u{1dbf}' | '\u{2070}'..='\u{209c}' | '\u{2c7c}')
+    {
+        return None;
+    }
+    let find = |all: &str, shown: &str| {
+        let at = all.chars().position(|other| other == c)?;
+        shown.chars().nth(at)
+    };
+    let raised = find(RAISED, SHOWN).map(|c| (c, true));
+    raised.or_else(|| find(LOWERED, BELOW).map(|c| (c, false)))
+}
+
+fn power(written: &str, said: &Said, words: &Words) -> String {
+    match written {
+        "2" => words.squared.clone().into_owned(),
+        "3" => words.cubed.clone().into_owned(),
+        "\\circ" | "∘" | "°" => named("°", words).to_owned(),
+        "*" | "\\ast" | "\\star" => named("∗", words).to_owned(),
+        "'" | "\\prime" | "′" => named("′", words).to_owned(),
+        "\\top" | "⊤" | "\\intercal" => named("⊤", words).to_owned(),
+        "+" | "-" | "−" => said.text.clone(),
+        _ if said.is_short(2) => fill(&words.power, &[("n", &said.text)]),
+        _ => fill(&words.long_power, &[("n", &said.text)]),
+    }
+}
+
+fn sub(said: &Said, words: &Words) -> String {
+    let template = if said.is_short(2) {
+        &words.sub
+    } else {
+        &words.long_sub
+    };
+    fill(template, &[("n", &said.text)])
+}
+
+fn named<'a>(sign: &'a str, words: &'a Words) -> &'a str {
+    words.math_sign(sign).unwrap_or(sign)
+}
+
+/// One pass through a formula or a group of it.
+struct Formula<'a> {
+    rest: &'a str,
+    words: &'a Words,
+    depth: usize,
+    out: Spoken,
+    /// The parts next to each other at this place, and the most so far.
+    here: usize,
+    most: usize,
+    joined: bool,
+    /// Whether the last part can be a function of what follows in parentheses.
+    applies: bool,
+    /// Whether cells are separated here, as in a matrix.
+    cells: bool,
+    /// Whether an arrow is that of a limit.
+    limit: bool,
+}
+
+impl<'a> Formula<'a> {
+    fn new(rest: &'a str, words: &'a Words, depth: usize) -> Self {
+        Self {
+            rest,
+            words,
+            depth,
+            out: Spoken::default(),
+            here: 0,
+            most: 0,
+            joined: false,
+            applies: false,
+            cells: false,
+            limit: false,
+        }
+    }
+
+    /// Reads up to an end; returns the words and the rest of the text.
+    fn read(mut self, until: Until) -> (Said, &'a str) {
+        let mut closed = false;
+        while let Some(c) = self.rest.chars().next() {
+            let ends = match until {
+                Until::Brace => c == '}',
+                Until::Bracket => c == ']',
+                Until::Parenthesis => c == ')',
+                Until::Bar => c == '|',
+                Until::Part => self.most > 0 || self.joined,
+                Until::End => false,
+            };
+            if ends {
+                closed = true;
+                if until != Until::Part {
+                    self.rest = &self.rest[c.len_utf8()..];
+                }
+                break;
+            }
+            let outer = match until {
+                Until::Parenthesis => c == '}' || self.rest.starts_with("\\right"),
+                Until::Bar => matches!(c, '}' | ')' | ']') || self.rest.starts_with("\\}"),
+                Until::Bracket => c == '}',
+                Until::End | Until::Brace | Until::Part => false,
+            };
+            if outer {
+                break;
+            }
+            self.step(c, until == Until::Part);
+        }
+        let said = Said {
+            text: self.out.finish(),
+            parts: self.most,
+            joined: self.joined,
+            closed,
+        };
+        (said, self.rest)
+    }
+
+    fn inner(&mut self, until: Until) -> Said {
+        let mut inner = Formula::new(self.rest, self.words, self.depth + 1);
+        inner.limit = self.limit;
+        let (said, rest) = inner.read(until);
+        self.rest = rest;
+        said
+    }
+
+    /// Reads the argument of a command, an exponent or an index: a group in braces, or else one part.
+    fn argument(&mut self) -> (&'a str, Said) {
+        self.rest = self.rest.trim_start();
+        let before = self.rest;
+        let until = match before.strip_prefix('{') {
+            _ if self.depth >= DEEPEST => return ("", Said::default()),
+            Some(inside) => {
+                self.rest = inside;
+                Until::Brace
+            }
+            None => Until::Part,
+        };
+        let said = self.inner(until);
+        let written = &before[..before.len() - self.rest.len()];
+        (
+            written.trim_start_matches('{').trim_end_matches('}').trim(),
+            said,
+        )
+    }
+
+    /// Reads what begins with a character; `alone` if nothing that follows belongs to it.
+    fn step(&mut self, c: char, alone: bool) {
+        if c.is_ascii_digit() {
+            let number = if alone { 1 } else { number(self.rest) };
+            let text = self.pass(number);
+            self.part(text, false, alone);
+        } else if c.is_ascii_alphabetic() {
+            self.letters(alone);
+        } else {
+            match c {
+                '\\' => self.command(alone),
+                '{' if self.depth < DEEPEST => {
+                    self.pass(1);
+                    let said = self.inner(Until::Brace);
+                    self.joined |= said.joined;
+                    self.here += said.parts.max(1) - 1;
+                    self.part(&said.text, false, alone);
+                }
+                '(' if self.depth < DEEPEST => self.parenthesis(alone),
+                '|' if self.depth < DEEPEST => {
+                    self.pass(1);
+                    self.bars();
+                    self.scripts(alone);
+                }
+                '^' | '_' => self.scripts(false),
+                '&' if self.cells => {
+                    self.pass(1);
+                    self.comma(',');
+                }
+                ',' | ';' | ':' | '.' | '?' => {
+                    self.pass(1);
+                    self.comma(c);
+                }
+                '&' | '{' | '}' | '~' | '"' | '$' => {
+                    self.pass(1);
+                }
+                '√' | '∛' | '∜' => {
+                    self.pass(c.len_utf8());
+                    let degree = match c {
+                        '∛' => "3",
+                        '∜' => "4",
+                        _ => "",
+                    };
+                    self.root(degree, alone);
+                }
+                c if c.is_whitespace() => {
+                    self.pass(c.len_utf8());
+                    self.applies = false;
+                }
+                c if script(c).is_some() => self.scripts(false),
+                c => {
+                    let sign = self.pass(c.len_utf8());
+                    self.sign(sign, alone);
+                }
+            }
+        }
+    }
+
+    fn pass(&mut self, length: usize) -> &'a str {
+        let (passed, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        passed
+    }
+
+    /// Speaks a letter, a number or a group, with what is raised and lowered behind it.
+    fn part(&mut self, text: &str, applies: bool, alone: bool) {
+        if !text.is_empty() {
+            self.out.word(text);
+        }
+        self.here += 1;
+        self.most = self.most.max(self.here);
+        self.applies = applies;
+        self.scripts(alone);
+    }
+
+    fn comma(&mut self, stop: char) {
+        self.out.stop(stop);
+        self.here = 0;
+        self.applies = false;
+    }
+
+    /// Reads the exponents, indices and primes that follow.
+    fn scripts(&mut self, alone: bool) {
+        if alone {
+            return;
+        }
+        loop {
+            let ahead = self.rest.trim_start();
+            let Some(c) = ahead.chars().next() else {
+                return;
+            };
+            match c {
+                '^' | '_' => {
+                    self.rest = &ahead[1..];
+                    let (written, said) = self.argument();
+                    let text = if c == '^' {
+                        power(written, &said, self.words)
+                    } else {
+                        sub(&said, self.words)
+                    };
+                    self.out.word(&text);
+                }
+                '\'' | '!' => {
+                    let run = ahead.len() - ahead.trim_start_matches(c).len();
+                    self.rest = &ahead[if c == '!' { 1 } else { run }..];
+                    let sign = match (c, run) {
+                        ('!', _) => "!",
+                        (_, 2) => "″",
+                        _ => "′",
+                    };
+                    self.out.word(named(sign, self.words));
+                }
+                _ => match script(c) {
+                    Some((_, raised)) => {
+                        self.rest = ahead;
+                        let written = self.run_of_scripts(raised);
+                        let text = if raised {
+                            exponent(&written, self.words)
+                        } else {
+                            index(&written, self.words)
+                        };
+                        self.out.word(&text);
+                    }
+                    None => return,
+                },
+            }
+        }
+    }
+
+    fn run_of_scripts(&mut self, raised: bool) -> String {
+        let mut written = String::new();
+        while let Some(c) = self.rest.chars().next() {
+            match script(c).filter(|(_, up)| *up == raised) {
+                Some((shown, _)) => written.push(shown),
+                None => break,
+            }
+            self.pass(c.len_utf8());
+        }
+        written
+    }
+
+    fn letters(&mut self, alone: bool) {
+        let run = self
+            .rest
+            .bytes()
+            .take_while(u8::is_ascii_alphabetic)
+            .count();
+        let name = &self.rest[..run];
+        if alone {
+            let letter = self.pass(1);
+            self.part(letter, true, alone);
+        } else if is_function(name) || name == "mod" {
+            self.pass(run);
+            self.function(name);
+        } else if run >= WORD {
+            self.pass(run);
+            self.part(name, true, alone);
+        } else {
+            let letter = self.pass(1);
+            self.part(letter, true, alone);
+        }
+    }
+
+    /// Speaks a sign that a formula consists of.
+    fn sign(&mut self, sign: &str, alone: bool) {
+        let Some(c) = sign.chars().next() else { return };
+        if is_function(sign) || sign == "mod" {
+            return self.function(sign);
+        }
+        if is_big(sign) {
+            return self.range(sign);
+        }
+        if c.is_alphabetic() {
+            let lower: String = c.to_lowercase().collect();
+            let name = match self.words.math_sign(sign) {
+                Some(name) => name.to_owned(),
+                None => match self.words.math_sign(&lower) {
+                    Some(name) => fill(&self.words.capital, &[("letter", name)]),
+                    None => sign.to_owned(),
+                },
+            };
+            return self.part(&name, true, alone);
+        }
+        match sign {
+            // Neither of them joins two parts.
+            "∞" | "∅" | "…" | "°" | "ℏ" | "%" | "∂" | "∇" | "⊤" => {
+                return self.part(named(sign, self.words), false, alone);
+            }
+            "→" if self.limit => self.out.word(&self.words.goes_to),
+            // A sign before the first part belongs to it.
+            "-" | "−" | "+" | "±" if self.here == 0 && !self.joined => {
+                self.out.word(named(sign, self.words));
+                self.applies = false;
+                return;
+            }
+            _ => self.out.word(named(sign, self.words)),
+        }
+        self.joined |= !matches!(sign, "|" | "\"");
+        self.here = 0;
+        self.applies = false;
+    }
+
+    /// Speaks a function, with its exponent or its base, and "of" if something follows.
+    fn function(&mut self, name: &str) {
+        let words = self.words;
+        // It is one part with what it is applied to.
+        self.here += 1;
+        self.most = self.most.max(self.here + 1);
+        let said = named(name, words).to_owned();
+        let is_limit = matches!(
+            name,
+            "lim" | "max" | "min" | "sup" | "inf" | "argmax" | "argmin"
+        );
+        let ahead = self.rest.trim_start();
+        let ahead = ahead.strip_prefix("\\limits").unwrap_or(ahead);
+        if let Some(below) = ahead.strip_prefix('_') {
+            self.rest = below;
+            self.limit = name == "lim";
+            let (_, below) = self.argument();
+            self.limit = false;
+            let text = match name {
+                "lim" => fill(&words.limit, &[("sign", &said), ("below", &below.text)]),
+                _ if is_limit => fill(&words.over, &[("sign", &said), ("below", &below.text)]),
+                _ => fill(&words.base, &[("log", &said), ("n", &below.text)]),
+            };
+            self.out.word(&text);
+            if is_limit {
+                return;
+            }
+        } else {
+            self.out.word(&said);
+        }
+        self.scripts(false);
+        let next = self.rest.trim_start().chars().next();
+        let follows = next.is_some_and(|c| c.is_alphanumeric() || matches!(c, '\\' | '{' | '('));
+        if follows && name != "mod" {
+            self.out.word(fill(&words.apply, &[("text", "")]).trim());
+            if next == Some('(') && self.depth < DEEPEST {
+                self.rest = self.rest.trim_start();
+                self.applies = false;
+                self.grouped(true);
+            }
+        }
+    }
+
+    /// Speaks an operator over a range.
+    fn range(&mut self, sign: &str) {
+        let words = self.words;
+        self.joined = true;
+        self.here = 0;
+        let name = match sign {
+            "⋃" => named("∪", words),
+            "⋂" => named("∩", words),
+            _ => named(sign, words),
+        }
+        .to_owned();
+        let (mut below, mut above) = (None, None);
+        loop {
+            let ahead = self.rest.trim_start();
+            let ahead = ahead.strip_prefix("\\limits").unwrap_or(ahead).trim_start();
+            let Some(c) = ahead.chars().next() else { break };
+            match (c, script(c)) {
+                ('_', _) if below.is_none() => {
+                    self.rest = &ahead[1..];
+                    below = Some(self.argument().1.text);
+                }
+                ('^', _) if above.is_none() => {
+                    self.rest = &ahead[1..];
+                    above = Some(self.argument().1.text);
+                }
+                (_, Some((_, raised))) if below.is_none() || raised && above.is_none() => {
+                    self.rest = ahead;
+                    let written = self.run_of_scripts(raised);
+                    let said = formula(&written, words);
+                    *(if raised { &mut above } else { &mut below }) = Some(said);
+                }
+                _ => break,
+            }
+        }
+        let text = match (below, above) {
+            (Some(below), Some(above)) => fill(
+                &words.from_to,
+                &[("sign", &name), ("below", &below), ("above", &above)],
+            ),
+            (Some(range), None) | (None, Some(range)) => {
+                fill(&words.over, &[("sign", &name), ("below", &range)])
+            }
+            (None, None) => format!("{name} {}", fill(&words.apply, &[("text", "")]).trim()),
+        };
+        self.out.word(&text);
+        self.applies = false;
+    }
+
+    fn parenthesis(&mut self, alone: bool) {
+        let applies = self.applies && !alone;
+        self.grouped(applies);
+        self.scripts(alone);
+    }
+
+    /// Speaks what is in parentheses; `applies` if a function is in front of them.
+    fn grouped(&mut self, applies: bool) {
+        let words = self.words;
+        let of_word = self
+            .out
+            .ends_with_text(fill(&words.apply, &[("text", "")]).trim());
+        self.pass(1);
+        let said = self.inner(Until::Parenthesis);
+        let is_plain = applies && said.closed && !said.joined;
+        if is_plain {
+            let text = if of_word {
+                said.text
+            } else {
+                fill(&words.apply, &[("text", &said.text)])
+            };
+            self.out.word(&text);
+        } else {
+            self.out.word(named("(", words));
+            self.out.word(&said.text);
+            if said.closed {
+                self.out.word(named(")", words));
+            }
+        }
+        self.joined |= said.joined;
+        self.here += 1;
+        self.most = self.most.max(self.here);
+        self.applies = false;
+    }
+
+    /// Speaks what is between bars as an absolute value; a bar without a partner states a condition.
+    fn bars(&mut self) {
+        let words = self.words;
+        let said = self.inner(Until::Bar);
+        if said.closed {
+            self.out
+                .word(&fill(&words.absolute, &[("text", &said.text)]));
+            if !said.is_short(1) {
+                self.out.word(&words.end_absolute);
+            }
+            self.here += 1;
+            self.most = self.most.max(self.here);
+        } else {
+            self.out.word(named("|", words));
+            self.out.word(&said.text);
+            self.joined |= said.joined;
+        }
+        self.applies = false;
+    }
+
+    fn root(&mut self, degree: &str, alone: bool) {
+        let words = self.words;
+        self.rest = self.rest.trim_start();
+        let said = if self.rest.starts_with('(') && self.depth < DEEPEST {
+            self.pass(1);
+            self.inner(Until::Parenthesis)
+        } else {
+            // A number is one part here.
+            let digits = number(self.rest);
+            match digits {
+                0 => self.argument().1,
+                _ => Said {
+                    text: self.pass(digits).to_owned(),
+                    parts: 1,
+                    ..Said::default()
+                },
+            }
+        };
+        let text = match degree {
+            "" | "2" => fill(&words.square_root, &[("text", &said.text)]),
+            "3" => fill(&words.cube_root, &[("text", &said.text)]),
+            _ => fill(&words.nth_root, &[("n", degree), ("text", &said.text)]),
+        };
+        let is_short = said.is_short(1);
+        let text = if is_short {
+            text
+        } else {
+            fill(&words.long_root, &[("text", &text)])
+        };
+        self.joined |= !is_short;
+        self.part(&text, false, alone);
+    }
+
+    fn command(&mut self, alone: bool) {
+        self.pass(1);
+        let letters = self
+            .rest
+            .bytes()
+            .take_while(u8::is_ascii_alphabetic)
+            .count();
+        let length = match letters {
+            0 => self.rest.chars().next().map_or(0, char::len_utf8),
+            _ => letters,
+        };
+        let name = self.pass(length);
+        let words = self.words;
+        match name {
+            "frac" | "dfrac" | "tfrac" | "cfrac" | "binom" | "dbinom" => {
+                let (_, above) = self.argument();
+                let (_, below) = self.argument();
+                let is_short = above.is_short(1) && below.is_short(1);
+                let template = match (name.ends_with("binom"), is_short) {
+                    (true, _) => &words.choose,
+                    (false, true) => &words.fraction,
+                    (false, false) => &words.long_fraction,
+                };
+                let parts = [
+                    ("above", above.text.as_str()),
+                    ("below", below.text.as_str()),
+                ];
+                let text = fill(template, &parts);
+                self.joined = true;
+                self.part(&text, false, alone);
+            }
+            "sqrt" => {
+                let mut degree = String::new();
+                if self.rest.starts_with('[') && self.depth < DEEPEST {
+                    self.pass(1);
+                    degree = self.inner(Until::Bracket).text;
+                }
+                self.root(&degree, alone);
+            }
+            "text" | "textrm" | "textbf" | "textit" | "texttt" | "mbox" | "operatorname"
+            | "mathrm" | "tag" => {
+                self.rest = self
+                    .rest
+                    .strip_prefix('*')
+                    .unwrap_or(self.rest)
+                    .trim_start();
+                let inside = self.rest.strip_prefix('{');
+                let text = inside.and_then(|inside| inside.split_once('}'));
+                if let Some((text, rest)) = text.filter(|(text, _)| !text.contains(['{', '\\'])) {
+                    self.rest = rest;
+                    let text = text.trim();
+                    if is_function(text) {
+                        self.function(text);
+                    } else {
+                        self.part(text, true, alone);
+                    }
+                }
+            }
+            "mathbf" | "mathit" | "mathsf" | "mathcal" | "mathscr" | "mathfrak" | "boldsymbol"
+            | "bm" | "displaystyle" | "textstyle" | "left" | "right" | "middle" | "big" | "Big"
+            | "bigg" | "Bigg" | "bigl" | "bigr" | "Bigl" | "Bigr" | "limits" | "nolimits"
+            | "hline" | "underbrace" | "overbrace" | "boxed" | "nonumber" | "notag" => {
+                if matches!(name, "left" | "right") {
+                    self.rest = self.rest.strip_prefix('.').unwrap_or(self.rest);
+                }
+            }
+            "mathbb" => {
+                let (written, said) = self.argument();
+                let sign = match written {
+                    "R" => "ℝ",
+                    "N" => "ℕ",
+                    "Z" => "ℤ",
+                    "Q" => "ℚ",
+                    "C" => "ℂ",
+                    _ => "",
+                };
+                let text = if sign.is_empty() {
+                    said.text.as_str()
+                } else {
+                    named(sign, words)
+                };
+                self.part(text, true, alone);
+            }
+            "hat" | "bar" | "vec" | "dot" | "ddot" | "tilde" | "overline" | "underline"
+            | "widehat" | "widetilde" => {
+                let (_, said) = self.argument();
+                let accent = match name {
+                    "widehat" => "hat",
+                    "widetilde" => "tilde",
+                    "overline" | "underline" => "bar",
+                    _ => name,
+                };
+                let mark = words.accents.iter().find(|mark| mark.sign == accent);
+                let mark = mark.map_or(accent, |mark| mark.one.as_ref());
+                self.joined |= said.joined;
+                let text = format!("{} {mark}", said.text);
+                self.part(text.trim(), true, alone);
+            }
+            "begin" | "end" => self.environment(name == "begin"),
+            "label" => {
+                self.argument();
+            }
+            "not" => {
+                let next = self.rest.trim_start();
+                if let Some(after) = next.strip_prefix('=') {
+                    self.rest = after;
+                    self.sign("≠", alone);
+                } else {
+                    self.sign("¬", alone);
+                }
+            }
+            "\\" | "cr" => self.comma(';'),
+            "quad" | "qquad" | "," | ";" | ":" | "!" | " " | ">" | "/" | "-" => {
+                self.applies = false
+            }
+            "(" | ")" | "[" | "]" | "" => {}
+            _ => match sign_of(name) {
+                Some(sign) => self.sign(sign, alone),
+                None => self.part(name, true, alone),
+            },
+        }
+    }
+
+    /// Speaks the beginning or the end of a matrix or of a distinction of cases.
+    fn environment(&mut self, begins: bool) {
+        let inside = self.rest.strip_prefix('{');
+        let Some((name, rest)) = inside.and_then(|inside| inside.split_once('}')) else {
+            return;
+        };
+        self.rest = rest;
+        let sign = match name {
+            "matrix" | "pmatrix" | "bmatrix" | "vmatrix" | "Bmatrix" | "array" | "smallmatrix" => {
+                &self.words.matrix
+            }
+            "cases" => &self.words.cases,
+            _ => {
+                self.cells = false;
+                return;
+            }
+        };
+        self.cells = begins;
+        self.joined = true;
+        self.here = 0;
+        if begins {
+            if name == "array" {
+                self.argument();
+            }
+            self.out.word(&sign.one);
+            self.out.stop(':');
+        } else {
+            self.out.stop(',');
+            self.out.word(&sign.many);
+        }
+    }
+}
+
+/// Returns the length of the number at the start of a text.
+fn number(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(b) = bytes.get(at) {
+        let goes_on =
+            matches!(b, b'.' | b',') && at > 0 && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
+        // "1,2" is a list; "1,000" is a number.
+        let grouped = *b != b','
+            || bytes[at + 1..]
+                .iter()
+                .take_while(|b| b.is_ascii_digit())
+                .count()
+                == 3;
+        if !(b.is_ascii_digit() || goes_on && grouped) {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests;
