@@ -82,7 +82,7 @@ fn is_option(word: &str) -> bool {
 /// Returns whether an angle bracket stands between two amounts, or before a number.
 fn compares_numbers(code: &str) -> bool {
     code.match_indices(['<', '>']).any(|(at, _)| {
-        let before = code[..at].chars().next_back();
+        let before = code[..at].trim_end_matches(['<', '>']).chars().next_back();
         let after = code[at + 1..].trim_start();
         let digits = after.bytes().take_while(u8::is_ascii_digit).count();
         let behind = after[digits..].chars().next();

@@ -25,6 +25,10 @@ pub(super) fn say_name(run: &str, words: &Words, spoken: &mut Spoken) {
         say_id(run, words, spoken);
         return;
     }
+    if is_one_word(run) {
+        spoken.text(run);
+        return;
+    }
     let bytes = run.as_bytes();
     let mut start = 0;
     for at in 1..bytes.len() {
@@ -44,6 +48,32 @@ pub(super) fn say_name(run: &str, words: &Words, spoken: &mut Spoken) {
         }
     }
     spoken.text(&run[start..]);
+}
+
+/// Returns whether capitals and small letters are mixed within one word, as in "IPv6", "PhD", "kHz" or "mRNA".
+fn is_one_word(run: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "OAuth", "LaTeX", "BibTeX", "WiFi", "McAfee", "macOS", "siRNA", "miRNA", "eSIM", "MiB",
+        "VoIP", "DevOps",
+    ];
+    let bare = run.trim_end_matches(|c: char| c.is_ascii_digit());
+    let bytes = bare.as_bytes();
+    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else {
+        return false;
+    };
+    let capitals = bytes.iter().filter(|b| b.is_ascii_uppercase()).count();
+    let small = bytes.len() - capitals;
+    // "PhD", "YoY", "SaaS", "IPv" and "DDoS".
+    let is_short = first.is_ascii_uppercase()
+        && bytes.len() <= 4
+        && (last.is_ascii_uppercase() || bytes.len() == 3 && capitals == 2 && bare != run);
+    // "kHz", "mRNA", "eBPF".
+    let is_led = first.is_ascii_lowercase()
+        && bytes.get(1).is_some_and(u8::is_ascii_uppercase)
+        && (small == 1 || bytes.len() <= 3);
+    capitals > 0
+        && small > 0
+        && (is_short || is_led || bare.ends_with("IPv") || WORDS.contains(&bare))
 }
 
 /// Speaks the start of an id.

@@ -11,7 +11,7 @@ use super::markup::{Marked, Said, marked};
 use super::signs::{self, exact, is_run, run};
 use super::spoken::{Spoken, is_stop};
 use super::token;
-use super::words::Words;
+use super::words::{Sign, Words};
 use crate::announce::text::markdown::{Span, spans};
 
 /// What a byte can mean within a token, as bits.
@@ -282,7 +282,7 @@ impl<'a> Inline<'a> {
                         spoken.word(words);
                         self.linked = false;
                     }
-                    Said::Pause => spoken.pause(),
+                    Said::Pause => spoken.pause(','),
                     Said::Link => {
                         spoken.word(&self.words.link);
                         self.linked = true;
@@ -380,6 +380,10 @@ impl<'a> Inline<'a> {
             Some(open) => part.as_bytes()[open..].contains(&b'>'),
             None => false,
         };
+        if let Some(sign) = self.sign_of_code(part, end) {
+            spoken.word(&sign.one);
+            return;
+        }
         if self.words.prose_sign(part).is_some() {
             token::say(part, angled, self.words, spoken);
             return;
@@ -412,6 +416,27 @@ impl<'a> Inline<'a> {
         token::say(middle, angled, self.words, spoken);
         self.linked = was_linked && middle.is_empty() || spoken_link(middle);
         self.closing(closing, closes, spoken);
+    }
+
+    /// Returns the sign that a token is if it joins amounts or conditions rather than commands.
+    fn sign_of_code(&self, part: &str, end: usize) -> Option<&'a Sign> {
+        let compares = || {
+            let signs = [" < ", " > ", " <= ", " >= ", " == ", " != ", " = "];
+            signs.iter().any(|sign| self.line.contains(sign))
+        };
+        let joins = match part {
+            "<<" | ">>" => {
+                let next = self.line[end..]
+                    .split_whitespace()
+                    .next()
+                    .unwrap_or_default();
+                next.starts_with(|c: char| c.is_ascii_digit())
+                    || next.trim_end_matches(['.', ',']).len() == 1
+            }
+            "&&" | "||" => compares(),
+            _ => false,
+        };
+        self.words.code_sign_at(part).filter(|_| joins)
     }
 
     fn closing(&self, closing: &str, closes: impl Fn(char) -> bool, spoken: &mut Spoken) {

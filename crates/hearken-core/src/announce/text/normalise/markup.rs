@@ -7,12 +7,19 @@
 //! so the reader of the line takes them as they are, and cuts, drops or spells nothing in them. Inline code and addresses
 //! are copied unchanged. Every search ahead has a bound.
 
+mod context;
+
+use super::clean::{clean, hides};
 use super::entity::entity;
 use super::math::{exponent, formula, index, names_function, script};
 use super::tag::{Kind, Tag};
 use super::unit::unit_behind;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{Span, spans};
+pub(super) use context::encloses_arguments;
+use context::{
+    decoded, ends_in_word, is_compound, is_formula, last_word, length_of_address, window,
+};
 
 /// The first of the characters that mark places, and how many there are. They are for private use, and cleaning removes
 /// them from every text.
@@ -85,7 +92,10 @@ fn may_be_marked(line: &str) -> bool {
         digit |= b.is_ascii_digit();
         high |= b >= 0x80;
     }
-    sign || high && line.chars().any(|c| script(c).is_some())
+    sign || high
+        && line
+            .chars()
+            .any(|c| script(c).is_some() || matches!(c, '√' | '∛' | '∜'))
         || digit && {
             let bytes = line.as_bytes();
             let letter = |b: &u8| b.is_ascii_alphabetic() || *b >= 0x80;
@@ -130,7 +140,11 @@ impl<'a> Marking<'a> {
         match place.and_then(|place| char::from_u32(FIRST + place)) {
             Some(mark) => {
                 self.out.push(mark);
-                self.said.push(said);
+                // Parting signs may leave one that joins nothing.
+                self.said.push(match said {
+                    Said::Words(words) if hides(&words) => Said::Words(clean(&words).into_owned()),
+                    said => said,
+                });
                 self.at += length;
             }
             None => self.copy(length),
@@ -167,6 +181,26 @@ impl<'a> Marking<'a> {
                 let means = |b: u8| matches!(b, b'&' | b'<' | b'>' | b'$' | b'\\' | b'^' | b']' | b':' | b'`' | b'0'..=b'9' | 0x80..);
                 let plain = rest.bytes().skip(1).take_while(|b| !means(*b)).count();
                 self.copy(1 + plain);
+            }
+            '√' | '∛' | '∜' => {
+                let behind = &rest[c.len_utf8()..];
+                let parenthesis = behind
+                    .bytes()
+                    .take(SCRIPT)
+                    .position(|b| b == b')')
+                    .filter(|_| behind.starts_with('('));
+                let length = match parenthesis {
+                    Some(end) => end + 1,
+                    None => behind
+                        .bytes()
+                        .take_while(|b| b.is_ascii_alphanumeric() || *b == b'.')
+                        .count(),
+                };
+                let written = rest[..c.len_utf8() + length].trim_end_matches('.');
+                match length {
+                    0 => self.copy(c.len_utf8()),
+                    _ => self.formula(written, written.len()),
+                }
             }
             c => match script(c) {
                 Some((_, raised)) => {
@@ -312,9 +346,19 @@ impl<'a> Marking<'a> {
     fn shifted(&mut self, written: &str, raised: bool, length: usize) {
         let written = written.trim();
         if raised {
+            let is_number = self.out.ends_with(|c: char| c.is_ascii_digit());
             self.raised(written, length);
+            self.unit(is_number);
         } else {
             self.lowered(written, length);
+        }
+    }
+
+    /// Speaks the unit behind a power of a number.
+    fn unit(&mut self, is_number: bool) {
+        let found = unit_behind("", self.rest(), self.words).filter(|_| is_number);
+        if let Some((said, length)) = found {
+            self.say(Said::Words(said), length);
         }
     }
 
@@ -405,8 +449,10 @@ impl<'a> Marking<'a> {
         });
         match found.filter(|_| is_base) {
             Some((written, length)) => {
+                let is_number = self.out.ends_with(|c: char| c.is_ascii_digit());
                 let words = exponent(written, self.words);
                 self.say(Said::Words(words), 1 + length);
+                self.unit(is_number);
             }
             None => self.copy(1),
         }
@@ -515,127 +561,4 @@ impl<'a> Marking<'a> {
             }
         }
     }
-}
-
-/// Returns the beginning of a text, up to a bound.
-fn window(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
-/// Returns the length of the rest of an address.
-fn length_of_address(rest: &str) -> usize {
-    let opening = if rest.starts_with("](") { 2 } else { 3 };
-    let ends =
-        |c: char| c.is_whitespace() || opening == 2 && c == ')' || matches!(c, '`' | '<' | '>');
-    let length = rest[opening..].find(ends).unwrap_or(rest.len() - opening);
-    opening + length
-}
-
-/// Returns the letters and digits at the end of a text.
-fn last_word(text: &str) -> &str {
-    let length: usize = text
-        .chars()
-        .rev()
-        .take(SCRIPT)
-        .take_while(|c| c.is_alphanumeric())
-        .map(char::len_utf8)
-        .sum();
-    &text[text.len() - length..]
-}
-
-fn ends_in_word(text: &str) -> bool {
-    text.ends_with(|c: char| c.is_alphanumeric() || c == '_')
-}
-
-fn decoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let (shown, length) = match c {
-            '&' => entity(rest).unwrap_or((Some(c), 1)),
-            _ => (Some(c), c.len_utf8()),
-        };
-        out.extend(shown);
-        rest = &rest[length..];
-    }
-    out
-}
-
-/// Returns whether an angle bracket opens the arguments of a type: names and commas, up to its partner.
-pub(super) fn encloses_arguments(rest: &str) -> bool {
-    let mut depth = 0_usize;
-    let mut before = ' ';
-    for c in rest.chars().take(SCRIPT + SCRIPT) {
-        match c {
-            // A comparison or a shift has a space or a number behind it.
-            '<' if depth == 0 => depth = 1,
-            '<' if before.is_alphanumeric() => depth += 1,
-            '<' => return false,
-            '>' if matches!(before, '-' | '=') => return false,
-            '>' => {
-                depth -= 1;
-                if depth == 0 {
-                    return true;
-                }
-            }
-            ' ' | '0'..='9' if before == '<' => return false,
-            ' ' if !matches!(before, ',' | ':' | '|' | '=') => return false,
-            c if c.is_alphanumeric() => {}
-            ' ' | ',' | '_' | '&' | '(' | ')' | '\'' | '[' | ']' | ':' | '?' | '*' | '.' | '|' => {}
-            _ => return false,
-        }
-        before = c;
-    }
-    false
-}
-
-/// Returns whether what is between two dollar signs is a formula rather than text between two prices or variables.
-fn is_formula(inside: &str, after: &str) -> bool {
-    let ends = inside.chars().next_back();
-    let is_tight =
-        ends.is_some_and(|c| !c.is_whitespace()) && !inside.starts_with(char::is_whitespace);
-    let goes_on = after.starts_with(|c: char| c.is_ascii_digit());
-    if !is_tight || goes_on {
-        return false;
-    }
-    let has_mark = inside.contains(['\\', '^', '_', '=', '{', '+', '<', '>', '*', '|', '\'']);
-    let is_command = inside.contains(['\\', '^', '{']);
-    let longest = inside
-        .split(|c: char| !c.is_alphabetic())
-        .filter(|word| !names_function(word))
-        .map(|word| word.chars().count())
-        .max()
-        .unwrap_or(0);
-    let joins_names = after.starts_with(|c: char| c.is_alphabetic()) && !after.starts_with("th");
-    is_command && (longest < 4 || inside.contains('\\') || !inside.contains(' '))
-        || !joins_names && (longest < 2 || has_mark && longest < 4)
-}
-
-/// Returns whether a word consists of the signs of chemical elements and numbers, so that a number below it counts atoms.
-fn is_compound(word: &str) -> bool {
-    const ONE: &str = "HBCNOFPSKVYIWU";
-    const TWO: &str = "HeLiBeNeNaMgAlSiClArCaScTiCrMnFeCoNiCuZnGaGeAsSeBrKrRbSrZrNbMoTcRuRhPdAgCdInSnSbTeXeCsBaLaCePrNdPmSmEuGdTbDyHoErTmYbLuHfTaReOsIrPtAuHgTlPbBiPoAtRnFrRaAcThPaNpPuAm";
-    if matches!(
-        word,
-        "B" | "C" | "K" | "V" | "Y" | "I" | "W" | "U" | "P" | "S"
-    ) {
-        // A letter alone is more often a variable.
-        return false;
-    }
-    let bytes = word.as_bytes();
-    let mut at = 0;
-    while let Some(b) = bytes.get(at) {
-        let is_two = |two: &[u8]| TWO.as_bytes().chunks(2).any(|known| known == two);
-        at += match (b, bytes.get(at..at + 2)) {
-            (b'0'..=b'9', _) if at > 0 => 1,
-            (b'A'..=b'Z', Some(two)) if is_two(two) => 2,
-            (b'A'..=b'Z', _) if ONE.as_bytes().contains(b) => 1,
-            _ => return false,
-        };
-    }
-    !word.is_empty()
 }

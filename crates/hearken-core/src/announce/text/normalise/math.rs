@@ -8,11 +8,17 @@
 //! whether it is short; what has several parts is spoken with its end, and so no two groupings have the same words.
 //! Groups are nested up to a bound; below it, their content is read as if the braces were not there.
 
+mod command;
 mod commands;
+mod raised;
 
+use unicode_normalization::char::is_combining_mark;
+
+use super::hidden::is_selector;
 use super::spoken::Spoken;
 use super::words::{Words, fill};
-use commands::{is_big, is_function, sign_of};
+use commands::{is_big, is_function};
+pub(super) use raised::script;
 
 /// How deeply groups may be nested.
 const DEEPEST: usize = 12;
@@ -56,6 +62,16 @@ pub(super) fn formula(text: &str, words: &Words) -> String {
     Formula::new(text, words, 0).read(Until::End).0.text
 }
 
+/// Returns a line of a formula in words, and whether the next one is inside a matrix; `cells` if this one is.
+pub(super) fn line(text: &str, cells: bool, words: &Words) -> (String, bool) {
+    let mut formula = Formula::new(text, words, 0);
+    formula.cells = cells;
+    while let Some(c) = formula.rest.chars().next() {
+        formula.step(c, false);
+    }
+    (formula.out.finish(), formula.cells)
+}
+
 /// Returns an exponent in words, without its base.
 pub(super) fn exponent(text: &str, words: &Words) -> String {
     let said = Formula::new(text, words, 1).read(Until::End).0;
@@ -71,24 +87,6 @@ pub(super) fn index(text: &str, words: &Words) -> String {
 /// Returns whether a name is that of a function.
 pub(super) fn names_function(name: &str) -> bool {
     is_function(name)
-}
-
-/// Returns the letter or digit that a raised or lowered character shows, and whether it is raised.
-pub(super) fn script(c: char) -> Option<(char, bool)> {
-    const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˢᵗʰᵈʳᵃᵇᶜᵉᵏᵐᵒᵖᵘᵛʷˣʸᵀ";
-    const SHOWN: &str = "0123456789+-=()nisthdrabcekmopuvwxyT";
-    const LOWERED: &str = "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ";
-    const BELOW: &str = "0123456789+-=()aeoxhklmnpstijruv";
-    if !matches!(c, '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{2b0}'..='\u{2ff}' | '\u{1d2c}'..='\u{1dbf}' | '\u{2070}'..='\u{209c}' | '\u{2c7c}')
-    {
-        return None;
-    }
-    let find = |all: &str, shown: &str| {
-        let at = all.chars().position(|other| other == c)?;
-        shown.chars().nth(at)
-    };
-    let raised = find(RAISED, SHOWN).map(|c| (c, true));
-    raised.or_else(|| find(LOWERED, BELOW).map(|c| (c, false)))
 }
 
 fn power(written: &str, said: &Said, words: &Words) -> String {
@@ -270,7 +268,7 @@ impl<'a> Formula<'a> {
                 }
                 c if script(c).is_some() => self.scripts(false),
                 c => {
-                    let sign = self.pass(c.len_utf8());
+                    let sign = self.pass(cluster(self.rest, c.len_utf8()));
                     self.sign(sign, alone);
                 }
             }
@@ -368,7 +366,7 @@ impl<'a> Formula<'a> {
             .count();
         let name = &self.rest[..run];
         if alone {
-            let letter = self.pass(1);
+            let letter = self.pass(cluster(self.rest, 1));
             self.part(letter, true, alone);
         } else if is_function(name) || name == "mod" {
             self.pass(run);
@@ -377,7 +375,7 @@ impl<'a> Formula<'a> {
             self.pass(run);
             self.part(name, true, alone);
         } else {
-            let letter = self.pass(1);
+            let letter = self.pass(cluster(self.rest, 1));
             self.part(letter, true, alone);
         }
     }
@@ -566,194 +564,14 @@ impl<'a> Formula<'a> {
         }
         self.applies = false;
     }
+}
 
-    fn root(&mut self, degree: &str, alone: bool) {
-        let words = self.words;
-        self.rest = self.rest.trim_start();
-        let said = if self.rest.starts_with('(') && self.depth < DEEPEST {
-            self.pass(1);
-            self.inner(Until::Parenthesis)
-        } else {
-            // A number is one part here.
-            let digits = number(self.rest);
-            match digits {
-                0 => self.argument().1,
-                _ => Said {
-                    text: self.pass(digits).to_owned(),
-                    parts: 1,
-                    ..Said::default()
-                },
-            }
-        };
-        let text = match degree {
-            "" | "2" => fill(&words.square_root, &[("text", &said.text)]),
-            "3" => fill(&words.cube_root, &[("text", &said.text)]),
-            _ => fill(&words.nth_root, &[("n", degree), ("text", &said.text)]),
-        };
-        let is_short = said.is_short(1);
-        let text = if is_short {
-            text
-        } else {
-            fill(&words.long_root, &[("text", &text)])
-        };
-        self.joined |= !is_short;
-        self.part(&text, false, alone);
-    }
-
-    fn command(&mut self, alone: bool) {
-        self.pass(1);
-        let letters = self
-            .rest
-            .bytes()
-            .take_while(u8::is_ascii_alphabetic)
-            .count();
-        let length = match letters {
-            0 => self.rest.chars().next().map_or(0, char::len_utf8),
-            _ => letters,
-        };
-        let name = self.pass(length);
-        let words = self.words;
-        match name {
-            "frac" | "dfrac" | "tfrac" | "cfrac" | "binom" | "dbinom" => {
-                let (_, above) = self.argument();
-                let (_, below) = self.argument();
-                let is_short = above.is_short(1) && below.is_short(1);
-                let template = match (name.ends_with("binom"), is_short) {
-                    (true, _) => &words.choose,
-                    (false, true) => &words.fraction,
-                    (false, false) => &words.long_fraction,
-                };
-                let parts = [
-                    ("above", above.text.as_str()),
-                    ("below", below.text.as_str()),
-                ];
-                let text = fill(template, &parts);
-                self.joined = true;
-                self.part(&text, false, alone);
-            }
-            "sqrt" => {
-                let mut degree = String::new();
-                if self.rest.starts_with('[') && self.depth < DEEPEST {
-                    self.pass(1);
-                    degree = self.inner(Until::Bracket).text;
-                }
-                self.root(&degree, alone);
-            }
-            "text" | "textrm" | "textbf" | "textit" | "texttt" | "mbox" | "operatorname"
-            | "mathrm" | "tag" => {
-                self.rest = self
-                    .rest
-                    .strip_prefix('*')
-                    .unwrap_or(self.rest)
-                    .trim_start();
-                let inside = self.rest.strip_prefix('{');
-                let text = inside.and_then(|inside| inside.split_once('}'));
-                if let Some((text, rest)) = text.filter(|(text, _)| !text.contains(['{', '\\'])) {
-                    self.rest = rest;
-                    let text = text.trim();
-                    if is_function(text) {
-                        self.function(text);
-                    } else {
-                        self.part(text, true, alone);
-                    }
-                }
-            }
-            "mathbf" | "mathit" | "mathsf" | "mathcal" | "mathscr" | "mathfrak" | "boldsymbol"
-            | "bm" | "displaystyle" | "textstyle" | "left" | "right" | "middle" | "big" | "Big"
-            | "bigg" | "Bigg" | "bigl" | "bigr" | "Bigl" | "Bigr" | "limits" | "nolimits"
-            | "hline" | "underbrace" | "overbrace" | "boxed" | "nonumber" | "notag" => {
-                if matches!(name, "left" | "right") {
-                    self.rest = self.rest.strip_prefix('.').unwrap_or(self.rest);
-                }
-            }
-            "mathbb" => {
-                let (written, said) = self.argument();
-                let sign = match written {
-                    "R" => "ℝ",
-                    "N" => "ℕ",
-                    "Z" => "ℤ",
-                    "Q" => "ℚ",
-                    "C" => "ℂ",
-                    _ => "",
-                };
-                let text = if sign.is_empty() {
-                    said.text.as_str()
-                } else {
-                    named(sign, words)
-                };
-                self.part(text, true, alone);
-            }
-            "hat" | "bar" | "vec" | "dot" | "ddot" | "tilde" | "overline" | "underline"
-            | "widehat" | "widetilde" => {
-                let (_, said) = self.argument();
-                let accent = match name {
-                    "widehat" => "hat",
-                    "widetilde" => "tilde",
-                    "overline" | "underline" => "bar",
-                    _ => name,
-                };
-                let mark = words.accents.iter().find(|mark| mark.sign == accent);
-                let mark = mark.map_or(accent, |mark| mark.one.as_ref());
-                self.joined |= said.joined;
-                let text = format!("{} {mark}", said.text);
-                self.part(text.trim(), true, alone);
-            }
-            "begin" | "end" => self.environment(name == "begin"),
-            "label" => {
-                self.argument();
-            }
-            "not" => {
-                let next = self.rest.trim_start();
-                if let Some(after) = next.strip_prefix('=') {
-                    self.rest = after;
-                    self.sign("≠", alone);
-                } else {
-                    self.sign("¬", alone);
-                }
-            }
-            "\\" | "cr" => self.comma(';'),
-            "quad" | "qquad" | "," | ";" | ":" | "!" | " " | ">" | "/" | "-" => {
-                self.applies = false
-            }
-            "(" | ")" | "[" | "]" | "" => {}
-            _ => match sign_of(name) {
-                Some(sign) => self.sign(sign, alone),
-                None => self.part(name, true, alone),
-            },
-        }
-    }
-
-    /// Speaks the beginning or the end of a matrix or of a distinction of cases.
-    fn environment(&mut self, begins: bool) {
-        let inside = self.rest.strip_prefix('{');
-        let Some((name, rest)) = inside.and_then(|inside| inside.split_once('}')) else {
-            return;
-        };
-        self.rest = rest;
-        let sign = match name {
-            "matrix" | "pmatrix" | "bmatrix" | "vmatrix" | "Bmatrix" | "array" | "smallmatrix" => {
-                &self.words.matrix
-            }
-            "cases" => &self.words.cases,
-            _ => {
-                self.cells = false;
-                return;
-            }
-        };
-        self.cells = begins;
-        self.joined = true;
-        self.here = 0;
-        if begins {
-            if name == "array" {
-                self.argument();
-            }
-            self.out.word(&sign.one);
-            self.out.stop(':');
-        } else {
-            self.out.stop(',');
-            self.out.word(&sign.many);
-        }
-    }
+/// Returns the length of a character with the marks that combine with it.
+fn cluster(text: &str, length: usize) -> usize {
+    let joins =
+        |c: &char| is_combining_mark(*c) || is_selector(*c) || matches!(c, '\u{200c}' | '\u{200d}');
+    let marks = text[length..].chars().take_while(joins);
+    length + marks.map(char::len_utf8).sum::<usize>()
 }
 
 /// Returns the length of the number at the start of a text.

@@ -15,12 +15,14 @@ mod command;
 mod english;
 mod entity;
 mod hidden;
+mod html;
 mod identifier;
 mod inline;
 mod literal;
 mod markup;
 mod math;
 mod moment;
+mod nest;
 mod odd;
 mod picture;
 mod pronunciation;
@@ -34,6 +36,8 @@ mod token;
 mod unit;
 mod words;
 
+#[cfg(test)]
+mod golden_tests;
 #[cfg(test)]
 mod tests;
 

@@ -49,11 +49,17 @@ pub(super) fn picture_at(text: &str, words: &Words) -> Option<(Picture, usize)> 
     if !(is_pictograph(c) && c >= '\u{2300}' || matches!(c, '\u{2190}'..='\u{2bff}')) {
         return None;
     }
-    let name = words.picture(c).map(str::to_owned);
-    Some((
-        name.map_or(Picture::Nameless, Picture::Named),
-        cluster(text),
-    ))
+    let length = cluster(text);
+    // What is joined keeps the names of its parts.
+    let names: Vec<&str> = text[..length]
+        .chars()
+        .filter_map(|c| words.picture(c))
+        .collect();
+    let picture = match names.is_empty() {
+        true => Picture::Nameless,
+        false => Picture::Named(names.join(" ")),
+    };
+    Some((picture, length))
 }
 
 /// Returns the length of a picture with its marks and everything that is joined to it.

@@ -5,8 +5,12 @@
 
 use jiff::Timestamp;
 
-use super::clean::clean_lines;
+use super::clean::{clean, clean_lines};
+use super::html::Html;
 use super::inline::say_line;
+use super::math;
+use super::nest::{Levels, branch, indent_of};
+use super::signs::exact;
 use super::spoken::Spoken;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{
@@ -46,6 +50,8 @@ pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct Reader {
     place: Within,
+    levels: Levels,
+    html: Html,
 }
 
 /// The next piece of an output, and where it begins.
@@ -89,6 +95,8 @@ pub(super) enum Within {
     Code(Code),
     /// After a table's first row.
     Table(Table),
+    /// In a formula of several lines; `cells` if it is inside a matrix.
+    Formula { cells: bool },
 }
 
 /// An open code block.
@@ -110,7 +118,7 @@ impl Within {
     pub(super) fn is_row(&self, line: &str, next: &str) -> bool {
         match self {
             Self::Table(table) => table.goes_on(line),
-            Self::Text | Self::Code(_) => Table::begins(line, next),
+            Self::Text | Self::Code(_) | Self::Formula { .. } => Table::begins(line, next),
         }
     }
 }
@@ -142,8 +150,11 @@ impl Reader {
     pub fn read(&mut self, passage: Passage<'_>, words: &Words, now: Option<Timestamp>) -> String {
         self.place.enter(passage.begins);
         if passage.text.bytes().all(|b| matches!(b, b'\n' | b'\r')) {
-            if passage.text.len() > 1 && matches!(self.place, Within::Table(_)) {
-                self.place = Within::Text;
+            if passage.text.len() > 1 {
+                if matches!(self.place, Within::Table(_) | Within::Formula { .. }) {
+                    self.place = Within::Text;
+                }
+                self.html.end();
             }
             return String::new();
         }
@@ -151,9 +162,24 @@ impl Reader {
         if let Within::Text = self.place
             && let Some(line) = only_line(passage.text)
         {
-            self.line(line, "", Shape::Flowing, words, &mut spoken);
+            let indent = match passage.begins.at_line() {
+                true => indent_of(passage.text.trim_start_matches(['\n', '\r'])),
+                false => 1,
+            };
+            self.line(line, indent, "", Shape::Flowing, words, &mut spoken);
+            if passage.text.ends_with("\n\n") {
+                self.html.end();
+            }
         } else {
             self.by_lines(passage, words, &mut spoken);
+        }
+        let n = spoken.left_out();
+        if n > 0 {
+            spoken.stop(',');
+            match n {
+                1 => spoken.word(&words.left_out.one),
+                n => spoken.word(&fill(&words.left_out.many, &[("n", &n.to_string())])),
+            }
         }
         spoken.finish()
     }
@@ -192,6 +218,7 @@ impl Reader {
                 opened_here = true;
                 continue;
             }
+            let indent = if whole { indent_of(line) } else { 1 };
             let below = lines.peek().map_or("", |(line, _)| line.trim());
             let clean = clean_lines(line);
             // The cleaned line may contain line endings of other kinds.
@@ -199,12 +226,19 @@ impl Reader {
             while let Some(line) = lines.next() {
                 if line.is_empty() {
                     self.place = Within::Text;
+                    self.html.end();
                     last = Shape::Block;
                     continue;
                 }
                 let next = lines.peek().copied().unwrap_or(below);
-                last = self.line(line, next, last, words, spoken);
+                last = self.line(line, indent, next, last, words, spoken);
             }
+        }
+        if passage.text.ends_with("\n\n") {
+            if let Within::Formula { .. } = self.place {
+                self.place = Within::Text;
+            }
+            self.html.end();
         }
     }
 
@@ -222,7 +256,7 @@ impl Reader {
     fn length(&self, words: &Words) -> String {
         let lines = match &self.place {
             Within::Code(code) => code.lines,
-            Within::Text | Within::Table(_) => 0,
+            Within::Text | Within::Table(_) | Within::Formula { .. } => 0,
         };
         if lines == 1 {
             words.one_line.clone().into_owned()
@@ -235,18 +269,51 @@ impl Reader {
     fn line(
         &mut self,
         line: &str,
+        indent: usize,
         next: &str,
         last: Shape,
         words: &Words,
         spoken: &mut Spoken,
     ) -> Shape {
         let first = line.as_bytes().first().copied().unwrap_or_default();
+        if let Within::Formula { cells } = self.place {
+            return self.formula(line, cells, words, spoken);
+        }
+        if self.html.takes(line) {
+            // Inside, the tags make the pauses.
+            if !self.html.is_open() {
+                pause(last, Shape::Block, spoken);
+            }
+            spoken.gap();
+            self.html.say(line, &mut self.levels, words, spoken);
+            return Shape::Block;
+        }
+        self.html.leave();
+        if indent == 0 && first.is_ascii_alphabetic() {
+            self.levels.leave();
+        }
         // Almost every line begins with a letter and has no bar.
         if first.is_ascii_alphabetic() && matches!(self.place, Within::Text) && !is_delimiter(next)
         {
             pause(last, Shape::Flowing, spoken);
             say_line(line, words, spoken);
             return Shape::Flowing;
+        }
+        if let Some((column, text)) = branch(line) {
+            self.place = Within::Text;
+            pause(last, Shape::Block, spoken);
+            let hidden = if line.starts_with(['│', '┃', '|']) {
+                0
+            } else {
+                indent
+            };
+            self.item(hidden + column, TEXT, "", text, words, spoken);
+            return Shape::Block;
+        }
+        if let Some(inside) = opens_formula(line) {
+            pause(last, Shape::Block, spoken);
+            self.place = Within::Formula { cells: false };
+            return self.formula(inside, false, words, spoken);
         }
         if is_delimiter(line) {
             return Shape::Block;
@@ -260,6 +327,9 @@ impl Reader {
         let (template, number, text) = match block(line) {
             Block::Rule => return Shape::Block,
             Block::Text(line) => {
+                if indent == 0 {
+                    self.levels.leave();
+                }
                 pause(last, Shape::Flowing, spoken);
                 say_line(line, words, spoken);
                 return Shape::Flowing;
@@ -273,27 +343,85 @@ impl Reader {
                     None if number.is_empty() => TEXT,
                     None => words.item.as_ref(),
                 };
-                (template, number, text)
+                pause(last, Shape::Block, spoken);
+                self.item(indent, template, number, text, words, spoken);
+                return Shape::Block;
             }
         };
+        self.levels.leave();
         pause(last, Shape::Block, spoken);
-        let mut inner = Spoken::with_room(text.len(), spoken.now());
-        say_line(text, words, &mut inner);
-        let inner = inner.finish();
-        if template == TEXT {
-            spoken.word(&inner);
-        } else if !inner.is_empty() {
-            spoken.word(&fill(template, &[("n", number), ("text", &inner)]));
-        }
+        say_as(template, number, text, words, spoken);
         Shape::Block
+    }
+
+    /// Speaks an item of a list or of a tree, with its level where that changes.
+    fn item(
+        &mut self,
+        indent: usize,
+        template: &str,
+        number: &str,
+        text: &str,
+        words: &Words,
+        spoken: &mut Spoken,
+    ) {
+        match self.levels.enter(indent) {
+            Some(level) => {
+                let levelled = fill(
+                    &words.level,
+                    &[("n", &level.to_string()), ("text", template)],
+                );
+                say_as(&levelled, number, text, words, spoken);
+            }
+            None => say_as(template, number, text, words, spoken),
+        }
+    }
+
+    /// Speaks a line of a formula of several lines, and what follows its end.
+    fn formula(&mut self, line: &str, cells: bool, words: &Words, spoken: &mut Spoken) -> Shape {
+        let ends = [
+            "$$",
+            "\\]",
+            "\\end{equation",
+            "\\end{align",
+            "\\end{gather",
+            "\\end{displaymath",
+            "\\end{multline",
+            "\\end{eqnarray",
+        ];
+        let end = ends
+            .iter()
+            .filter_map(|end| Some((line.find(end)?, end.len())))
+            .min();
+        let inside = end.map_or(line, |(at, _)| &line[..at]);
+        let (said, cells) = math::line(inside, cells, words);
+        if !said.is_empty() {
+            spoken.word(&clean(&said));
+        }
+        self.place = match end {
+            Some(_) => Within::Text,
+            None => Within::Formula { cells },
+        };
+        if let Some((at, length)) = end {
+            let behind = &line[at + length..];
+            // The name of an environment goes with its end.
+            let behind = match line[at..].starts_with("\\end") {
+                true => behind.split_once('}').map_or("", |(_, behind)| behind),
+                false => behind,
+            };
+            say_line(behind.trim(), words, spoken);
+            return Shape::Block;
+        }
+        Shape::Flowing
     }
 
     /// Speaks a table row: the first one as the headers, the others each with its header.
     fn row(&mut self, line: &str, words: &Words, spoken: &mut Spoken) {
         let now = spoken.now();
+        let left_out = std::cell::Cell::new(0);
         let cells = cells(line).map(|cell| {
             let mut cell_spoken = Spoken::with_room(cell.len(), now);
-            say_line(&cell, words, &mut cell_spoken);
+            say_cell(&cell, words, &mut cell_spoken);
+            left_out.set(left_out.get() + cell_spoken.left_out());
             cell_spoken.finish()
         });
         match &self.place {
@@ -307,7 +435,7 @@ impl Reader {
                     spoken.word(&cell);
                 }
             }
-            Within::Text | Within::Code(_) => {
+            Within::Text | Within::Code(_) | Within::Formula { .. } => {
                 let mut headers = Vec::new();
                 let mut all = Spoken::default();
                 for cell in cells {
@@ -326,7 +454,71 @@ impl Reader {
                 self.place = Within::Table(Table::headed(line, headers));
             }
         }
+        spoken.leave_out(left_out.get());
     }
+}
+
+/// Speaks a line within a template.
+fn say_as(template: &str, number: &str, text: &str, words: &Words, spoken: &mut Spoken) {
+    let mut inner = Spoken::with_room(text.len(), spoken.now());
+    say_line(text, words, &mut inner);
+    spoken.leave_out(inner.left_out());
+    let inner = inner.finish();
+    if template == TEXT {
+        spoken.word(&inner);
+    } else if !inner.is_empty() {
+        spoken.word(&fill(template, &[("n", number), ("text", &inner)]));
+    }
+}
+
+/// Speaks a cell of a table; one that is only a sign means what the sign is, and is never left out.
+pub(super) fn say_cell(cell: &str, words: &Words, spoken: &mut Spoken) {
+    let name = match cell {
+        "-" | "–" | "—" | "−" | "--" | "---" => words.sign('-').map(|sign| sign.one.as_ref()),
+        "×" | "✕" => words.prose_sign("✗").map(|sign| sign.one.as_ref()),
+        "~" | "*" => cell
+            .chars()
+            .next()
+            .and_then(|c| words.sign(c))
+            .map(|sign| sign.one.as_ref()),
+        _ => None,
+    };
+    if let Some(name) = name {
+        return spoken.word(name);
+    }
+    let mut said = Spoken::with_room(cell.len(), spoken.now());
+    say_line(cell, words, &mut said);
+    spoken.leave_out(said.left_out());
+    let is_silent = said.left_out() == 0 && !cell.is_empty() && cell.len() < 16;
+    let said = said.finish();
+    if is_silent && !said.contains(char::is_alphanumeric) {
+        spoken.word(&exact(cell, words));
+    } else {
+        spoken.text(&said);
+    }
+}
+
+/// Returns what follows the beginning of a formula that does not end on its line.
+fn opens_formula(line: &str) -> Option<&str> {
+    const BEGINS: [&str; 9] = [
+        "\\begin{equation",
+        "\\begin{align",
+        "\\begin{gather",
+        "\\begin{displaymath",
+        "\\begin{multline",
+        "\\begin{eqnarray",
+        "$$",
+        "\\[",
+        "\\begin{split",
+    ];
+    let begin = BEGINS.iter().find(|begin| line.starts_with(**begin))?;
+    let inside = &line[begin.len()..];
+    let (inside, end) = match *begin {
+        "$$" => (inside, "$$"),
+        "\\[" => (inside, "\\]"),
+        _ => (inside.split_once('}')?.1, "\\end{"),
+    };
+    (!inside.contains(end)).then_some(inside)
 }
 
 /// Returns the line of a passage that is one line of ASCII characters and begins with a letter, as nearly all are: it

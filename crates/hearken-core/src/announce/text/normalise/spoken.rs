@@ -15,8 +15,8 @@ pub(super) struct Spoken {
     gap: bool,
     /// Whether the last text was an opening quote or bracket, which no gap follows.
     opened: bool,
-    /// Whether a pause was requested, which only something that follows makes.
-    paused: bool,
+    /// The stop that was requested before whatever comes next.
+    paused: Option<char>,
     /// How many symbols without a name were left out.
     left_out: usize,
 }
@@ -29,7 +29,7 @@ impl Spoken {
             now,
             gap: false,
             opened: false,
-            paused: false,
+            paused: None,
             left_out: 0,
         }
     }
@@ -44,8 +44,8 @@ impl Spoken {
         if text.is_empty() {
             return;
         }
-        if std::mem::take(&mut self.paused) {
-            self.stop(',');
+        if let Some(stop) = self.paused.take() {
+            self.stop(stop);
         }
         if self.gap && !self.opened && !self.out.is_empty() {
             self.out.push(' ');
@@ -72,9 +72,9 @@ impl Spoken {
         self.gap = true;
     }
 
-    /// Requests a comma before whatever comes next.
-    pub(super) fn pause(&mut self) {
-        self.paused = true;
+    /// Requests a stop before whatever comes next.
+    pub(super) fn pause(&mut self, stop: char) {
+        self.paused = Some(stop);
     }
 
     /// Counts symbols that have no name.
@@ -104,7 +104,7 @@ impl Spoken {
         {
             self.out.push(stop);
         }
-        self.paused = false;
+        self.paused = None;
         self.gap = true;
     }
 

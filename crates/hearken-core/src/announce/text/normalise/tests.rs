@@ -16,7 +16,7 @@ use crate::announce::text::sentence::Segmenter;
 
 const CORPUS: &str = include_str!("../../../../../../tests/fixtures/normalise.tsv");
 
-static WORDS: LazyLock<Words> = LazyLock::new(Words::default);
+pub(super) static WORDS: LazyLock<Words> = LazyLock::new(Words::default);
 
 /// The length of a hostile text, in bytes; a debug build is some ten times slower.
 const HOSTILE: usize = if cfg!(debug_assertions) {
@@ -28,7 +28,7 @@ const HOSTILE: usize = if cfg!(debug_assertions) {
 /// How long a hostile text may take on a busy machine; quadratic time would take much longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-fn unescape(text: &str) -> String {
+pub(super) fn unescape(text: &str) -> String {
     let mut out = String::new();
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -163,7 +163,7 @@ fn streamed(text: &str, chunk: usize) -> Vec<(String, String)> {
         .collect()
 }
 
-fn heard(text: &str) -> Vec<String> {
+pub(super) fn heard(text: &str) -> Vec<String> {
     streamed(text, 3)
         .into_iter()
         .map(|(heard, _)| heard)

@@ -23,6 +23,8 @@ pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken)
     } else if let Some(at) = address(token) {
         signs(&token[..at], token, angled, words, spoken);
         host(&token[at..], words, spoken);
+    } else if is_network(token) {
+        network(token, words, spoken);
     } else if let Some(said) = time(token, words, || {
         let now = spoken.now();
         now.filter(|_| !spoken.ends_with(&words.before_times))
@@ -33,6 +35,37 @@ pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken)
     } else {
         signs(token, token, angled, words, spoken);
     }
+}
+
+/// Returns whether a token is an address of a network or of a device: IPv6 or MAC.
+fn is_network(token: &str) -> bool {
+    let address = token.split('/').next().unwrap_or(token);
+    if address.len() > 45 || address.bytes().filter(|b| *b == b':').count() < 2 {
+        return false;
+    }
+    let is_hex = |group: &str| group.len() <= 4 && group.bytes().all(|b| b.is_ascii_hexdigit());
+    let groups = address.split(':').count();
+    let is_device = groups == 6 && address.split(':').all(|group| group.len() == 2);
+    let is_short =
+        address.contains("::") && groups <= 9 && address.bytes().any(|b| b.is_ascii_digit());
+    let is_whole = groups == 8 && !address.split(':').any(str::is_empty);
+    address.split(':').all(is_hex) && (is_device || is_short || is_whole)
+}
+
+/// Speaks such an address group by group, with its colons.
+fn network(token: &str, words: &Words, spoken: &mut Spoken) {
+    let mut group = String::new();
+    for c in token.chars() {
+        if c.is_ascii_alphanumeric() {
+            group.push(c);
+            continue;
+        }
+        spoken.word(&std::mem::take(&mut group));
+        if let Some(sign) = words.sign(c) {
+            spoken.word(&sign.one);
+        }
+    }
+    spoken.word(&group);
 }
 
 /// Returns whether code is a name and nothing else, which can be spoken as a word because nothing in it acts.
@@ -90,7 +123,11 @@ fn host(address: &str, words: &Words, spoken: &mut Spoken) {
         return;
     }
     spoken.gap();
-    for c in name.chars() {
+    if is_network(name) {
+        network(name, words, spoken);
+    }
+    let letters = if is_network(name) { "" } else { name };
+    for c in letters.chars() {
         match c {
             '.' | '-' | ':' => spoken.letter(c),
             c if c.is_alphanumeric() => spoken.letter(c),
@@ -169,6 +206,12 @@ fn foreign(
         return c.len_utf8();
     }
     let plain = &rest[..c.len_utf8()];
+    let is_mathematical =
+        matches!(c, '¬' | '°' | '‰' | '′' | '″') || ('\u{2200}'..='\u{22ff}').contains(&c);
+    if let Some(name) = words.math_sign(plain).filter(|_| is_mathematical) {
+        spoken.word(name);
+        return c.len_utf8();
+    }
     let is_pictorial = rest[c.len_utf8()..].starts_with('\u{fe0f}') && words.picture(c).is_some();
     if let Some(sign) = words.prose_sign(plain).filter(|_| !is_pictorial) {
         spoken.word(&sign.one);
@@ -177,7 +220,12 @@ fn foreign(
     match picture_at(rest, words) {
         Some((found, length)) => {
             spoken.gap();
-            if let Picture::Named(name) = found {
+            if let Picture::Nameless = found {
+                match words.math_sign(plain) {
+                    Some(name) => spoken.word(name),
+                    None => spoken.leave_out(1),
+                }
+            } else if let Picture::Named(name) = found {
                 if last.as_ref() != Some(&name) {
                     spoken.word(&name);
                 }

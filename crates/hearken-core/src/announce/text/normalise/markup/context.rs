@@ -1,0 +1,137 @@
+//! What stands around a place in a line, and what that shows.
+//!
+//! Responsibilities: judging by a few characters whether something is a formula, a chemical compound, the arguments of a
+//! type. Not here: what follows from it (`markup`).
+
+use super::super::entity::entity;
+use super::super::math::names_function;
+
+/// How far a word and the arguments of a type are looked at, in bytes.
+const LONGEST: usize = 64;
+
+/// Returns the beginning of a text, up to a bound.
+pub(super) fn window(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Returns the length of the rest of an address.
+pub(super) fn length_of_address(rest: &str) -> usize {
+    let opening = if rest.starts_with("](") { 2 } else { 3 };
+    let ends =
+        |c: char| c.is_whitespace() || opening == 2 && c == ')' || matches!(c, '`' | '<' | '>');
+    let length = rest[opening..].find(ends).unwrap_or(rest.len() - opening);
+    opening + length
+}
+
+/// Returns the letters and digits at the end of a text.
+pub(super) fn last_word(text: &str) -> &str {
+    let length: usize = text
+        .chars()
+        .rev()
+        .take(LONGEST)
+        .take_while(|c| c.is_alphanumeric())
+        .map(char::len_utf8)
+        .sum();
+    &text[text.len() - length..]
+}
+
+pub(super) fn ends_in_word(text: &str) -> bool {
+    text.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
+pub(super) fn decoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let (shown, length) = match c {
+            '&' => entity(rest).unwrap_or((Some(c), 1)),
+            _ => (Some(c), c.len_utf8()),
+        };
+        out.extend(shown);
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// Returns whether an angle bracket opens the arguments of a type: names and commas, up to its partner.
+pub(in crate::announce::text::normalise) fn encloses_arguments(rest: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for (at, c) in rest.char_indices().take(2 * LONGEST) {
+        match c {
+            // A comparison or a shift has a space or a number behind it.
+            '<' if depth == 0 => depth = 1,
+            '<' if before.is_alphanumeric() => depth += 1,
+            '<' => return false,
+            '>' if matches!(before, '-' | '=') => return false,
+            '=' if before != ' ' => return false,
+            '>' => {
+                depth -= 1;
+                if depth == 0 {
+                    return true;
+                }
+            }
+            ' ' | '0'..='9' if before == '<' => return false,
+            ' ' if !(matches!(before, ',' | ':' | '|' | '=') || rest[at..].starts_with(" = ")) => {
+                return false;
+            }
+            c if c.is_alphanumeric() => {}
+            ' ' | ',' | '_' | '&' | '(' | ')' | '\'' | '[' | ']' | ':' | '?' | '*' | '.' | '|'
+            | '=' => {}
+            _ => return false,
+        }
+        before = c;
+    }
+    false
+}
+
+/// Returns whether what is between two dollar signs is a formula rather than text between two prices or variables.
+pub(super) fn is_formula(inside: &str, after: &str) -> bool {
+    let ends = inside.chars().next_back();
+    let is_tight =
+        ends.is_some_and(|c| !c.is_whitespace()) && !inside.starts_with(char::is_whitespace);
+    let goes_on = after.starts_with(|c: char| c.is_ascii_digit());
+    if !is_tight || goes_on {
+        return false;
+    }
+    let has_mark = inside.contains(['\\', '^', '_', '=', '{', '+', '<', '>', '*', '|', '\'']);
+    let is_command = inside.contains(['\\', '^', '{']);
+    let longest = inside
+        .split(|c: char| !c.is_alphabetic())
+        .filter(|word| !names_function(word))
+        .map(|word| word.chars().count())
+        .max()
+        .unwrap_or(0);
+    let joins_names = after.starts_with(|c: char| c.is_alphabetic()) && !after.starts_with("th");
+    is_command && (longest < 4 || inside.contains('\\') || !inside.contains(' '))
+        || !joins_names && (longest < 2 || has_mark && longest < 4)
+}
+
+/// Returns whether a word consists of the signs of chemical elements and numbers, so that a number below it counts atoms.
+pub(super) fn is_compound(word: &str) -> bool {
+    const ONE: &str = "HBCNOFPSKVYIWU";
+    const TWO: &str = "HeLiBeNeNaMgAlSiClArCaScTiCrMnFeCoNiCuZnGaGeAsSeBrKrRbSrZrNbMoTcRuRhPdAgCdInSnSbTeXeCsBaLaCePrNdPmSmEuGdTbDyHoErTmYbLuHfTaReOsIrPtAuHgTlPbBiPoAtRnFrRaAcThPaNpPuAm";
+    if matches!(
+        word,
+        "B" | "C" | "K" | "V" | "Y" | "I" | "W" | "U" | "P" | "S"
+    ) {
+        // A letter alone is more often a variable.
+        return false;
+    }
+    let bytes = word.as_bytes();
+    let mut at = 0;
+    while let Some(b) = bytes.get(at) {
+        let is_two = |two: &[u8]| TWO.as_bytes().chunks(2).any(|known| known == two);
+        at += match (b, bytes.get(at..at + 2)) {
+            (b'0'..=b'9', _) if at > 0 => 1,
+            (b'A'..=b'Z', Some(two)) if is_two(two) => 2,
+            (b'A'..=b'Z', _) if ONE.as_bytes().contains(b) => 1,
+            _ => return false,
+        };
+    }
+    !word.is_empty()
+}
