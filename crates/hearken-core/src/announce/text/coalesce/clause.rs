@@ -137,7 +137,35 @@ fn open_from(text: &str) -> usize {
     {
         end = end.min(bracket);
     }
+    if let Some(formula) = open_formula(recent) {
+        end = end.min(formula);
+    }
     floor + line + end
+}
+
+/// Returns where a formula or an HTML tag begins that has not ended yet.
+fn open_formula(line: &str) -> Option<usize> {
+    let open = |opens: &str, closes: &str| {
+        let at = line.rfind(opens)?;
+        (!line[at..].contains(closes)).then_some(at)
+    };
+    let tag = || {
+        let at = open("<", ">")?;
+        line[at + 1..]
+            .starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
+            .then_some(at)
+    };
+    let dollar = || {
+        let at = line.rfind('$')?;
+        let is_odd = line.bytes().filter(|b| *b == b'$').count() % 2 == 1;
+        let is_price =
+            line[at + 1..].starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace());
+        (is_odd && !is_price).then_some(at)
+    };
+    [open("\\(", "\\)"), open("\\[", "\\]"), tag(), dollar()]
+        .into_iter()
+        .flatten()
+        .min()
 }
 
 /// Returns up to [`LOOK`] bytes before `end`, and where they start.
@@ -175,6 +203,11 @@ mod tests {
             ("see `a, b", None),
             ("see, `a, b", Some("see, ")),
             ("so, [the docs, here", Some("so, ")),
+            ("so, $x_{1, 2", Some("so, ")),
+            ("so, \\(a, b", Some("so, ")),
+            ("so, <a title=\"b, c", Some("so, ")),
+            ("so, $x$, and", Some("so, $x$, ")),
+            ("for $5, and", Some("for $5, ")),
             (", and", None),
             ("first line\nsecond", Some("first line\n")),
         ] {

@@ -16,10 +16,8 @@ use super::tag::{Kind, Tag};
 use super::unit::unit_behind;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{Span, spans};
-pub(super) use context::encloses_arguments;
-use context::{
-    decoded, ends_in_word, is_compound, is_formula, last_word, length_of_address, window,
-};
+pub(super) use context::{counts_atoms, encloses_arguments, is_ordinal};
+use context::{decoded, ends_in_word, is_formula, last_word, length_of_address, window};
 
 /// The first of the characters that mark places, and how many there are. They are for private use, and cleaning removes
 /// them from every text.
@@ -373,11 +371,7 @@ impl<'a> Marking<'a> {
                     && word.chars().all(char::is_alphabetic)
                     && !names_function(word)
                 || before.is_some_and(|c| matches!(c, '.' | ',' | '"' | '”')));
-        let is_ordinal = before.is_some_and(|c| c.is_ascii_digit())
-            && matches!(
-                written,
-                "st" | "nd" | "rd" | "th" | "er" | "re" | "e" | "o" | "a" | "ème" | "os" | "as"
-            );
+        let is_ordinal = is_ordinal(&self.out, written);
         let is_base =
             before.is_some_and(|c| c.is_alphanumeric() || c == ')' || u32::from(c) >= FIRST);
         if is_note {
@@ -398,11 +392,7 @@ impl<'a> Marking<'a> {
 
     fn lowered(&mut self, written: &str, length: usize) {
         let word = last_word(&self.out);
-        let is_number = written.bytes().all(|b| b.is_ascii_digit());
-        let in_compound = is_number
-            && (is_compound(word)
-                || self.out.ends_with(')')
-                    && is_compound(last_word(self.out.trim_end_matches(')'))));
+        let in_compound = counts_atoms(&self.out, written);
         if in_compound {
             self.out.push_str(written);
             self.at += length;

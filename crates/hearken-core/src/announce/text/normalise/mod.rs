@@ -34,6 +34,7 @@ mod spoken;
 mod tag;
 mod token;
 mod unit;
+mod unmarked;
 mod words;
 
 #[cfg(test)]

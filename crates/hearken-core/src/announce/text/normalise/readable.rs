@@ -15,6 +15,7 @@
 
 use super::clean::clean_lines;
 use super::prose::{Code, Passage, Within, language_name, only_line};
+use super::unmarked::without_html;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{
     Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter, spans,
@@ -107,6 +108,7 @@ impl Readable {
     }
 
     fn line(&mut self, line: &str, next: &str, words: &Words) -> String {
+        let line = &*without_html(line);
         if is_delimiter(line) {
             return String::new();
         }
@@ -358,6 +360,12 @@ mod tests {
             ("[**bold**](u) *x*", "bold (u) x"),
             ("a [note] b](c", "a [note] b](c"),
             ("array[0](1)", "array0 (1)"),
+            ("10<sup>6</sup> and x<sub>1</sub>", "10^6 and x_1"),
+            ("CO<sub>2</sub> on the 1<sup>st</sup>", "CO2 on the 1st"),
+            ("p &lt; 0.05 &amp; more", "p < 0.05 & more"),
+            ("see <a href=\"u.example\">it</a>.", "see it (u.example)."),
+            ("keep `<b>&lt;` as it is", "keep <b>&lt; as it is"),
+            ("<ul><li>one</li><li>two</li></ul>", "one, two"),
             ("# Light first", "Heading: Light first"),
             ("#hashtag", "#hashtag"),
             ("- item *one*", "- item one"),

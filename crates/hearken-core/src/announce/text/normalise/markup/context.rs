@@ -111,8 +111,23 @@ pub(super) fn is_formula(inside: &str, after: &str) -> bool {
         || !joins_names && (longest < 2 || has_mark && longest < 4)
 }
 
+/// Returns whether a raised text makes a number before it an ordinal.
+pub(in crate::announce::text::normalise) fn is_ordinal(before: &str, raised: &str) -> bool {
+    const ENDINGS: [&str; 12] = [
+        "st", "nd", "rd", "th", "er", "re", "e", "o", "a", "ème", "os", "as",
+    ];
+    before.ends_with(|c: char| c.is_ascii_digit()) && ENDINGS.contains(&raised)
+}
+
+/// Returns whether a lowered number counts the atoms of a chemical compound before it.
+pub(in crate::announce::text::normalise) fn counts_atoms(before: &str, lowered: &str) -> bool {
+    let is_number = lowered.bytes().all(|b| b.is_ascii_digit());
+    let of_group = || before.ends_with(')') && is_compound(last_word(before.trim_end_matches(')')));
+    is_number && (is_compound(last_word(before)) || of_group())
+}
+
 /// Returns whether a word consists of the signs of chemical elements and numbers, so that a number below it counts atoms.
-pub(super) fn is_compound(word: &str) -> bool {
+fn is_compound(word: &str) -> bool {
     const ONE: &str = "HBCNOFPSKVYIWU";
     const TWO: &str = "HeLiBeNeNaMgAlSiClArCaScTiCrMnFeCoNiCuZnGaGeAsSeBrKrRbSrZrNbMoTcRuRhPdAgCdInSnSbTeXeCsBaLaCePrNdPmSmEuGdTbDyHoErTmYbLuHfTaReOsIrPtAuHgTlPbBiPoAtRnFrRaAcThPaNpPuAm";
     if matches!(
