@@ -17,6 +17,11 @@ const BEGINS: [&str; 42] = [
     "not", "or", "pub", "return", "static", "struct", "type", "var", "when", "while",
 ];
 
+/// The signs that may follow the name of a program.
+const JOINS: [&str; 11] = [
+    "<", ">", ">>", "<<", "<<<", "|", "&&", "||", "2>", "&>", "&",
+];
+
 /// Returns whether inline code is a shell command.
 pub(super) fn is_shell(code: &str) -> bool {
     let mut end = code.len().min(LOOK);
@@ -38,15 +43,15 @@ pub(super) fn is_shell(code: &str) -> bool {
     if BEGINS.contains(&first) || code.starts_with('<') && !code.starts_with("<(") {
         return false;
     }
+    // What is between quotes is for the program, not for the shell.
+    if code.contains(['<', '>']) && !unquoted(code).contains(['<', '>', '|', '&', ';']) {
+        return false;
+    }
     if compares_numbers(code) {
         return false;
     }
     let is_operator = |word: &str| word.bytes().all(|b| b"=!<>-+*/%&|:?".contains(&b));
-    if is_command(first)
-        && (second.is_empty()
-            || !is_operator(second)
-            || matches!(second, "<" | ">" | ">>" | "|" | "&&" | "||"))
-    {
+    if is_command(first) && (second.is_empty() || !is_operator(second) || JOINS.contains(&second)) {
         return true;
     }
     if redirects(code) {
@@ -62,6 +67,26 @@ pub(super) fn is_shell(code: &str) -> bool {
     }
     let has_option = code.split_whitespace().skip(1).any(is_option);
     has_option || joins_commands(code)
+}
+
+/// Returns code without what is between quotes.
+fn unquoted(code: &str) -> String {
+    let mut quote = None;
+    let outside = |c: &char| match quote {
+        Some(open) => {
+            if *c == open {
+                quote = None;
+            }
+            false
+        }
+        None => {
+            if matches!(c, '"' | '\'') {
+                quote = Some(*c);
+            }
+            quote.is_none()
+        }
+    };
+    code.chars().filter(outside).collect()
 }
 
 fn is_command(word: &str) -> bool {
@@ -177,6 +202,7 @@ mod tests {
             "frobnicate -v",
             "a | b",
             "x || y; z &",
+            "cat << EOF",
         ] {
             assert!(is_shell(code), "{code}");
         }
@@ -199,6 +225,8 @@ mod tests {
             "sort > 0",
             "x > y && a < b",
             "Result<(), Error>",
+            "awk '$1 > 5' file",
+            "grep \"=>\" a.js",
             "let x = a > b;",
             "a <- b",
             "",

@@ -58,6 +58,7 @@ pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
         parenthesis: Ahead::new(b')'),
         space: Ahead::new(b' '),
         spans: None,
+        compares: None,
     };
     let bytes = line.as_bytes();
     let mut at = 0;
@@ -230,6 +231,8 @@ struct Inline<'a> {
     space: Ahead,
     /// The line's inline code that was not reached yet; computed at the first backtick.
     spans: Option<Peekable<IntoIter<Span>>>,
+    /// Whether something is compared on the line, once that was asked.
+    compares: Option<bool>,
 }
 
 impl<'a> Inline<'a> {
@@ -419,11 +422,7 @@ impl<'a> Inline<'a> {
     }
 
     /// Returns the sign that a token is if it joins amounts or conditions rather than commands.
-    fn sign_of_code(&self, part: &str, end: usize) -> Option<&'a Sign> {
-        let compares = || {
-            let signs = [" < ", " > ", " <= ", " >= ", " == ", " != ", " = "];
-            signs.iter().any(|sign| self.line.contains(sign))
-        };
+    fn sign_of_code(&mut self, part: &str, end: usize) -> Option<&'a Sign> {
         let joins = match part {
             "<<" | ">>" => {
                 let next = self.line[end..]
@@ -433,10 +432,19 @@ impl<'a> Inline<'a> {
                 next.starts_with(|c: char| c.is_ascii_digit())
                     || next.trim_end_matches(['.', ',']).len() == 1
             }
-            "&&" | "||" => compares(),
+            "&&" | "||" => self.compares(),
             _ => false,
         };
         self.words.code_sign_at(part).filter(|_| joins)
+    }
+
+    /// Returns whether something is compared on the line.
+    fn compares(&mut self) -> bool {
+        let line = self.line;
+        *self.compares.get_or_insert_with(|| {
+            let signs = [" < ", " > ", " <= ", " >= ", " == ", " != ", " = "];
+            signs.iter().any(|sign| line.contains(sign))
+        })
     }
 
     fn closing(&self, closing: &str, closes: impl Fn(char) -> bool, spoken: &mut Spoken) {

@@ -233,7 +233,8 @@ impl<'a> Formula<'a> {
                     let said = self.inner(Until::Brace);
                     self.joined |= said.joined;
                     self.here += said.parts.max(1) - 1;
-                    self.part(&said.text, false, alone);
+                    let applies = said.is_short(1);
+                    self.part(&said.text, applies, alone);
                 }
                 '(' if self.depth < DEEPEST => self.parenthesis(alone),
                 '|' if self.depth < DEEPEST => {

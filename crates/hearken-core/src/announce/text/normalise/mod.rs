@@ -40,6 +40,8 @@ mod words;
 #[cfg(test)]
 mod golden_tests;
 #[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
 mod tests;
 
 pub use clean::{balance, clean, clean_lines, hides};

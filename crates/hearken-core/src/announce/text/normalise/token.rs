@@ -23,8 +23,11 @@ pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken)
     } else if let Some(at) = address(token) {
         signs(&token[..at], token, angled, words, spoken);
         host(&token[at..], words, spoken);
-    } else if is_network(token) {
-        network(token, words, spoken);
+    } else if let Some((address, port)) = network_and_port(token) {
+        network(address, words, spoken);
+        if !port.is_empty() {
+            spoken.word(&fill(&words.port, &[("n", port)]));
+        }
     } else if let Some(said) = time(token, words, || {
         let now = spoken.now();
         now.filter(|_| !spoken.ends_with(&words.before_times))
@@ -39,7 +42,7 @@ pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken)
 
 /// Returns whether a token is an address of a network or of a device: IPv6 or MAC.
 fn is_network(token: &str) -> bool {
-    let address = token.split('/').next().unwrap_or(token);
+    let address = token.split(['/', '%']).next().unwrap_or(token);
     if address.len() > 45 || address.bytes().filter(|b| *b == b':').count() < 2 {
         return false;
     }
@@ -50,6 +53,15 @@ fn is_network(token: &str) -> bool {
         address.contains("::") && groups <= 9 && address.bytes().any(|b| b.is_ascii_digit());
     let is_whole = groups == 8 && !address.split(':').any(str::is_empty);
     address.split(':').all(is_hex) && (is_device || is_short || is_whole)
+}
+
+/// Returns an address and the port after it, as in `[::1]:80`, whose first bracket is gone.
+fn network_and_port(token: &str) -> Option<(&str, &str)> {
+    let (address, port) = match token.split_once("]:") {
+        Some((address, port)) if port.bytes().all(|b| b.is_ascii_digit()) => (address, port),
+        Some(_) | None => (token, ""),
+    };
+    is_network(address).then_some((address, port))
 }
 
 /// Speaks such an address group by group, with its colons.

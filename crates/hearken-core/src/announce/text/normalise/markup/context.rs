@@ -76,7 +76,10 @@ pub(in crate::announce::text::normalise) fn encloses_arguments(rest: &str) -> bo
                 }
             }
             ' ' | '0'..='9' if before == '<' => return false,
-            ' ' if !(matches!(before, ',' | ':' | '|' | '=') || rest[at..].starts_with(" = ")) => {
+            ' ' if !(matches!(before, ',' | ':' | '|' | '=')
+                || rest[at..].starts_with(" = ")
+                || ends_in_modifier(&rest[..at])) =>
+            {
                 return false;
             }
             c if c.is_alphanumeric() => {}
@@ -87,6 +90,15 @@ pub(in crate::announce::text::normalise) fn encloses_arguments(rest: &str) -> bo
         before = c;
     }
     false
+}
+
+/// Returns whether a text ends with a word that belongs to the type after it.
+fn ends_in_modifier(text: &str) -> bool {
+    let word = text.rsplit(['<', ',', ' ']).next().unwrap_or_default();
+    [
+        "dyn", "impl", "mut", "const", "extends", "super", "unsigned", "keyof", "in", "out",
+    ]
+    .contains(&word)
 }
 
 /// Returns whether what is between two dollar signs is a formula rather than text between two prices or variables.
