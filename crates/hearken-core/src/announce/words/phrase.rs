@@ -288,6 +288,7 @@ mod tests {
     use super::super::segment::{Mark, join, join_spoken};
     use super::super::template::{Part, parts};
     use super::*;
+    use crate::announce::text::speakable::Profile;
 
     fn phrases(text: &str) -> Phrases {
         let file = digest(&format!("language = \"en\"\n[phrases]\n{text}")).unwrap();
@@ -388,6 +389,36 @@ mod tests {
             "groß Ärger, Fragezeichen"
         );
         assert_eq!(german.help("quit"), "beenden");
+    }
+
+    #[test]
+    fn formulas_units_and_signs_have_words_in_every_language() {
+        for (tag, written, wanted) in [
+            (
+                "de",
+                "$\\frac{a+b}{2}$",
+                "Bruch a plus b durch 2 Ende Bruch",
+            ),
+            (
+                "de",
+                "Es sind 3 kWh und `x > 0`.",
+                "Es sind 3 Kilowattstunden und x größer als 0.",
+            ),
+            ("de", "- a\n  - b 🟥", "a. Ebene 2: b rotes Quadrat"),
+            ("de", "10<sup>6</sup> und x²", "10 hoch 6 und x Quadrat"),
+            ("es", "$\\sqrt{x}$", "raíz cuadrada de x"),
+            (
+                "es",
+                "Usa 5 GB a 2 GHz.",
+                "Usa 5 gigabytes a 2 gigahercios.",
+            ),
+            ("es", "- a\n  - b ▲", "a. nivel 2: b triángulo hacia arriba"),
+            ("es", "🦩 aquí", "aquí, 1 símbolo omitido"),
+        ] {
+            let phrases = Phrases::for_languages(&[tag.into()]).unwrap();
+            let spoken = phrases.lexicon().speak(written, Profile::Prose, None);
+            assert_eq!(spoken, wanted, "{tag}: {written}");
+        }
     }
 
     #[test]
