@@ -5,7 +5,8 @@
 
 use super::super::words::fill;
 use super::commands::{is_function, sign_of};
-use super::{DEEPEST, Formula, Said, Until, named, number};
+use super::length::number;
+use super::{DEEPEST, Formula, Said, Until, named};
 
 impl Formula<'_> {
     pub(super) fn root(&mut self, degree: &str, alone: bool) {
