@@ -83,27 +83,32 @@ pub(super) fn marked(line: &str, words: &Words) -> Option<Marked> {
 
 /// Returns whether a quick look finds a sign that could stand for something else.
 fn may_be_marked(line: &str) -> bool {
-    let (mut sign, mut digit, mut high) = (false, false, false);
+    let bytes = line.as_bytes();
     // Folds rather than searches: the compiler turns them into wide instructions.
-    for b in line.bytes() {
-        sign |= (b == b'<') | (b == b'&') | (b == b'$') | (b == b'\\') | (b == b'^');
-        digit |= b.is_ascii_digit();
-        high |= b >= 0x80;
-    }
-    sign || high
-        && line
-            .chars()
-            .any(|c| script(c).is_some() || matches!(c, '√' | '∛' | '∜'))
-        || digit && {
-            let bytes = line.as_bytes();
-            let letter = |b: &u8| b.is_ascii_alphabetic() || *b >= 0x80;
-            bytes
-                .windows(2)
-                .any(|two| two[0].is_ascii_digit() && letter(&two[1]))
-                || bytes
-                    .windows(3)
-                    .any(|three| three[0].is_ascii_digit() && three[1] == b' ' && letter(&three[2]))
-        }
+    let is_sign = |b: u8| (b == b'<') | (b == b'&') | (b == b'$') | (b == b'\\') | (b == b'^');
+    let sign = bytes.iter().fold(false, |any, b| any | is_sign(*b));
+    let digit = bytes.iter().fold(false, |any, b| any | b.is_ascii_digit());
+    let is_shifted = |c: char| script(c).is_some() || matches!(c, '√' | '∛' | '∜');
+    sign || digit && may_have_unit(bytes) || !line.is_ascii() && line.chars().any(is_shifted)
+}
+
+/// Returns whether a number is followed by as few letters as a unit has.
+fn may_have_unit(bytes: &[u8]) -> bool {
+    let is_letter = |b: &u8| b.is_ascii_alphabetic() || *b >= 0x80;
+    let is_short = |behind: &[u8]| {
+        let behind = behind.strip_prefix(b" ").unwrap_or(behind);
+        (1..=8).contains(&behind.iter().take(9).take_while(|b| is_letter(b)).count())
+            && behind
+                .iter()
+                .take_while(|b| b.is_ascii_lowercase())
+                .take(6)
+                .count()
+                <= 4
+    };
+    let ends = |at: &usize| bytes[*at].is_ascii_digit();
+    (0..bytes.len())
+        .filter(ends)
+        .any(|at| is_short(&bytes[at + 1..]))
 }
 
 struct Marking<'a> {

@@ -18,7 +18,8 @@ pub(super) struct Levels {
 impl Levels {
     /// Leaves all levels.
     pub(super) fn leave(&mut self) {
-        *self = Self::default();
+        self.indents.clear();
+        self.heard = 0;
     }
 
     /// Enters the level of an item with so much indentation; returns it if it differs from that of the item before.

@@ -288,7 +288,9 @@ impl Reader {
             self.html.say(line, &mut self.levels, words, spoken);
             return Shape::Block;
         }
-        self.html.leave();
+        if self.html.is_open() {
+            self.html.leave();
+        }
         if indent == 0 && first.is_ascii_alphabetic() {
             self.levels.leave();
         }
