@@ -234,17 +234,7 @@ impl<'a> Marking<'a> {
                     .unwrap_or_default();
                 self.say(Said::Words(name), length);
             }
-            Some((Some('<'), length))
-                if Tag::at(&format!(
-                    "<{}",
-                    self.line[self.at + length..]
-                        .replacen("&gt;", ">", 1)
-                        .chars()
-                        .take(SCRIPT)
-                        .collect::<String>()
-                ))
-                .is_some() =>
-            {
+            Some((Some('<'), length)) if self.is_written_tag(length) => {
                 let name = self
                     .words
                     .prose_sign("<")
@@ -257,6 +247,12 @@ impl<'a> Marking<'a> {
             }
             None => self.copy(1),
         }
+    }
+
+    /// Returns whether a reference of so many bytes opens what would be a tag if it were decoded.
+    fn is_written_tag(&self, length: usize) -> bool {
+        let inside = window(&self.rest()[length..], SCRIPT);
+        Tag::at(&format!("<{}", inside.replacen("&gt;", ">", 1))).is_some()
     }
 
     fn angle(&mut self) {
