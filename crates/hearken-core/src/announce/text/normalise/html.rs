@@ -44,7 +44,8 @@ impl Html {
 
     /// Returns whether the next line is read here.
     pub(super) fn takes(&self, line: &str) -> bool {
-        let is_tagged = line.contains('<') && structure(line, 0).is_some();
+        let is_tagged =
+            memchr::memchr(b'<', line.as_bytes()).is_some() && structure(line, 0).is_some();
         is_tagged || self.is_open() && !self.ended
     }
 

@@ -47,6 +47,12 @@ const fn classes() -> [u8; 256] {
 
 /// Appends the words of a line to the spoken text.
 pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
+    // Nothing in usual words and numbers needs a closer look, and most lines have nothing else.
+    let (usual, line) = line.split_at(length_of_usual(line, words));
+    put(usual, &(0..usual.len()), spoken);
+    if line.is_empty() {
+        return spoken.gap();
+    }
     let marked = marked(line, words);
     let line = marked.as_ref().map_or(line, |marked| &marked.line);
     let mut inline = Inline {
@@ -156,6 +162,35 @@ fn end_of_usual(bytes: &[u8], start: usize) -> Option<usize> {
         at += 1;
     }
     matches!(class(at), None | Some(SPACE)).then_some(at)
+}
+
+/// Returns the end of a number that consists of digits, possibly with a final stop, and has no unit.
+fn end_of_bare_number(line: &str, start: usize, words: &Words) -> Option<usize> {
+    let class = |at: usize| line.as_bytes().get(at).map(|b| CLASSES[usize::from(*b)]);
+    let mut at = start;
+    while class(at) == Some(DIGIT) {
+        at += 1;
+    }
+    if at == start || words.units_by_sign().may_follow(&line[at..]) {
+        return None;
+    }
+    if class(at) == Some(STOP) {
+        at += 1;
+    }
+    matches!(class(at), None | Some(SPACE)).then_some(at)
+}
+
+/// Returns the length of the usual words and bare numbers at the start of a line, with single spaces between them.
+fn length_of_usual(line: &str, words: &Words) -> usize {
+    let mut length = 0;
+    let mut start = 0;
+    while let Some(end) =
+        end_of_usual(line.as_bytes(), start).or_else(|| end_of_bare_number(line, start, words))
+    {
+        length = end;
+        start = end + 1;
+    }
+    length
 }
 
 /// Returns whether a token contains only letters of any script and ordinary punctuation.

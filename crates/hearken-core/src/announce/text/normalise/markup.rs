@@ -59,7 +59,7 @@ impl Marked {
 
 /// Returns a line with words for what stands in it for something else; `None` if nothing does.
 pub(super) fn marked(line: &str, words: &Words) -> Option<Marked> {
-    if !may_be_marked(line) {
+    if !may_be_marked(line, words) {
         return None;
     }
     let mut marking = Marking {
@@ -82,33 +82,20 @@ pub(super) fn marked(line: &str, words: &Words) -> Option<Marked> {
 }
 
 /// Returns whether a quick look finds a sign that could stand for something else.
-fn may_be_marked(line: &str) -> bool {
+fn may_be_marked(line: &str, words: &Words) -> bool {
     let bytes = line.as_bytes();
-    // Folds rather than searches: the compiler turns them into wide instructions.
-    let is_sign = |b: u8| (b == b'<') | (b == b'&') | (b == b'$') | (b == b'\\') | (b == b'^');
-    let sign = bytes.iter().fold(false, |any, b| any | is_sign(*b));
-    let digit = bytes.iter().fold(false, |any, b| any | b.is_ascii_digit());
     let is_shifted = |c: char| script(c).is_some() || matches!(c, '√' | '∛' | '∜');
-    sign || digit && may_have_unit(bytes) || !line.is_ascii() && line.chars().any(is_shifted)
+    memchr::memchr3(b'<', b'&', b'$', bytes).is_some()
+        || memchr::memchr2(b'\\', b'^', bytes).is_some()
+        || has_unit(line, words)
+        || !line.is_ascii() && line.chars().any(is_shifted)
 }
 
-/// Returns whether a number is followed by as few letters as a unit has.
-fn may_have_unit(bytes: &[u8]) -> bool {
-    let is_letter = |b: &u8| b.is_ascii_alphabetic() || *b >= 0x80;
-    let is_short = |behind: &[u8]| {
-        let behind = behind.strip_prefix(b" ").unwrap_or(behind);
-        (1..=8).contains(&behind.iter().take(9).take_while(|b| is_letter(b)).count())
-            && behind
-                .iter()
-                .take_while(|b| b.is_ascii_lowercase())
-                .take(6)
-                .count()
-                <= 4
-    };
-    let ends = |at: &usize| bytes[*at].is_ascii_digit();
-    (0..bytes.len())
-        .filter(ends)
-        .any(|at| is_short(&bytes[at + 1..]))
+/// Returns whether a digit is followed by what could be a unit.
+fn has_unit(line: &str, words: &Words) -> bool {
+    let units = words.units_by_sign();
+    let mut digits = (line.bytes().enumerate()).filter(|(_, b)| b.is_ascii_digit());
+    digits.any(|(at, _)| units.may_follow(&line[at + 1..]))
 }
 
 struct Marking<'a> {

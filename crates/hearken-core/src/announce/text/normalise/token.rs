@@ -57,6 +57,8 @@ fn is_network(token: &str) -> bool {
 
 /// Returns an address and the port after it, as in `[::1]:80`, whose first bracket is gone.
 fn network_and_port(token: &str) -> Option<(&str, &str)> {
+    // Almost no token has a colon inside.
+    token.contains(':').then_some(())?;
     let (address, port) = match token.split_once("]:") {
         Some((address, port)) if port.bytes().all(|b| b.is_ascii_digit()) => (address, port),
         Some(_) | None => (token, ""),

@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::unit::Units;
+
 /// A word or a template; borrowed if it is one of the program's own.
 pub type Word = Cow<'static, str>;
 
@@ -222,6 +224,7 @@ pub(super) struct Index {
     math: Places,
     pictures: Places,
     names: Names,
+    units: Units,
 }
 
 /// The places of a table's signs by their first character.
@@ -285,7 +288,13 @@ impl Words {
             math: Places::of(&self.math),
             pictures: Places::of(&self.pictures),
             names: Names::of(self),
+            units: Units::of(self),
         })
+    }
+
+    /// Returns the units, with and without a prefix.
+    pub(super) fn units_by_sign(&self) -> &Units {
+        &self.index().units
     }
 
     /// Returns the names of signs in a command.
