@@ -156,13 +156,17 @@ pub fn first_words(request: &str) -> Option<String> {
 }
 
 /// Returns the visual form of a name, for comparing it with others: its skeleton by UTS 39, without case,
-/// spaces and signs, up to the length at which a name is shown.
+/// spaces, signs and accents, up to the length at which a name is shown.
+///
+/// An accent does not tell two names apart: a voice for another language leaves it out. A mark that is a letter of its
+/// script, such as a vowel in Devanagari, does.
 pub fn look(name: &str) -> String {
     let clean = speakable::one_line(name).to_lowercase();
     let letters = clean.chars().filter(|c| c.is_alphanumeric());
     let letters: String = letters.take(LONGEST_NAME).collect();
     if !letters.is_ascii() {
-        return skeleton(&letters).collect();
+        let is_accent = |c: &char| is_combining_mark(*c) && !c.is_alphabetic();
+        return skeleton(&letters).filter(|c| !is_accent(c)).collect();
     }
     letters.bytes().filter_map(seen).collect()
 }
@@ -385,6 +389,9 @@ mod tests {
             "he-arken",
             "hearken 2",
             "hearken says",
+            "he\u{301}arken",
+            "h\u{e9}arken",
+            "h\u{301}\u{323}earken",
         ] {
             assert!(is_namesake(&look(name)), "{name:?}");
         }
@@ -393,6 +400,9 @@ mod tests {
         }
         assert_eq!(look("Bank"), look("B\u{430}nk"));
         assert_ne!(look("Bank"), look("Bunk"));
+        // A composed letter looks like its parts, and a vowel sign is a letter.
+        assert_eq!(look("r\u{e9}sum\u{e9}"), look("re\u{301}sume\u{301}"));
+        assert_ne!(look("हिन्दी"), look("हन्दी"));
     }
 
     #[test]
