@@ -19,8 +19,24 @@ const CHANGES: usize = 3;
 /// How many characters of an id are spoken.
 const SAID: usize = 4;
 
+/// Names at whose capitals no word begins, and how they are said: the letters of SQL stay together.
+const NAMES: [(&str, &str); 2] = [("SQLite", "SQL Lite"), ("PostgreSQL", "Postgres QL")];
+
 /// Speaks a run of ASCII letters and digits.
 pub(super) fn say_name(run: &str, words: &Words, spoken: &mut Spoken) {
+    let named = NAMES.iter().find_map(|(written, said)| {
+        let behind = run.strip_prefix(written)?;
+        let ends = !behind.starts_with(|c: char| c.is_ascii_lowercase());
+        ends.then_some((said, behind))
+    });
+    if let Some((said, behind)) = named {
+        spoken.text(said);
+        if !behind.is_empty() {
+            spoken.gap();
+            say_name(behind, words, spoken);
+        }
+        return;
+    }
     if is_id(run) {
         say_id(run, words, spoken);
         return;

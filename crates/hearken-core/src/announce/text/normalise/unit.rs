@@ -87,14 +87,20 @@ impl Units {
 fn unit_at(text: &str, words: &Words) -> Option<(Named, usize)> {
     let is_letter =
         |c: char| c.is_ascii_alphabetic() || matches!(c, 'µ' | 'μ' | 'Ω' | '\u{2126}' | '°');
+    let is_dot = |c: char| matches!(c, '·' | '⋅');
     let length: usize = text
         .chars()
         .take(8)
-        .take_while(|c| is_letter(*c))
+        .take_while(|c| is_letter(*c) || is_dot(*c))
         .map(char::len_utf8)
         .sum();
-    let written = &text[..length];
-    let named = words.units_by_sign().0.get(written)?;
+    // A product has a name of its own, or only its first unit is said.
+    let product = &text[..length];
+    let first = product.split(is_dot).next().unwrap_or_default();
+    let units = &words.units_by_sign().0;
+    let (named, length) = [product, first]
+        .into_iter()
+        .find_map(|written| Some((units.get(written)?, written.len())))?;
     let behind = &text[length..];
     let power = [
         ("²", &words.squared),
@@ -128,7 +134,9 @@ fn takes(prefix: &Sign, unit: &Sign) -> bool {
             matches!(prefix, "n" | "µ" | "μ" | "m" | "c" | "k")
         }
         "Hz" | "A" | "Ah" | "V" | "W" | "Wh" | "Ω" | "\u{2126}" | "F" | "J" | "N" | "Pa" | "eV"
-        | "cal" | "T" => !is_binary && !matches!(prefix, "c" | "K" | "E"),
+        | "cal" | "T" | "N·m" | "N⋅m" | "Pa·s" | "A·h" | "W·h" => {
+            !is_binary && !matches!(prefix, "c" | "K" | "E")
+        }
         _ => false,
     }
 }
@@ -164,6 +172,9 @@ mod tests {
             ("100", " Mbps", Some("megabits per second")),
             ("20", "°C", Some("degrees Celsius")),
             ("60", "fps", Some("frames per second")),
+            ("5", " N·m", Some("newton metres")),
+            ("1", " kN⋅m.", Some("kilonewton metre")),
+            ("5", " kg·m", Some("kilograms")),
             ("5", " A records", None),
             ("7", "B", None),
             ("5", "m", None),
