@@ -3,7 +3,7 @@
 //! Responsibilities: what stands alone in HTML, tag by tag, however its lines are cut. Not here: tags inside a sentence
 //! (`markup`), what a tag is (`tag`).
 
-use super::inline::say_line;
+use super::inline::{say_cell, say_line};
 use super::nest::Levels;
 use super::spoken::Spoken;
 use super::tag::{Kind, Tag};
@@ -85,7 +85,7 @@ impl Html {
             return say_line(text.trim(), words, spoken);
         };
         let mut cell = Spoken::with_room(text.len(), spoken.now());
-        super::prose::say_cell(text.trim(), words, &mut cell);
+        say_cell(text.trim(), words, &mut cell);
         spoken.leave_out(cell.left_out());
         let cell = cell.finish();
         if cell.is_empty() {

@@ -7,10 +7,9 @@ use jiff::Timestamp;
 
 use super::clean::{clean, clean_lines};
 use super::html::Html;
-use super::inline::say_line;
+use super::inline::{say_cell, say_line};
 use super::math;
 use super::nest::{Levels, branch, indent_of};
-use super::signs::exact;
 use super::spoken::Spoken;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{
@@ -470,33 +469,6 @@ fn say_as(template: &str, number: &str, text: &str, words: &Words, spoken: &mut 
         spoken.word(&inner);
     } else if !inner.is_empty() {
         spoken.word(&fill(template, &[("n", number), ("text", &inner)]));
-    }
-}
-
-/// Speaks a cell of a table; one that is only a sign means what the sign is, and is never left out.
-pub(super) fn say_cell(cell: &str, words: &Words, spoken: &mut Spoken) {
-    let name = match cell {
-        "-" | "–" | "—" | "−" | "--" | "---" => words.sign('-').map(|sign| sign.one.as_ref()),
-        "×" | "✕" => words.prose_sign("✗").map(|sign| sign.one.as_ref()),
-        "~" | "*" => cell
-            .chars()
-            .next()
-            .and_then(|c| words.sign(c))
-            .map(|sign| sign.one.as_ref()),
-        _ => None,
-    };
-    if let Some(name) = name {
-        return spoken.word(name);
-    }
-    let mut said = Spoken::with_room(cell.len(), spoken.now());
-    say_line(cell, words, &mut said);
-    spoken.leave_out(said.left_out());
-    let is_silent = said.left_out() == 0 && !cell.is_empty() && cell.len() < 16;
-    let said = said.finish();
-    if is_silent && !said.contains(char::is_alphanumeric) {
-        spoken.word(&exact(cell, words));
-    } else {
-        spoken.text(&said);
     }
 }
 

@@ -3,9 +3,7 @@
 //! Responsibilities: finding a unit with its prefix, its power and what it is measured by, and naming it. Not here: which
 //! words that are (`words`), where a number begins (`markup`).
 
-use foldhash::{HashMap, HashMapExt};
-
-use super::words::{Sign, Word, Words, fill};
+use super::words::{Named, Words, fill};
 
 /// The units that stand for something else, too, when a number is written together with them, as in "7B".
 const NOT_JOINED: [&str; 15] = [
@@ -42,47 +40,6 @@ pub(super) fn unit_behind(number: &str, rest: &str, words: &Words) -> Option<(St
     (ends || !AT_AN_END.contains(&written)).then_some((said, space + length))
 }
 
-/// The names of the units, with and without a prefix, by how they are written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Units(HashMap<String, Named>);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Named {
-    one: String,
-    many: String,
-}
-
-impl Units {
-    pub(super) fn of(words: &Words) -> Self {
-        let plain = words.units.iter().map(|unit| {
-            let named = Named {
-                one: unit.one.to_string(),
-                many: unit.many.to_string(),
-            };
-            (unit.sign.to_string(), named)
-        });
-        let with_prefix = words.prefixes.iter().flat_map(|prefix| {
-            let units = words.units.iter().filter(|unit| takes(prefix, unit));
-            units.map(|unit| (format!("{}{}", prefix.sign, unit.sign), named(prefix, unit)))
-        });
-        let mut units = HashMap::new();
-        for (written, named) in plain.chain(with_prefix) {
-            units.entry(written).or_insert(named);
-        }
-        Self(units)
-    }
-
-    /// Returns whether a quick look finds what could be a unit at the start of the text behind a number.
-    pub(super) fn may_follow(&self, behind: &str) -> bool {
-        let bare = behind.strip_prefix(' ').unwrap_or(behind);
-        let is_letter = |b: &u8| b.is_ascii_alphabetic();
-        let letters = bare.bytes().take_while(is_letter).count();
-        // A sign beyond ASCII may be a unit, a power, or a space of another kind.
-        let is_foreign = bare.as_bytes().get(letters).is_some_and(|b| !b.is_ascii());
-        is_foreign || self.0.contains_key(&bare[..letters])
-    }
-}
-
 /// Returns the unit at the start of a text, and its length.
 fn unit_at(text: &str, words: &Words) -> Option<(Named, usize)> {
     let is_letter =
@@ -97,7 +54,7 @@ fn unit_at(text: &str, words: &Words) -> Option<(Named, usize)> {
     // A product has a name of its own, or only its first unit is said.
     let product = &text[..length];
     let first = product.split(is_dot).next().unwrap_or_default();
-    let units = &words.units_by_sign().0;
+    let units = words.units_by_sign();
     let (named, length) = [product, first]
         .into_iter()
         .find_map(|written| Some((units.get(written)?, written.len())))?;
@@ -120,38 +77,6 @@ fn unit_at(text: &str, words: &Words) -> Option<(Named, usize)> {
         }
         None => (named.clone(), length),
     })
-}
-
-/// Returns whether a prefix stands before a unit.
-fn takes(prefix: &Sign, unit: &Sign) -> bool {
-    let prefix = prefix.sign.as_ref();
-    let is_binary = prefix.ends_with('i');
-    match unit.sign.as_ref() {
-        "B" | "b" | "bit" | "bps" => {
-            is_binary || matches!(prefix, "k" | "K" | "M" | "G" | "T" | "P" | "E")
-        }
-        "m" | "g" | "s" | "l" | "L" | "mol" => {
-            matches!(prefix, "n" | "µ" | "μ" | "m" | "c" | "k")
-        }
-        "Hz" | "A" | "Ah" | "V" | "W" | "Wh" | "Ω" | "\u{2126}" | "F" | "J" | "N" | "Pa" | "eV"
-        | "cal" | "T" | "N·m" | "N⋅m" | "Pa·s" | "A·h" | "W·h" => {
-            !is_binary && !matches!(prefix, "c" | "K" | "E")
-        }
-        _ => false,
-    }
-}
-
-/// Returns the names of a unit with a prefix.
-fn named(prefix: &Sign, unit: &Sign) -> Named {
-    let name = |unit: &Word| {
-        // A word in the middle of another has no capital.
-        let (first, rest) = unit.split_at(unit.find(' ').unwrap_or(unit.len()));
-        format!("{}{}{rest}", prefix.one, first.to_lowercase())
-    };
-    Named {
-        one: name(&unit.one),
-        many: name(&unit.many),
-    }
 }
 
 #[cfg(test)]

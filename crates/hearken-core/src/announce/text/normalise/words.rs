@@ -7,9 +7,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use foldhash::{HashMap, HashMapExt};
 use serde::{Deserialize, Serialize};
-
-use super::unit::Units;
 
 /// A word or a template; borrowed if it is one of the program's own.
 pub type Word = Cow<'static, str>;
@@ -438,6 +437,85 @@ impl Names {
         };
         let counted = if counted > 0 { counted + 1 } else { 0 };
         fits(self.one.get(first), ahead).max(counted)
+    }
+}
+
+/// The names of the units, with and without a prefix, by how they are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Units(HashMap<String, Named>);
+
+/// The names of a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) one: String,
+    pub(super) many: String,
+}
+
+impl Units {
+    fn of(words: &Words) -> Self {
+        let plain = words.units.iter().map(|unit| {
+            let named = Named {
+                one: unit.one.to_string(),
+                many: unit.many.to_string(),
+            };
+            (unit.sign.to_string(), named)
+        });
+        let with_prefix = words.prefixes.iter().flat_map(|prefix| {
+            let units = words.units.iter().filter(|unit| takes(prefix, unit));
+            units.map(|unit| (format!("{}{}", prefix.sign, unit.sign), named(prefix, unit)))
+        });
+        let mut units = HashMap::new();
+        for (written, named) in plain.chain(with_prefix) {
+            units.entry(written).or_insert(named);
+        }
+        Self(units)
+    }
+
+    /// Returns the names of the unit that is written like this.
+    pub(super) fn get(&self, written: &str) -> Option<&Named> {
+        self.0.get(written)
+    }
+
+    /// Returns whether a quick look finds what could be a unit at the start of the text behind a number.
+    pub(super) fn may_follow(&self, behind: &str) -> bool {
+        let bare = behind.strip_prefix(' ').unwrap_or(behind);
+        let is_letter = |b: &u8| b.is_ascii_alphabetic();
+        let letters = bare.bytes().take_while(is_letter).count();
+        // A sign beyond ASCII may be a unit, a power, or a space of another kind.
+        let is_foreign = bare.as_bytes().get(letters).is_some_and(|b| !b.is_ascii());
+        is_foreign || self.0.contains_key(&bare[..letters])
+    }
+}
+
+/// Returns whether a prefix stands before a unit.
+fn takes(prefix: &Sign, unit: &Sign) -> bool {
+    let prefix = prefix.sign.as_ref();
+    let is_binary = prefix.ends_with('i');
+    match unit.sign.as_ref() {
+        "B" | "b" | "bit" | "bps" => {
+            is_binary || matches!(prefix, "k" | "K" | "M" | "G" | "T" | "P" | "E")
+        }
+        "m" | "g" | "s" | "l" | "L" | "mol" => {
+            matches!(prefix, "n" | "µ" | "μ" | "m" | "c" | "k")
+        }
+        "Hz" | "A" | "Ah" | "V" | "W" | "Wh" | "Ω" | "\u{2126}" | "F" | "J" | "N" | "Pa" | "eV"
+        | "cal" | "T" | "N·m" | "N⋅m" | "Pa·s" | "A·h" | "W·h" => {
+            !is_binary && !matches!(prefix, "c" | "K" | "E")
+        }
+        _ => false,
+    }
+}
+
+/// Returns the names of a unit with a prefix.
+fn named(prefix: &Sign, unit: &Sign) -> Named {
+    let name = |unit: &Word| {
+        // A word in the middle of another has no capital.
+        let (first, rest) = unit.split_at(unit.find(' ').unwrap_or(unit.len()));
+        format!("{}{}{rest}", prefix.one, first.to_lowercase())
+    };
+    Named {
+        one: name(&unit.one),
+        many: name(&unit.many),
     }
 }
 

@@ -3,8 +3,8 @@
 //! Responsibilities: judging by a few characters whether something is a formula, a chemical compound, the arguments of a
 //! type. Not here: what follows from it (`markup`).
 
-use super::super::entity::entity;
-use super::super::math::names_function;
+use crate::announce::text::normalise::entity::entity;
+use crate::announce::text::normalise::math::names_function;
 
 /// How far a word and the arguments of a type are looked at, in bytes.
 const LONGEST: usize = 64;
@@ -58,7 +58,7 @@ pub(super) fn decoded(text: &str) -> String {
 }
 
 /// Returns whether an angle bracket opens the arguments of a type: names and commas, up to its partner.
-pub(in crate::announce::text::normalise) fn encloses_arguments(rest: &str) -> bool {
+pub(in crate::announce) fn encloses_arguments(rest: &str) -> bool {
     let mut depth = 0_usize;
     let mut before = ' ';
     for (at, c) in rest.char_indices().take(2 * LONGEST) {
@@ -124,7 +124,7 @@ pub(super) fn is_formula(inside: &str, after: &str) -> bool {
 }
 
 /// Returns whether a raised text makes a number before it an ordinal.
-pub(in crate::announce::text::normalise) fn is_ordinal(before: &str, raised: &str) -> bool {
+pub(in crate::announce) fn is_ordinal(before: &str, raised: &str) -> bool {
     const ENDINGS: [&str; 12] = [
         "st", "nd", "rd", "th", "er", "re", "e", "o", "a", "ème", "os", "as",
     ];
@@ -132,7 +132,7 @@ pub(in crate::announce::text::normalise) fn is_ordinal(before: &str, raised: &st
 }
 
 /// Returns whether a lowered number counts the atoms of a chemical compound before it.
-pub(in crate::announce::text::normalise) fn counts_atoms(before: &str, lowered: &str) -> bool {
+pub(in crate::announce) fn counts_atoms(before: &str, lowered: &str) -> bool {
     let is_number = lowered.bytes().all(|b| b.is_ascii_digit());
     let of_group = || before.ends_with(')') && is_compound(last_word(before.trim_end_matches(')')));
     is_number && (is_compound(last_word(before)) || of_group())

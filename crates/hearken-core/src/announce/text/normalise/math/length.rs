@@ -4,7 +4,7 @@
 
 use unicode_normalization::char::is_combining_mark;
 
-use super::super::hidden::is_selector;
+use crate::announce::text::normalise::hidden::is_selector;
 
 /// Returns the length of a character with the marks that combine with it.
 pub(super) fn cluster(text: &str, length: usize) -> usize {

@@ -3,7 +3,7 @@
 //! Responsibilities: what each of them shows. Not here: how it is read (`math`).
 
 /// Returns the letter or digit that a raised or lowered character shows, and whether it is raised.
-pub(in crate::announce::text::normalise) fn script(c: char) -> Option<(char, bool)> {
+pub(in crate::announce) fn script(c: char) -> Option<(char, bool)> {
     const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˢᵗʰᵈʳᵃᵇᶜᵉᵏᵐᵒᵖᵘᵛʷˣʸᵀ";
     const SHOWN: &str = "0123456789+-=()nisthdrabcekmopuvwxyT";
     const LOWERED: &str = "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ";
