@@ -56,6 +56,7 @@ mod tongues;
 mod turns;
 mod typing;
 mod unsettled;
+mod verbosity;
 mod voice;
 mod waiting;
 

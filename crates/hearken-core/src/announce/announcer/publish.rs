@@ -42,7 +42,12 @@ impl Announcer {
         };
         announcement.agent = Some(self.agent_name(&change.key, &change.agent, sessions));
         announcement.tool = self.tool_of(change, announcement.kind);
-        let may_be_silent = announcement.aloud == Aloud::Yes && class != Class::Alert;
+        let is_for_lines = match announcement.aloud {
+            Aloud::Yes => true,
+            Aloud::Shown => announcement.kind != Kind::Anomaly,
+            Aloud::Seen | Aloud::Echo | Aloud::Kept | Aloud::Heard => false,
+        };
+        let may_be_silent = is_for_lines && class != Class::Alert;
         if may_be_silent {
             let unwanted = self.is_muted(&change.key, &change.agent)
                 || self.is_below_load(&change.key, announcement.kind, class);
@@ -174,7 +179,12 @@ impl Announcer {
 
     fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
         let wanted = matches!(announcement.class, Class::Alert | Class::Response);
-        if self.settings.quiet && !wanted && announcement.aloud == Aloud::Yes {
+        let is_for_lines = match announcement.aloud {
+            Aloud::Yes => true,
+            Aloud::Shown => matches!(announcement.kind, Kind::State | Kind::ToolInvoked),
+            Aloud::Seen | Aloud::Echo | Aloud::Kept | Aloud::Heard => false,
+        };
+        if self.settings.quiet && !wanted && is_for_lines {
             announcement.aloud = Aloud::Seen;
             self.left_out += 1;
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use foldhash::quality::FixedState;
 
-use crate::announce::announcement::Announcement;
+use crate::announce::announcement::{Aloud, Announcement};
 use crate::session::SessionKey;
 
 /// How long the same words of the same session stay unspoken, if they are activity or progress.
@@ -22,14 +22,15 @@ const MOST_RECENT: usize = 64;
 pub(super) struct Recent(VecDeque<Said>);
 
 impl Recent {
-    /// Returns whether the same was announced recently; if not, records it.
+    /// Returns whether the same was announced recently; if not, records it. What was only shown does not keep it from
+    /// being spoken.
     pub(super) fn has(&mut self, announcement: &Announcement) -> bool {
         let said = Said::by(announcement);
         // The entries are in the order in which they came.
         while (self.0.front()).is_some_and(|before| before.at + REPEAT <= said.at) {
             self.0.pop_front();
         }
-        let repeated = self.0.iter().any(|before| before.is(&said));
+        let repeated = self.0.iter().any(|before| before.covers(&said));
         if !repeated {
             self.0.push_back(said);
             if self.0.len() > MOST_RECENT {
@@ -49,6 +50,8 @@ struct Said {
     mark: u64,
     key: Option<SessionKey>,
     words: String,
+    /// Whether it is spoken, not only shown.
+    is_spoken: bool,
 }
 
 impl Said {
@@ -59,10 +62,14 @@ impl Said {
             mark: FixedState::default().hash_one((&key, &words)),
             key,
             words,
+            is_spoken: announcement.aloud == Aloud::Yes,
         }
     }
 
-    fn is(&self, other: &Self) -> bool {
-        self.mark == other.mark && self.key == other.key && self.words == other.words
+    fn covers(&self, other: &Self) -> bool {
+        (self.is_spoken || !other.is_spoken)
+            && self.mark == other.mark
+            && self.key == other.key
+            && self.words == other.words
     }
 }

@@ -282,10 +282,9 @@ impl Announcer {
 
     fn state(&self, change: &Change, event: &StateChanged, sessions: &Sessions) -> Draft {
         let mut summary = self.summary(change, &event.summary, Kind::State);
-        let terse_only =
-            self.verbosity_of(change.key.link) == Verbosity::Terse && event.summary.terse.is_none();
-        if terse_only {
-            // A state's own name is shorter than any sentence about it.
+        let is_terse = self.verbosity_of(change.key.link) == Verbosity::Terse;
+        if is_terse && event.summary.terse.is_none() && change.urgency != Urgency::Critical {
+            // A state's own name is shorter than any sentence about it; what is critical keeps its words.
             summary = Arg::own("");
         }
         let key = match &*event.to_state {
@@ -368,20 +367,23 @@ impl Announcer {
     }
 
     fn invoked(&self, change: &Change, event: &ToolInvoked, sessions: &Sessions) -> Draft {
-        // In terse mode, a tool's name is shorter than a sentence about it.
+        // In terse mode, a tool's name is shorter than a sentence about it; what is critical keeps its words.
+        let critical = change.urgency == Urgency::Critical;
         let is_terse = self.level(change.key.link, Kind::ToolInvoked) == Verbosity::Terse;
+        let by_name = is_terse && event.summary.terse.is_none() && !critical;
         let summary = match self.summary(change, &event.summary, Kind::ToolInvoked) {
-            Arg::Agent(..) if is_terse && event.summary.terse.is_none() => Arg::own(""),
+            Arg::Agent(..) if by_name => Arg::own(""),
             summary => summary,
         };
         let bare = !matches!(&summary, Arg::Agent(..));
         let agreed = self.was_agreed_to(change, event, sessions);
         let grave = event.irreversible == Some(true) && !agreed;
-        // A person who just accepted the call will hear its result; in terse mode, the result is enough for every call.
+        // A person who just accepted the call will hear its result; in terse mode, hearing the result is enough for
+        // every call. The start is still shown (9.3.2.3): verbosity never leaves out events (2.2.8).
         let aloud = match self.level(change.key.link, Kind::ToolInvoked) {
-            _ if change.urgency == Urgency::Critical => Aloud::Yes,
-            Verbosity::Terse if !grave => Aloud::Seen,
-            Verbosity::Normal if agreed => Aloud::Seen,
+            _ if critical => Aloud::Yes,
+            Verbosity::Terse if !grave => Aloud::Shown,
+            Verbosity::Normal if agreed => Aloud::Shown,
             Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed => Aloud::Yes,
         };
         let key = match (grave, bare) {
