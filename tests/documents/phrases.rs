@@ -406,6 +406,7 @@ fn every_finding_has_its_words() {
         StreamRule::Several,
         StreamRule::NotJson,
         StreamRule::NotAaep,
+        StreamRule::CountDiffers,
     ];
     for rule in StreamRule::ALL
         .iter()

@@ -13,10 +13,11 @@ use crate::protocol::{
     Answer, Decoded, Envelope, Recent, RecordedReply, Severity, ToolInvoked, Unobserved,
 };
 use crate::session::{
-    AnomalyKind, Change, Consent, Danger, Ended, Ending, LinkId, OutputRun, Session, SessionKey,
-    Sessions, Sight, ToolCall, What,
+    AnomalyKind, Change, Consent, Danger, Ended, Ending, LinkId, Session, SessionKey, Sessions,
+    Sight, ToolCall, What,
 };
 
+use super::account::Accounts;
 use super::answers::Answers;
 use super::clock::Clock;
 use super::lines::{Gathered, Gatherer};
@@ -59,12 +60,16 @@ struct Of<'a> {
 pub struct Checker {
     gatherer: Gatherer,
     recent: Recent,
-    sessions: Sessions,
+    pub(super) sessions: Sessions,
     pub(super) clock: Clock,
     pub(super) translator: Translator,
     answers: Answers,
     known: HashMap<SessionKey, usize>,
-    summary: Summary,
+    accounts: Accounts,
+    /// The sessions that are seen without their start, by the index of their report, until the start comes late, which
+    /// is the same fault, or their end proves that it is missing.
+    without_start: BTreeMap<usize, Item>,
+    pub(super) summary: Summary,
     rules: BTreeMap<(Severity, &'static str, &'static str), u64>,
     found: Vec<Item>,
 }
@@ -164,6 +169,9 @@ impl Checker {
         let now = self.clock.now();
         let changes = self.sessions.release_link(LINK, now);
         self.changes(line, None, changes);
+        while let Some((index, _)) = self.without_start.first_key_value() {
+            self.start_is_missing(*index);
+        }
         let open: Vec<(SessionKey, usize)> = self
             .known
             .iter()
@@ -290,6 +298,7 @@ impl Checker {
             None => {
                 let index = self.summary.sessions.len();
                 self.known.insert(key.clone(), index);
+                self.accounts.begin(&key.session);
                 self.summary.sessions.push(SessionReport {
                     agent: safe::name(key.agent.as_str()),
                     session: safe::name(key.session.as_str()),
@@ -320,6 +329,9 @@ impl Checker {
             Some(of) => of.index,
             None => self.known.get(&change.key).copied(),
         };
+        if let Some(fact) = index.and_then(|index| self.accounts.compare(index, &change)) {
+            self.differs(line, of, &change.key, (fact, index));
+        }
         let mut report = index.and_then(|index| self.summary.sessions.get_mut(index));
         let mut tell = |count: fn(&mut SessionReport)| {
             if let Some(report) = &mut report {
@@ -333,6 +345,9 @@ impl Checker {
                     return;
                 }
                 let kind = anomaly.kind;
+                if let (AnomalyKind::LateStart, Some(index)) = (kind, index) {
+                    self.without_start.remove(&index);
+                }
                 let field = safe::name(anomaly.detail.name());
                 (
                     FoundIn::Order,
@@ -375,7 +390,7 @@ impl Checker {
                 if let Some(report) = report {
                     report.ending = Some(ending);
                 }
-                return;
+                return index.map_or((), |index| self.start_is_missing(index));
             }
             What::SessionEnded(ended) => {
                 if let Some(report) = report {
@@ -385,7 +400,7 @@ impl Checker {
                         Ended::Cancelled(_) => Ending::Cancelled,
                     });
                 }
-                return;
+                return index.map_or((), |index| self.start_is_missing(index));
             }
             What::ToolInvoked(event) => {
                 tell(|report| report.tools += 1);
@@ -424,6 +439,36 @@ impl Checker {
             field,
             told,
         };
+        match index {
+            Some(index) if rule == StreamRule::StartMissing.name() => {
+                self.without_start.insert(index, item);
+            }
+            Some(_) | None => self.push(index, item),
+        }
+    }
+
+    /// Reports that a session's start is missing, if it did not come late.
+    fn start_is_missing(&mut self, index: usize) {
+        if let Some(item) = self.without_start.remove(&index) {
+            self.push(Some(index), item);
+        }
+    }
+
+    /// Reports that an event differs from what its session said before.
+    fn differs(
+        &mut self,
+        line: u64,
+        of: Option<Of<'_>>,
+        key: &SessionKey,
+        ((fact, field), index): ((Fact, String), Option<usize>),
+    ) {
+        let item = Item {
+            place: FoundIn::Order,
+            event: of.map(|of| short_type(of.event)),
+            agent: Some(safe::name(key.agent.as_str())),
+            session: Some(safe::name(key.session.as_str())),
+            ..self.of_stream(line, fact, field)
+        };
         self.push(index, item);
     }
 
@@ -446,58 +491,7 @@ impl Checker {
             && self.sessions.get(key).is_some_and(|session| !call(session))
     }
 
-    /// Returns what a session leaves open at the end of the stream.
-    fn still_open(&mut self, line: u64, key: &SessionKey, index: usize) -> Vec<Item> {
-        let Some(session) = self.sessions.get(key) else {
-            return Vec::new();
-        };
-        if session.is_ended() {
-            return Vec::new();
-        }
-        let tools: Vec<String> = session
-            .tools
-            .iter()
-            .map(|call| safe::name(&call.tool))
-            .collect();
-        let questions = self
-            .sessions
-            .open_prompts()
-            .filter(|prompt| prompt.key == *key)
-            .count() as u64;
-        let outputs = session
-            .outputs()
-            .filter(|(_, output)| output.run == OutputRun::Streaming)
-            .count() as u64;
-        let alone = |rule: StreamRule, times: u64| (0..times).map(move |_| (rule, String::new()));
-        let items: Vec<(StreamRule, String)> =
-            alone(StreamRule::EndMissing, u64::from(!session.helps))
-                .chain(
-                    tools
-                        .iter()
-                        .map(|tool| (StreamRule::ToolOpen, tool.clone())),
-                )
-                .chain(alone(StreamRule::QuestionOpen, questions))
-                .chain(alone(StreamRule::OutputOpen, outputs))
-                .collect();
-        let agent = Some(safe::name(key.agent.as_str()));
-        let name = Some(safe::name(key.session.as_str()));
-        if let Some(report) = self.summary.sessions.get_mut(index) {
-            report.open_tools = tools;
-            report.open_questions = questions;
-            report.open_outputs = outputs;
-        }
-        items
-            .into_iter()
-            .map(|(rule, field)| Item {
-                place: FoundIn::End,
-                agent: agent.clone(),
-                session: name.clone(),
-                ..self.of_stream(line, Fact::Rule(rule), field)
-            })
-            .collect()
-    }
-
-    fn of_stream(&self, line: u64, fact: Fact, field: String) -> Item {
+    pub(super) fn of_stream(&self, line: u64, fact: Fact, field: String) -> Item {
         let rule = fact.rule();
         Item {
             line,
@@ -518,6 +512,9 @@ impl Checker {
             && what.kept().is_some()
         {
             self.summary.kept.get_or_insert(*what);
+        }
+        if fact.rule().hides_an_event() {
+            self.accounts.miss_all();
         }
         let item = self.of_stream(line, fact, field);
         self.push(None, item);

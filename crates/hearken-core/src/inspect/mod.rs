@@ -9,12 +9,14 @@
 //! that a person wrote or an agent said, only names of fields, tools, states, agents and sessions, each shortened and
 //! without invisible characters.
 
+mod account;
 mod answers;
 mod beside;
 mod check;
 mod clock;
 mod lines;
 mod mermaid;
+mod open;
 mod repeats;
 mod report;
 mod rules;

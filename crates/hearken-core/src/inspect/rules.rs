@@ -53,11 +53,24 @@ rules! {
     Duplicate = "duplicate", "3.2.3", Note, "An event came twice, word for word; the second one is left alone.";
     Held = "held", "3.4.1", Note, "An event came before its turn by its sequence number and was put in order.";
     BeforeAsking = "invoked_before_asking", "4.3.1", Error, "An irreversible tool is invoked before anybody was asked.";
+    PositionGap = "position_gap", "4.3.3", Warning, "A chunk begins after the end of what came before it: text of its output is missing; the field says how much at least.";
+    CountDiffers = "count_differs", "4.1.2", Warning, "The end of a session that was seen whole states another number of tool calls than there were.";
+    ToolNotListed = "tool_not_listed", "4.1.1", Warning, "A tool is called that the session's start does not list among the available ones.";
     StartMissing = "start_missing", "4.1.1", Warning, "A session is seen without its start; the capture may have begun later.";
     EndMissing = "end_missing", "4.5.1", Warning, "A session has no end; the capture may have ended before.";
     ToolOpen = "tool_open", "A.3", Warning, "A tool has not returned at the end of the stream.";
     QuestionOpen = "question_open", "6.1", Warning, "A question is not decided at the end of the stream.";
     OutputOpen = "output_open", "4.5.4", Warning, "An output has no last chunk at the end of the stream.";
+}
+
+impl StreamRule {
+    /// Returns whether an event may be hidden by what is wrong.
+    pub(super) fn hides_an_event(self) -> bool {
+        matches!(
+            self,
+            Self::NotJson | Self::TooDeep | Self::TooLong | Self::NotUtf8 | Self::NoType
+        )
+    }
 }
 
 /// What is wrong with a line, or open at the end of a stream, as data.
@@ -78,6 +91,13 @@ pub enum Fact {
     Foreign(Foreign),
     /// A line is JSON of this kind, but not an object.
     NoObject(KindName),
+    /// A session's end states another number of tool calls than were seen.
+    CountDiffers {
+        /// The stated number.
+        stated: u64,
+        /// The number of calls that were seen.
+        seen: u64,
+    },
 }
 
 /// The name of a kind of JSON value.
@@ -96,6 +116,7 @@ impl Fact {
             Self::Several(_) => StreamRule::Several,
             Self::NotJson { .. } => StreamRule::NotJson,
             Self::Foreign(_) | Self::NoObject(_) => StreamRule::NotAaep,
+            Self::CountDiffers { .. } => StreamRule::CountDiffers,
         }
     }
 
@@ -123,6 +144,10 @@ impl Fact {
             Self::NoObject(kind) => {
                 let kind = text(&format!("finding.kind.{kind}"), &[]);
                 text("check.no_object", &[("kind", kind)])
+            }
+            Self::CountDiffers { stated, seen } => {
+                let numbers = [("stated", stated.to_string()), ("seen", seen.to_string())];
+                text("check.count_differs", &numbers)
             }
         }
     }

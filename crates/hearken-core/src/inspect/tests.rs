@@ -12,6 +12,7 @@ fn english() -> crate::announce::Phrases {
 }
 
 mod legal;
+mod accounts;
 mod repeats;
 mod several;
 mod traced;
