@@ -385,6 +385,14 @@ fn extensions(map: &Map<String, Value>, findings: &mut Findings) {
 }
 
 fn limits(text: &str, map: &Map<String, Value>, findings: &mut Findings) {
+    let is_long = text.len() > LONGEST_TEXT;
+    let long = map
+        .iter()
+        .filter(|(_, value)| is_long && longest(value) > LONGEST_TEXT);
+    // What is too long for its schema is one fault.
+    let long: Vec<&str> = (long.map(|(name, _)| name.as_str()))
+        .filter(|name| !findings.has(Rule::TooLong, name))
+        .collect();
     let mut find = |field: &str, problem: Problem| {
         findings.find(Rule::BeyondLimit, "3.7", field, problem);
     };
@@ -402,12 +410,8 @@ fn limits(text: &str, map: &Map<String, Value>, findings: &mut Findings) {
     if map.values().map(depth).max().unwrap_or(0) + 1 > DEEPEST {
         find("", Problem::NestedDeep);
     }
-    if text.len() > LONGEST_TEXT {
-        for (name, value) in map {
-            if longest(value) > LONGEST_TEXT {
-                find(name, Problem::LongText);
-            }
-        }
+    for name in long {
+        find(name, Problem::LongText);
     }
     let languages = map
         .get("localization_hints")

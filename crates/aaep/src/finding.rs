@@ -193,6 +193,12 @@ impl Findings {
         });
     }
 
+    /// Returns whether a field broke a rule.
+    pub(super) fn has(&self, rule: Rule, field: &str) -> bool {
+        let mut list = self.list.iter();
+        list.any(|found| found.rule == rule && found.field == field)
+    }
+
     /// Changes the rule of some findings.
     pub(super) fn restate(
         &mut self,

@@ -30,11 +30,17 @@ const TIMEOUT: Shape = Shape::Integer {
     most: DAY_S,
 };
 /// A text that must not be empty and is bounded only by 3.7.
-const TEXT: Shape = Shape::Text { most: 0 };
+const UNBOUNDED: Shape = Shape::Text { most: 0 };
+/// A text that must not be empty.
+const TEXT: Shape = Shape::Text { most: LONG };
 /// A short text that must not be empty.
 const SHORT: Shape = Shape::Text { most: 4096 };
 /// A text that may be empty.
-const FREE: Shape = Shape::Free { most: 0 };
+const FREE: Shape = Shape::Free { most: LONG };
+/// A text that may be empty and is bounded only by 3.7.
+const FREE_UNBOUNDED: Shape = Shape::Free { most: 0 };
+/// The most characters of a long text.
+const LONG: usize = 16 * 1024;
 
 const TERSE: Field = may("summary_terse", SHORT);
 const NORMAL: Field = may("summary_normal", TEXT);
@@ -72,14 +78,14 @@ pub(super) const ENVELOPE: &[Field] = &[
         },
     )
     .section("3.4.1"),
-    may("correlation_id", FREE).section("3.4.2"),
+    may("correlation_id", FREE_UNBOUNDED).section("3.4.2"),
     may("extensions", Shape::Object).section("3.4.3"),
     may("aaep_version", Shape::Form(Form::Version)).section("3.4.4"),
 ];
 
 /// The fields of `producer` (3.2.6).
 pub(super) const PRODUCER: &[Field] = &[
-    must("agent_id", TEXT).section("3.2.6.1"),
+    must("agent_id", UNBOUNDED).section("3.2.6.1"),
     may("agent_version", Shape::Said).section("3.2.6.2"),
     may("agent_name", Shape::Said).section("3.2.6.3"),
     may("model", Shape::Said).section("3.2.6.4"),
@@ -100,7 +106,7 @@ const LOCALIZATION: &[Field] = &[
     .section("11.1.2"),
     may("fallback_chain", Shape::Chain(Form::Language, 16)).section("11.1.2"),
     may("script", Shape::Form(Form::Script)).section("11.1.1"),
-    may("calendar", FREE).section("11.1.1"),
+    may("calendar", FREE_UNBOUNDED).section("11.1.1"),
 ];
 
 const PROGRESS: &[Field] = &[

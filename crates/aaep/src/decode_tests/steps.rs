@@ -364,10 +364,19 @@ fn variants_of_a_questions_texts_are_known_where_the_field_is() {
 }
 
 #[test]
+fn a_text_too_long_for_its_schema_is_one_error_and_is_read() {
+    let event = with(json!({"args_summary": "x".repeat(16 * 1024 + 1)}));
+    assert_eq!(rules(&event), [Rule::TooLong]);
+    let decoded = decode(&event.to_string()).unwrap();
+    assert!(matches!(decoded.event, Event::ToolInvoked(_)));
+}
+
+#[test]
 fn limits_are_told_and_cost_nothing() {
     for (fields, times) in [
-        (json!({"args_summary": "x".repeat(16 * 1024 + 1)}), 1),
-        (json!({"args_summary": "x".repeat(64 * 1024)}), 2),
+        // Within its schema's characters, and longer in bytes.
+        (json!({"args_summary": "ó".repeat(8 * 1024 + 1)}), 1),
+        (json!({"correlation_id": "x".repeat(64 * 1024)}), 2),
         (
             json!({"localization_hints": {"primary_language": "en",
             "available_languages": (0..33).map(|n| format!("en-{n}")).collect::<Vec<_>>()}}),
