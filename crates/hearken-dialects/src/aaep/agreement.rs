@@ -197,8 +197,28 @@ impl Aaep {
         Self::tell_unchanged(Word::Fault(fault), out);
     }
 
-    /// Handles a refused change: the agreement stays, and the same change is not requested again.
-    pub(super) fn change_refused(&mut self, reason: Word, out: &mut Vec<Out>) {
+    /// Handles a rejected change, which ends the subscription (5.7): its open questions are decided by their defaults
+    /// (5.8.2), and a new one is requested on the terms that were agreed before. Beside a stream that happens when the
+    /// server ends the stream. The rejected change is not requested again.
+    pub(super) fn change_ended(&mut self, reason: Word, cx: &mut Cx<'_>) {
+        let Handshake::Agreed(agreed) = &mut self.handshake else {
+            return;
+        };
+        let Some((_, change)) = agreed.changing.take() else {
+            return;
+        };
+        self.kept_terms = Some((agreed.asked.clone(), change));
+        cx.out.push(Out::Release);
+        self.step(Handshake::Idle, cx.out);
+        self.last_words(None, cx.out);
+        let told = tell("link.change_ended").with("reason", reason);
+        cx.out.push(Out::Tell(told));
+        cx.out.push(Out::Standing(Standing::Decided));
+        self.shake_hands_inside(cx.out);
+    }
+
+    /// Handles a change that was not taken: the agreement stays, and the same change is not requested again.
+    fn change_refused(&mut self, reason: Word, out: &mut Vec<Out>) {
         if let Handshake::Agreed(agreed) = &mut self.handshake
             && let Some((_, change)) = agreed.changing.take()
         {

@@ -270,10 +270,15 @@ impl Aaep {
             return;
         }
         self.subscription.clone_from(&accepted.subscription_id);
+        // A change that ended the last subscription counts as asked for, so that it is not asked for again.
+        let asked_terms = match self.kept_terms.take() {
+            Some((_, change)) => asked.terms.amended(&change),
+            None => asked.terms,
+        };
         let agreement = Agreement::new(
             accepted.subscription_id.clone(),
             location.clone(),
-            asked.terms,
+            asked_terms,
             accepted.honored,
             cx.now.monotonic,
         );
@@ -367,7 +372,7 @@ impl Aaep {
                 // Without a pending change, this is not about a request of ours.
                 if agreed.changing.is_some() {
                     let reason = Word::Phrase(Phrase::new(rejection(rejected.code)));
-                    self.change_refused(reason, cx.out);
+                    self.change_ended(reason, cx);
                 }
             }
             (
@@ -400,7 +405,10 @@ impl Aaep {
 
     /// Returns the message that requests a subscription, and the terms in it.
     fn request(&self, version: &str) -> (crate::protocol::Capabilities, String) {
-        let capabilities = self.capabilities();
+        let capabilities = match &self.kept_terms {
+            Some((agreed, _)) => agreed.clone(),
+            None => self.capabilities(),
+        };
         let request = SubscriptionRequest {
             version: version.to_owned(),
             subscriber_id: SUBSCRIBER.to_owned(),

@@ -120,6 +120,8 @@ pub(super) struct Aaep {
     answers: BTreeSet<u64>,
     /// The extensions that the producer cannot tell apart, and that are no longer requested.
     left_out: Vec<String>,
+    /// The terms before a change whose rejection ended the subscription, and that change.
+    kept_terms: Option<(Capabilities, Capabilities)>,
     /// The differences last announced.
     terms_told: Vec<Difference>,
     /// The kind of connection last reported, if it shows only on the connection itself.
@@ -179,6 +181,7 @@ impl Aaep {
             numbers,
             answers: BTreeSet::new(),
             left_out: Vec::new(),
+            kept_terms: None,
             terms_told: Vec::new(),
             way_told: None,
             prompts: Prompts::at(prompts_at),
@@ -248,7 +251,9 @@ impl Aaep {
         }
         self.ways.works();
         // Unreadable text says nothing about the way: it may be a greeting for people.
+        // What was under way when a subscription ended shows nothing about the handshake either.
         if self.awaits_consent_inside()
+            && self.kept_terms.is_none()
             && super::read(text).is_ok()
             && !self.without_handshake(cx.out)
         {

@@ -184,6 +184,28 @@ fn who_said_no_is_not_asked_the_same_again_and_who_was_not_reached_is() {
 }
 
 #[test]
+fn beside_a_stream_a_rejected_change_leads_to_a_new_subscription_when_the_stream_ends() {
+    let mut rig = Rig::new(Carrier::EventStream);
+    rig.agreed();
+    let (request, _) = changed(&mut rig, "load low").unwrap();
+    let no = json!({"type": "subscription.rejected", "reason_code": "capabilities_incompatible",
+        "reason_message": "No."});
+    rig.answer(request, 200, &no);
+    assert!(
+        rig.heard("is asked for a new one on the old terms."),
+        "{:?}",
+        rig.lines
+    );
+    rig.link(LinkEvent::Lost {
+        fault: Fault::Closed,
+        retry_in: Duration::from_secs(1),
+    });
+    rig.take();
+    let (_, asked) = rig.subscribing();
+    assert_ne!(asked["capabilities"]["cognitive_load"], "low");
+}
+
+#[test]
 fn another_language_tells_no_difference_a_second_time() {
     let mut rig = Rig::new(Carrier::EventStream);
     let (request, asked) = rig.subscribing();
