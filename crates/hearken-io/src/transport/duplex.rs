@@ -94,6 +94,12 @@ pub(super) trait Dial: Send + 'static {
 
     /// Records that a connection has ended.
     fn note_end(&mut self) {}
+
+    /// Returns whether the last connection only showed that the other side is spoken to in another way: then the next
+    /// one is opened at once, and nothing was lost.
+    fn speaks_otherwise(&self) -> bool {
+        false
+    }
 }
 
 /// How long the last message may take before the connection is closed without it.
@@ -243,6 +249,8 @@ pub(super) struct Follower<D> {
 struct Outcome {
     end: End,
     good: bool,
+    /// Whether there was a connection that ended.
+    ended: bool,
 }
 
 /// Why a connection ended.
@@ -288,13 +296,19 @@ impl<D: Dial> Follower<D> {
                 Some(Err(_elapsed)) => Outcome {
                     end: End::Fault(Fault::TimedOut),
                     good: false,
+                    ended: false,
                 },
                 Some(Ok(Err(fault))) => Outcome {
                     end: End::Fault(fault),
                     good: false,
+                    ended: false,
                 },
                 Some(Ok(Ok((inward, outward)))) => self.connection(inward, outward, sink).await?,
             };
+            if matches!(outcome.end, End::Fault(_)) && outcome.ended && self.dial.speaks_otherwise()
+            {
+                continue;
+            }
             if outcome.good {
                 backoff.reset();
                 attempt = 0;
@@ -368,6 +382,7 @@ impl<D: Dial> Follower<D> {
         Ok(Outcome {
             end,
             good: !given_up && (frames > 0 || since.elapsed() >= GOOD_AFTER),
+            ended: true,
         })
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! The peer must be this user or root: any user can put a socket into a world-writable folder. The framing that the
 //! other side reads is known once it has sent something. Until then it gets the protocol's recommendation; if it hangs
-//! up or stays silent, the other framing is tried. A peer that is silent on both is left alone after that: it may
+//! up or stays silent, the other framing is tried at once, as part of the same attempt: nothing was lost. A peer that is silent on both is left alone after that: it may
 //! simply have nothing to say yet.
 
 use std::ffi::OsStr;
@@ -241,6 +241,11 @@ impl Dial for UnixDial {
             }
             Talk::Silent => self.unanswered = 0,
         }
+    }
+
+    fn speaks_otherwise(&self) -> bool {
+        // The other framing has not been tried yet, and the other side has answered nothing that could be lost.
+        self.unanswered == 1
     }
 }
 
