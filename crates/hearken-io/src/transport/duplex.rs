@@ -305,8 +305,8 @@ impl<D: Dial> Follower<D> {
                 },
                 Some(Ok(Ok((inward, outward)))) => self.connection(inward, outward, sink).await?,
             };
-            if matches!(outcome.end, End::Fault(_)) && outcome.ended && self.dial.speaks_otherwise()
-            {
+            let hung_up = outcome.ended && matches!(outcome.end, End::Fault(Fault::Closed));
+            if hung_up && self.dial.speaks_otherwise() {
                 continue;
             }
             if outcome.good {

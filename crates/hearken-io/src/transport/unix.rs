@@ -5,7 +5,8 @@
 //!
 //! The peer must be this user or root: any user can put a socket into a world-writable folder. The framing that the
 //! other side reads is known once it has sent something. Until then it gets the protocol's recommendation; if it hangs
-//! up or stays silent, the other framing is tried at once, as part of the same attempt: nothing was lost. A peer that is silent on both is left alone after that: it may
+//! up, the other framing is tried at once, as part of the same attempt: nothing was lost. If it stays silent, the other
+//! framing is tried after that was told. A peer that is silent on both is left alone after that: it may
 //! simply have nothing to say yet.
 
 use std::ffi::OsStr;
@@ -276,10 +277,17 @@ pub(super) struct Incoming<Reading> {
 impl<Reading: AsyncRead + Unpin + Send + 'static> Inward for Incoming<Reading> {
     async fn next(&mut self) -> Arrival {
         loop {
-            if let Some(piece) = self.framer.piece() {
-                if let Some(framing) = self.framer.framing() {
-                    self.talk.send_replace(Talk::Known(framing));
-                }
+            let piece = self.framer.piece();
+            // An answer that has only begun is an answer.
+            if let Some(framing) = self.framer.framing() {
+                let known = Talk::Known(framing);
+                self.talk.send_if_modified(|talk| {
+                    let changes = *talk != known;
+                    *talk = known;
+                    changes
+                });
+            }
+            if let Some(piece) = piece {
                 return match piece {
                     Piece::Message(text) => Arrival::Frame(text),
                     Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),

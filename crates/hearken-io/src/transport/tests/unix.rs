@@ -114,15 +114,22 @@ async fn a_server_that_stays_silent_is_tried_in_the_other_framing() {
     link.expect(&[connecting(1), LinkEvent::Connected]).await;
     link.handle.send(1, "{}".to_owned());
     link.expect(&[replied(1, Ok(Receipt::Written))]).await;
+    assert!(matches!(
+        link.next().await,
+        LinkEvent::Lost {
+            fault: Fault::TimedOut,
+            ..
+        }
+    ));
     let mut server = accept(&listener).await;
-    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    link.expect(&[connecting(2), LinkEvent::Connected]).await;
     link.handle.send(2, "{}".to_owned());
     assert_eq!(read_exactly(&mut server, 3).await, b"{}\n");
     // The peer stays silent here, too: from then on it has unlimited time.
     link.expect(&[replied(2, Ok(Receipt::Written))]).await;
     assert!(matches!(link.next().await, LinkEvent::Lost { .. }));
     let mut server = accept(&listener).await;
-    link.expect(&[connecting(2), LinkEvent::Connected]).await;
+    link.expect(&[connecting(3), LinkEvent::Connected]).await;
     link.handle.send(3, "{}".to_owned());
     link.expect(&[replied(3, Ok(Receipt::Written))]).await;
     let waited = tokio::time::timeout(Duration::from_millis(200), link.next());
