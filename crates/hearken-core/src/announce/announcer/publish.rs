@@ -58,7 +58,11 @@ impl Announcer {
             if unwanted {
                 announcement.aloud = Aloud::Seen;
             } else if repeated {
-                announcement.aloud = Aloud::Echo;
+                // Who browses still sees what would not have been spoken anyway.
+                announcement.aloud = match announcement.aloud {
+                    Aloud::Shown => Aloud::Seen,
+                    _ => Aloud::Echo,
+                };
             } else if change.replayed {
                 announcement.aloud = Aloud::Shown;
             } else if self.waits_for_end(&announcement) {

@@ -196,8 +196,8 @@ impl Announcer {
 
     /// Returns whether a state is spoken: not if what follows says the same, unless the person wants detail or
     /// it is marked as critical. Verbosity chooses the words and what is spoken, never which events exist (2.2.8), so a
-    /// state that is not spoken is still shown in every face, the lines included. Only a state that adds no words of
-    /// the agent to what the event after it says is left to that event.
+    /// state that is not spoken is still shown in every face, the lines included. Only a state that the event after it
+    /// says in other words is left to that event (4.2.1 allows that), terse or not.
     ///
     /// Right after other words of its session a state adds little, and the pause that would make it worth saying
     /// has not yet come; the beat already signals that the agent is still working. A state under the producer's own
@@ -213,12 +213,7 @@ impl Announcer {
         if detailed || change.urgency == Urgency::Critical {
             return Aloud::Yes;
         }
-        let words = &event.summary;
-        let says = words.terse.is_some() || words.normal.is_some() || words.detailed.is_some();
         match (&*event.to_state, level) {
-            ("calling_tool" | "writing_output" | "awaiting_input" | "handing_off", _) if says => {
-                Aloud::Shown
-            }
             ("calling_tool" | "writing_output" | "awaiting_input" | "handing_off", _) => {
                 Aloud::Echo
             }

@@ -49,16 +49,6 @@ fn every_tool_start_and_state_reaches_the_lines_at_every_verbosity() {
             json!({"summary_normal": "Weighing"}),
         ),
         state("thinking", "idle", json!({})),
-        state(
-            "thinking",
-            "calling_tool",
-            json!({"summary_normal": "Reading the map"}),
-        ),
-        state(
-            "thinking",
-            "writing_output",
-            json!({"summary_terse": "Writing it down"}),
-        ),
         state("thinking", "reviewing", json!({})),
         state("reviewing", "reviewing", json!({})),
     ];
@@ -94,6 +84,10 @@ fn what_is_critical_keeps_its_words_at_every_verbosity() {
         (
             "state.changed",
             json!({"from_state": "idle", "to_state": "thinking", "urgency": "critical", "summary_normal": "The disk is full"}),
+        ),
+        (
+            "state.changed",
+            json!({"from_state": "idle", "to_state": "calling_tool", "urgency": "critical", "summary_normal": "The disk is full"}),
         ),
         (
             "tool.invoked",
