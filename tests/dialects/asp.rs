@@ -189,6 +189,13 @@ fn what_expired_is_in_every_report_of_a_capture_with_its_own_time() {
         "13 asp.departure.expired.session",
     ];
     assert_eq!(departs, wanted);
+    let english = hearken::announce::Phrases::english().unwrap();
+    for item in items.iter().filter(|item| item.rule == "departs") {
+        let text = item.to_text(&english);
+        let says = "departs from the rules of its own protocol: nobody resolved an escalation";
+        assert!(!text.contains("asp."), "{text}");
+        assert!(item.line != 12 || text.contains(says), "{text}");
+    }
     let mut tracer = Tracer::new();
     messages.iter().for_each(|line| tracer.line(line));
     let english = hearken::announce::Phrases::english().unwrap();

@@ -50,6 +50,7 @@ fn the_phrase_file_and_the_code_agree() {
                 "finding.",
                 "found.",
                 "unread.",
+                "check.departs.",
                 "check.grade.",
                 "check.ended.",
                 "check.result.",
@@ -401,6 +402,18 @@ fn every_finding_has_its_words() {
     let own = ["finding.event", "finding.or"].map(str::to_owned);
     let wanted = names.chain(kinds).chain(forms).chain(own).collect();
     assert_eq!(there, wanted);
+    // A departure of another protocol is told by what it is, not by its key.
+    let keys = phrases.keys().filter(|key| !key.starts_with("check."));
+    let departs = keys.filter(|key| hearken::dialect::about_departure(key).is_some());
+    let mut count = 0;
+    for key in departs {
+        assert!(
+            phrases.contains_key(&format!("check.departs.{key}")),
+            "{key}"
+        );
+        count += 1;
+    }
+    assert!(count > 10, "{count}");
     // These come with data, and have their own words for it.
     let with_data = [
         StreamRule::Several,

@@ -124,6 +124,11 @@ impl Fact {
     pub(super) fn words(&self, name: &str, wording: &dyn Wording) -> String {
         let text = |key: &str, args: &[(&str, String)]| wording.text(key, args);
         match self {
+            // The name is a key for programs; people get what it stands for.
+            Self::Rule(StreamRule::Departs) => {
+                let what = text(&format!("check.departs.{name}"), &[]);
+                text("check.departs", &[("name", what)])
+            }
             Self::Rule(rule) => text(
                 &format!("check.{}", rule.name()),
                 &[("name", name.to_owned())],

@@ -24,6 +24,8 @@ pub(super) enum TimeLeft {
     Told(Duration),
     /// The head above the words states it: the time runs down there, while the words stay as they are.
     Headed,
+    /// None: by this program's own count the time is over, whatever the agent has made of that.
+    Over,
 }
 
 impl Announcer {
@@ -365,8 +367,11 @@ impl Announcer {
             (Some(_), TimeLeft::Headed) => "question.silence.response",
             (None, TimeLeft::Told(_)) => "question.timeout.none",
             (None, TimeLeft::Headed) => "question.silence.none",
+            (_, TimeLeft::Over) => "question.timeout.over",
         };
-        if let Some(response) = &asked.default_response {
+        if let Some(response) = &asked.default_response
+            && !matches!(left, TimeLeft::Over)
+        {
             let response = cut(label_of(asked, response), longest);
             args.push(("response", self.exact(prompt, &response)));
         }
@@ -388,6 +393,7 @@ impl Announcer {
             (Some(Decision::Accept), TimeLeft::Headed) => "question.silence.accept",
             (Some(Decision::Other(_)) | None, TimeLeft::Told(_)) => "question.timeout.other",
             (Some(Decision::Other(_)) | None, TimeLeft::Headed) => "question.silence.other",
+            (_, TimeLeft::Over) => "question.timeout.over",
         };
         self.phrases.text(key, &self.time_args(left))
     }
@@ -395,7 +401,7 @@ impl Announcer {
     fn time_args(&self, left: TimeLeft) -> Vec<(&'static str, Arg)> {
         match left {
             TimeLeft::Told(left) => vec![("time", Arg::Own(self.time(left)))],
-            TimeLeft::Headed => Vec::new(),
+            TimeLeft::Headed | TimeLeft::Over => Vec::new(),
         }
     }
 
@@ -538,7 +544,10 @@ impl Announcer {
 
 /// Returns the time that a question has left, for words that state it.
 pub(super) fn told(prompt: &Prompt, sessions: &Sessions, now: Now) -> Option<TimeLeft> {
-    let left = |at: Duration| TimeLeft::Told(at.saturating_sub(now.monotonic));
+    let left = |at: Duration| match at.checked_sub(now.monotonic) {
+        Some(left) if !left.is_zero() => TimeLeft::Told(left),
+        Some(_) | None => TimeLeft::Over,
+    };
     sessions.expires(prompt).map(left)
 }
 

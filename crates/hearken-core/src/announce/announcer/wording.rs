@@ -253,6 +253,8 @@ impl Announcer {
 
     fn errored(&self, change: &Change, event: &SessionErrored) -> Draft {
         let category = match &event.category {
+            // What contradicts itself promises nothing; the facts give the statement about this error.
+            category if contradicts(category, event.recoverable) => Arg::own(""),
             ErrorCategory::Transient => Arg::own(self.phrases.text("error.transient", &[])),
             ErrorCategory::Permanent => Arg::own(self.phrases.text("error.permanent", &[])),
             ErrorCategory::RequiresUser => Arg::own(self.phrases.text("error.requires_user", &[])),
@@ -545,6 +547,14 @@ impl Announcer {
             None => draft,
         }
     }
+}
+
+/// Returns whether an error's category and its own statement disagree about whether trying again helps.
+pub(super) fn contradicts(category: &ErrorCategory, recoverable: Option<bool>) -> bool {
+    matches!(
+        (category, recoverable),
+        (ErrorCategory::Transient, Some(false)) | (ErrorCategory::Permanent, Some(true))
+    )
 }
 
 pub(super) fn name(text: Option<&str>) -> Arg {
