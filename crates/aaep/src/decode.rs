@@ -194,7 +194,7 @@ fn envelope(map: &Map<String, Value>, type_name: &str, findings: &mut Findings) 
     let session_id = SessionId::from(fields.name("session_id").unwrap_or_default());
     let timestamp = fields.text("timestamp").as_deref().and_then(stamp::read);
     let sequence_number = fields.integer("sequence_number");
-    let correlation_id = fields.text("correlation_id");
+    let correlation_id = fields.text("correlation_id").map(Arc::from);
     let aaep_version = fields.text("aaep_version");
     let urgency = fields.text("urgency");
     let verbosity = fields.text("verbosity");

@@ -213,7 +213,9 @@ impl Fields<'_> {
                 None => Localization::none(),
             },
             // An empty id counts as absent.
-            correlation_id: owned(self.correlation_id.take()).filter(|id| !id.is_empty()),
+            correlation_id: owned(self.correlation_id.take())
+                .filter(|id| !id.is_empty())
+                .map(Arc::from),
             aaep_version: aaep_version.map(Cow::Borrowed),
             attached: Attached::none(),
             extensions: match &self.extensions {

@@ -94,7 +94,7 @@ pub struct Envelope {
     /// The language of its texts.
     pub localization: Arc<Localization>,
     /// A trace identifier.
-    pub correlation_id: Option<String>,
+    pub correlation_id: Option<Arc<str>>,
     /// The version that the producer claims to speak.
     pub aaep_version: Option<Cow<'static, str>>,
     /// Extra data that is read on demand.

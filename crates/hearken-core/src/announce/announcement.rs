@@ -177,6 +177,8 @@ impl Cue {
 pub struct Facts {
     /// The facts, one sentence each.
     pub words: Vec<Segment>,
+    /// Facts that are given only when the person asks, whatever the verbosity: lists, and ids for other programs.
+    pub more: Vec<Segment>,
     /// The address among the facts, cleaned.
     pub address: Option<String>,
     /// The attached material that is read on demand, if any.
@@ -190,6 +192,7 @@ impl Facts {
     /// The empty facts, which most announcements share.
     const NONE: Self = Self {
         words: Vec::new(),
+        more: Vec::new(),
         address: None,
         attached: None,
         written: None,
@@ -209,12 +212,13 @@ impl Facts {
 
     /// Returns whether there are no facts.
     pub(super) fn are_none(&self) -> bool {
-        self.are_usual() && self.words.is_empty() && self.address.is_none()
+        self.are_usual() && self.words.is_empty() && self.more.is_empty() && self.address.is_none()
     }
 
     /// Estimates the memory use, in bytes.
     pub(super) fn size(&self) -> usize {
-        let words = self.words.iter().map(Segment::size).sum::<usize>();
+        let words = self.words.iter().chain(&self.more);
+        let words = words.map(Segment::size).sum::<usize>();
         let written = self.written.as_ref().map_or(0, String::len);
         let attached = self.attached.as_ref().map_or(0, |it| it.weight());
         words + self.address.as_ref().map_or(0, String::len) + attached + written

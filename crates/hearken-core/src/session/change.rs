@@ -36,6 +36,8 @@ pub struct Change {
     pub replayed: bool,
     /// Extra data of the event that is read on demand.
     pub attached: Arc<Attached>,
+    /// What relates the event to others outside of AAEP (3.4.2).
+    pub correlation: Option<Arc<str>>,
     /// What changed.
     pub what: What,
 }

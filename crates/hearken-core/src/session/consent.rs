@@ -371,6 +371,7 @@ impl Sessions {
                         direction: None,
                         replayed: false,
                         attached: Attached::none(),
+                        correlation: None,
                         what: What::Danger(danger),
                     });
                 }

@@ -77,6 +77,7 @@ impl<'o> Context<'o> {
             direction: localization.text_direction,
             replayed: self.replayed,
             attached: Arc::clone(&envelope.attached),
+            correlation: envelope.correlation_id.clone(),
             what,
         });
     }

@@ -502,6 +502,7 @@ impl Sessions {
             direction: None,
             replayed: false,
             attached: Attached::none(),
+            correlation: None,
             what,
         }
     }

@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use crate::protocol::{
-    ErrorCategory, HandoffRequested, RiskLevel, SessionCancelled, SessionCompleted, SessionErrored,
-    ToolInvoked,
+    ErrorCategory, HandoffRequested, Progress, RiskLevel, SessionCancelled, SessionCompleted,
+    SessionErrored, Summary,
 };
 use crate::session::{Change, Ended, Session, Sessions, ToolCall, What};
 
@@ -47,6 +47,11 @@ impl Announcer {
                 if let Some(session) = sessions.get(&change.key) {
                     facts.words.extend(self.made_by(session));
                 }
+                let mut more = Facts::default();
+                let by = name(event.requested_by.as_deref());
+                self.fact(&mut more, "fact.requested_by", ("who", by));
+                facts.more.extend(more.words);
+                facts.more.extend(self.tools(&event.tools_available));
             }
             What::SessionJoined | What::HelperJoined => {
                 if let Some(session) = sessions.get(&change.key) {
@@ -70,14 +75,13 @@ impl Announcer {
             What::StateChanged(event) => {
                 self.lasts(&mut facts, "fact.lasts", event.expected_duration_ms);
             }
-            What::Progress(event) => self.lasts(&mut facts, "fact.left", event.eta_ms),
-            What::ToolInvoked(ToolInvoked {
-                risk_level,
-                expected_duration_ms,
-                ..
-            }) => {
-                facts.words.extend(self.risk(risk_level.as_ref()));
-                self.lasts(&mut facts, "fact.expected", *expected_duration_ms);
+            What::Progress(event) => self.progress_facts(&mut facts, change, event),
+            What::ToolInvoked(event) => {
+                facts.words.extend(self.risk(event.risk_level.as_ref()));
+                self.lasts(&mut facts, "fact.expected", event.expected_duration_ms);
+                let mut more = Facts::default();
+                self.described(&mut more, change, &event.description, &event.summary);
+                facts.more.extend(more.words);
             }
             What::Handoff(event) => self.handoff_facts(&mut facts, change, event),
             What::ToolCompleted { event, .. } => {
@@ -99,7 +103,98 @@ impl Announcer {
             | What::HelperEnded(_)
             | What::Danger(_) => {}
         }
+        self.correlates(&mut facts, change);
         facts
+    }
+
+    /// Adds the id that relates an event to other programs' records, where such a record is looked for: at the start
+    /// and end of a session, a handoff and a call.
+    fn correlates(&self, facts: &mut Facts, change: &Change) {
+        let is_looked_for = matches!(
+            change.what,
+            What::SessionStarted(_)
+                | What::SessionEnded(_)
+                | What::Handoff(_)
+                | What::ToolInvoked(_)
+                | What::ToolCompleted { .. }
+        );
+        if let Some(id) = change.correlation.as_ref().filter(|_| is_looked_for) {
+            let args = [("id", agents(change, Some(&speakable::one_line(id))))];
+            let words = self.fill("fact.correlation", Verbosity::Detailed, &args);
+            facts.more.extend(words);
+        }
+    }
+
+    /// Lists the tools that a session can use.
+    fn tools(&self, tools: &[String]) -> Vec<Segment> {
+        if tools.is_empty() {
+            return Vec::new();
+        }
+        let named = |tool: &String| {
+            let tool = [("tool", Arg::Tool(tool.clone()))];
+            self.phrases.text("fact.tool", &tool)
+        };
+        let named: Vec<String> = tools.iter().map(named).collect();
+        let args = [
+            ("n", Arg::own(tools.len())),
+            ("tools", Arg::Own(named.join(", "))),
+        ];
+        self.fill("fact.tools", Verbosity::Detailed, &args)
+    }
+
+    /// Adds what the words of a progress leave out.
+    fn progress_facts(&self, facts: &mut Facts, change: &Change, event: &Progress) {
+        let summary = self.summary(change, &event.summary, Kind::Progress);
+        let has_summary = matches!(summary, Arg::Agent(..));
+        let says = |percent: &f64| match &summary {
+            Arg::Agent(text, _) => text.contains(&percent.round().to_string()),
+            _ => true,
+        };
+        if let Some(percent) = event.percent.filter(|percent| !says(percent)) {
+            let args = [
+                ("percent", Arg::own(percent.round())),
+                ("description", Arg::own("")),
+            ];
+            let words = self.fill("progress.percent", Verbosity::Detailed, &args);
+            facts.words.extend(words);
+        }
+        if let Some(step) = event.step
+            && (has_summary || event.percent.is_some())
+        {
+            let total = event.total_steps.map(|total| total.to_string());
+            let args = [
+                ("step", Arg::own(step)),
+                ("total", Arg::own(total.unwrap_or_default())),
+                ("description", Arg::own("")),
+            ];
+            let words = self.fill("progress.step", Verbosity::Detailed, &args);
+            facts.words.extend(words);
+        }
+        if has_summary {
+            self.described(facts, change, &event.description, &event.summary);
+        }
+        self.lasts(facts, "fact.left", event.eta_ms);
+    }
+
+    /// Adds an agent's description, unless the words of the event contain it.
+    fn described(
+        &self,
+        facts: &mut Facts,
+        change: &Change,
+        description: &Option<String>,
+        summary: &Summary,
+    ) {
+        let Some(description) = description else {
+            return;
+        };
+        let said = match self.summary(change, summary, Kind::ToolInvoked) {
+            Arg::Agent(text, _) => text.contains(description.trim_end_matches('.')),
+            _ => false,
+        };
+        if !said {
+            let text = ("text", agents(change, Some(description)));
+            self.fact(facts, "fact.description", text);
+        }
     }
 
     fn error_facts(&self, facts: &mut Facts, change: &Change, event: &SessionErrored) {

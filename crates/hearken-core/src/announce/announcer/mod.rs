@@ -488,6 +488,7 @@ impl Announcer {
             direction,
             replayed,
             attached: Attached::none(),
+            correlation: None,
             what: What::SessionJoined,
         };
         let mut told = Told::new();

@@ -38,7 +38,10 @@ impl App {
 
     /// Reads out further facts, if no question is there to be read in full.
     pub(in crate::app) fn tell_facts(&mut self, now: Now) {
-        let known = |facts: &Facts| !facts.words.is_empty() || !facts.attached().changes.is_empty();
+        let known = |facts: &Facts| {
+            let says = !facts.words.is_empty() || !facts.more.is_empty();
+            says || !facts.attached().changes.is_empty()
+        };
         let Some(told) = self.with_facts(known) else {
             self.respond("reply.no_question", &[], now);
             return;
@@ -49,7 +52,8 @@ impl App {
             .announcer
             .phrases()
             .say("fact.of_agent", Verbosity::Normal, &args);
-        segments.extend(told.facts().words.iter().cloned());
+        let facts = told.facts();
+        segments.extend(facts.words.iter().chain(&facts.more).cloned());
         segments.extend(self.changes_of(&told));
         let answer = self
             .announcer

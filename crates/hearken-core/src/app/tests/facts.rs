@@ -46,6 +46,17 @@ fn in_detail_every_field_is_told() {
             "It may take 30 seconds. Model: large-1. Version: 2.3.",
         ),
         (
+            "progress.updated",
+            json!({"progress": {"percent": 10, "step": 3, "total_steps": 5}}),
+            "Step 3 of 5.",
+        ),
+        (
+            "progress.updated",
+            json!({"progress": {"percent": 10, "step": 3, "total_steps": 5, "description": "Comparing prices"},
+                "summary_normal": "Nearly there"}),
+            "10 percent. Step 3 of 5. Comparing prices",
+        ),
+        (
             "session.completed",
             json!({"result_uri": "https://r.example/1"}),
             "The result: https://r.example/1",
@@ -210,4 +221,105 @@ fn the_message_beside_the_summary_of_an_error_is_told_or_waits_to_be_asked_for()
     assert!(stage.heard("It failed.") && !stage.heard("550"));
     stage.type_line("d");
     assert!(stage.heard("Error: 550 no such box"), "{:?}", stage.lines);
+}
+
+#[test]
+fn whether_trying_again_helps_is_never_said_both_ways() {
+    let promises = [
+        "trying again may help",
+        "Trying again will not help",
+        "trying again will not help",
+        "can be tried again",
+    ];
+    for (category, recoverable, wanted) in [
+        (
+            "transient",
+            Some(false),
+            &["Trying again will not help"][..],
+        ),
+        ("permanent", Some(true), &["can be tried again"]),
+        ("transient", Some(true), &["trying again may help"]),
+        ("permanent", Some(false), &["trying again will not help"]),
+        ("transient", None, &["trying again may help"]),
+    ] {
+        let mut stage = Stage::with(PIPE, detailed());
+        stage.event("session.started", json!({"summary_normal": "Sending"}));
+        let mut event =
+            json!({"urgency": "critical", "summary_normal": "No.", "error_category": category});
+        if let Some(recoverable) = recoverable {
+            event["recoverable"] = recoverable.into();
+        }
+        stage.lines.clear();
+        stage.event("session.errored", event);
+        let said = stage.lines.concat();
+        let found: Vec<&str> = promises
+            .into_iter()
+            .filter(|words| said.contains(words))
+            .collect();
+        assert_eq!(found, wanted, "{category} {recoverable:?}: {said}");
+    }
+}
+
+#[test]
+fn a_question_whose_time_is_over_promises_nothing_for_less_than_a_second() {
+    let mut stage = Stage::new(PIPE);
+    stage.event("session.started", json!({"summary_normal": "Sending"}));
+    stage.event(
+        "awaiting.clarification",
+        json!({"question": "Which one?", "reply_token": "rpl_1", "timeout_seconds": 30,
+            "default_response": "the first", "urgency": "critical"}),
+    );
+    assert!(
+        stage.heard("In 30 seconds the agent assumes: the first"),
+        "{:?}",
+        stage.lines
+    );
+    stage.wait(31_000);
+    stage.lines.clear();
+    stage.type_line("d 1");
+    stage.type_line("? 1");
+    let said = stage.lines.concat();
+    assert!(said.contains("Which one?"), "{said}");
+    assert!(!said.contains("less than a second"), "{said}");
+    assert!(!said.contains("In 0"), "{said}");
+}
+
+#[test]
+fn everything_that_is_kept_is_given_to_who_asks_at_any_verbosity() {
+    let started = json!({"requested_by": "user:folake", "tools_available": ["fetch_balance", "draft"],
+        "correlation_id": "00-4bf9-01"});
+    let called = json!({"tool": "draft", "summary_normal": "Drafting", "description": "Writes a plan.",
+        "correlation_id": "00-4bf9-02"});
+    for verbosity in [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed] {
+        let mut config = Config::default();
+        config.announce.verbosity = verbosity;
+        let mut stage = Stage::with(PIPE, config);
+        stage.event("session.started", started.clone());
+        assert!(
+            !stage.heard("00-4bf9-01") && !stage.heard("fetch balance"),
+            "{:?}",
+            stage.lines
+        );
+        stage.type_line("d");
+        for words in [
+            "Asked for by user folake.",
+            "It can use 2 tools: fetch balance, draft.",
+            "Correlation id: 00-4bf9-01",
+        ] {
+            assert!(
+                stage.heard(words),
+                "{verbosity:?} {words}: {:?}",
+                stage.lines
+            );
+        }
+        stage.event("tool.invoked", called.clone());
+        stage.type_line("d");
+        for words in ["Writes a plan.", "Correlation id: 00-4bf9-02"] {
+            assert!(
+                stage.heard(words),
+                "{verbosity:?} {words}: {:?}",
+                stage.lines
+            );
+        }
+    }
 }
