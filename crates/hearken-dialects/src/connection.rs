@@ -9,6 +9,8 @@ pub struct Connection {
     pub how: Option<&'static str>,
     /// Where the terms differ from the person's wishes, one phrase each.
     pub terms: Vec<Phrase>,
+    /// What else is known of it, one phrase each, for the person who asks.
+    pub known: Vec<Phrase>,
     /// Whether a healthy one may stay silent until its first event.
     pub may_answer_late: bool,
     /// Whether it was asked to omit some events, so that a gap is not its fault.

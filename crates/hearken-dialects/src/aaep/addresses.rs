@@ -10,6 +10,9 @@
 //! | `ws://h/x/aaep/v1/ws` | `/x` | `/x/events`, `/x/messages` | `/x/aaep/v1/…` | that |
 //! | `ws://h/own` | | `/events`, `/messages` | `/aaep/v1/…` | that |
 //!
+//! A deployment may serve the handshake under another prefix than `/aaep/v1` (B.1.1). The given path is then that prefix
+//! itself: where nothing is at `/x/aaep/v1/…`, the handshake is looked for at `/x/…`.
+//!
 //! The manifest is at `/.well-known/aaep-manifest.json`, regardless of the base.
 
 use super::ways::Route;
@@ -49,6 +52,8 @@ pub struct Addresses {
     base: String,
     /// The prefix of the plain pair's paths.
     plain: String,
+    /// Whether the given path itself is the prefix of the handshake.
+    is_prefix: bool,
     /// The stream of the plain pair, if the person named it.
     named: Option<Address>,
     /// The WebSocket, if the person named it.
@@ -78,6 +83,7 @@ impl Addresses {
         Self {
             base: plain.strip_suffix(PREFIX).unwrap_or(plain).to_owned(),
             plain: plain.to_owned(),
+            is_prefix: false,
             named,
             socket: None,
         }
@@ -94,6 +100,7 @@ impl Addresses {
         Self {
             base: base.to_owned(),
             plain: base.to_owned(),
+            is_prefix: false,
             named: None,
             socket: Some(path.to_owned()),
         }
@@ -117,9 +124,7 @@ impl Addresses {
     pub(super) fn way(&self, way: Route) -> link::Way {
         match (way, &self.socket) {
             (Route::WebSocket, Some(socket)) => link::Way::WebSocket(socket.clone()),
-            (Route::WebSocket, None) => {
-                link::Way::WebSocket(format!("{}{}", self.base, WEBSOCKET.path))
-            }
+            (Route::WebSocket, None) => link::Way::WebSocket(self.handshake("ws")),
             (Route::EventStream | Route::PlainPair, _) => link::Way::EventStream(self.events()),
         }
     }
@@ -129,7 +134,23 @@ impl Addresses {
     }
 
     fn handshake(&self, what: &str) -> String {
-        format!("{}{PREFIX}/{what}", self.base)
+        match self.is_prefix {
+            true => format!("{}/{what}", self.plain),
+            false => format!("{}{PREFIX}/{what}", self.base),
+        }
+    }
+
+    /// Notes where the server says that its WebSocket is.
+    pub(super) fn is_at(&mut self, socket: String) {
+        self.socket = Some(socket);
+    }
+
+    /// Takes the given path for the prefix of the handshake after nothing was found under the usual one; returns
+    /// whether that is another place.
+    pub(super) fn tries_as_prefix(&mut self) -> bool {
+        let own = !self.plain.is_empty() && self.plain == self.base;
+        self.is_prefix = own && !self.is_prefix;
+        self.is_prefix
     }
 
     /// Returns the request for the manifest.
@@ -236,6 +257,30 @@ mod tests {
             assert_eq!(addresses.shown(), format!("{plain}/events"), "{given}");
             let replies = addresses.plain().replies.unwrap();
             assert_eq!(replies, format!("{plain}/messages"), "{given}");
+        }
+    }
+
+    #[test]
+    fn a_given_path_may_be_the_prefix_itself() {
+        let mut addresses = Addresses::of_http("/my/prefix/");
+        assert!(addresses.tries_as_prefix());
+        let subscribe = addresses.subscribe("{}".to_owned());
+        assert_eq!(subscribe.path, "/my/prefix/subscriptions");
+        let tell = addresses.tell("{}".to_owned());
+        assert_eq!(tell.path, "/my/prefix/replies");
+        assert_eq!(
+            addresses.way(Route::WebSocket),
+            link::Way::WebSocket("/my/prefix/ws".to_owned())
+        );
+        let usual = addresses.subscription("sub_1", None, false);
+        let at = "/my/prefix/events?subscription_id=sub_1";
+        assert_eq!(usual.at, Address::Path(at.to_owned()));
+        // Nothing is there either: the next attempt looks at the usual place again.
+        assert!(!addresses.tries_as_prefix());
+        let subscribe = addresses.subscribe("{}".to_owned());
+        assert_eq!(subscribe.path, "/my/prefix/aaep/v1/subscriptions");
+        for path in ["", "/", "/aaep/v1", "/x/aaep/v1/", "/events"] {
+            assert!(!Addresses::of_http(path).tries_as_prefix(), "{path}");
         }
     }
 

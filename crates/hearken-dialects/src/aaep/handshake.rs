@@ -4,7 +4,7 @@
 //! (`agreement`), refusals (`refusal`), proof (`proof`), choosing the next way (`ways`).
 
 use crate::Cx;
-use crate::link::{Fault, HttpAnswer, Word};
+use crate::link::{Cause, Fault, HttpAnswer, Word};
 use crate::protocol::{
     AAEP_VERSION, Accepted, HandshakeMessage, Manifest, RejectionCode, SignatureFault,
     SubscriptionRequest, is_understood, read_handshake, subscription_close,
@@ -225,6 +225,14 @@ impl Aaep {
                         };
                         self.refuse(fault, cx.out);
                     }
+                    307 | 308 if answer.location.is_some() => {
+                        if !self.follows_to_websocket(answer.location.as_deref(), cx.out) {
+                            self.refuse(Fault::Unusable(Cause::RedirectAgain), cx.out);
+                        }
+                    }
+                    404 | 405 if self.addresses.tries_as_prefix() => {
+                        self.ask_subscription(asked.version, asked.manifest, asked.proof, cx.out);
+                    }
                     status => self.no_handshake(status, cx.out),
                 }
             }
@@ -254,8 +262,9 @@ impl Aaep {
         let inside = self.at == Handshakes::Inside;
         let transport = self.ways.name().or((!inside).then_some("sse"));
         let believed = self.believe(&accepted, asked.manifest, asked.proof, transport);
-        cx.out
-            .push(Out::Proven(believed.as_ref().ok().cloned().flatten()));
+        self.proven = believed.as_ref().ok().cloned().flatten();
+        cx.out.push(Out::Proven(self.proven.clone()));
+        self.notes.clone_from(&accepted.notes);
         // A producer that names no version uses the requested one.
         let other = accepted.version.filter(|version| !is_understood(version));
         let unusable = match (believed, other) {
@@ -290,6 +299,10 @@ impl Aaep {
             let (id, location) = (&accepted.subscription_id, location.as_deref());
             let stream = self.addresses.subscription(id, location, false);
             cx.out.push(Out::Follow(stream));
+        }
+        if let Some(agent) = self.proven.clone() {
+            let told = tell("link.proven").with("agent", Word::Name(agent));
+            cx.out.push(Out::Detail(told));
         }
         self.tell_terms(accepted.notes, cx.out);
         // Includes what the person changed while the answer was pending.
@@ -358,6 +371,9 @@ impl Aaep {
                     agreed.asked = agreed.asked.amended(&change);
                 }
                 agreed.honored = accepted.honored.clone();
+                if accepted.notes.is_some() {
+                    self.notes.clone_from(&accepted.notes);
+                }
                 self.tell_terms(accepted.notes, cx.out);
             }
             (HandshakeMessage::Rejected(rejected), Handshake::Asked(_)) => {

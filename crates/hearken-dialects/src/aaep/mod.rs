@@ -34,7 +34,7 @@ use std::time::Duration;
 pub(crate) use tests::MESSAGES;
 
 use crate::config::HandshakeConfig;
-use crate::link::{Fault, Frame, HttpAnswer, LastWords, Phrase, Receipt, Undelivered};
+use crate::link::{Fault, Frame, HttpAnswer, LastWords, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{
     Capabilities, KeyRing, Manifest, RecordedReply, Reply, SignatureFault, object,
 };
@@ -122,6 +122,10 @@ pub(super) struct Aaep {
     left_out: Vec<String>,
     /// The terms before a change whose rejection ended the subscription, and that change.
     kept_terms: Option<(Capabilities, Capabilities)>,
+    /// What the producer noted about the terms.
+    notes: Option<String>,
+    /// The agent whose signed manifest proved its name.
+    proven: Option<String>,
     /// The differences last announced.
     terms_told: Vec<Difference>,
     /// The kind of connection last reported, if it shows only on the connection itself.
@@ -182,6 +186,8 @@ impl Aaep {
             answers: BTreeSet::new(),
             left_out: Vec::new(),
             kept_terms: None,
+            notes: None,
+            proven: None,
             terms_told: Vec::new(),
             way_told: None,
             prompts: Prompts::at(prompts_at),
@@ -375,8 +381,18 @@ impl Dialect for Aaep {
             Handshake::Agreed(_) => (Some("link.handshake"), true),
             Handshake::Manifest { .. } | Handshake::Asked(_) => (None, false),
         };
+        let agrees = matches!(self.handshake, Handshake::Agreed(_));
+        let proven = self.proven.clone().filter(|_| agrees).map(|agent| {
+            let phrase = Phrase::new("status.proven");
+            phrase.with("agent", Word::Name(agent))
+        });
+        let notes = self.notes.clone().filter(|_| agrees).map(|text| {
+            let phrase = Phrase::new("status.notes");
+            phrase.with("text", Word::Agent(text))
+        });
         Connection {
             how,
+            known: proven.into_iter().chain(notes).collect(),
             terms: self.terms_told.iter().map(Difference::phrase).collect(),
             // On a stream that was requested, a healthy server may respond only with its first event.
             may_answer_late: asked && self.ways.is_stream(),

@@ -381,3 +381,17 @@ fn a_reply_is_an_answer_in_a_capture_and_nowhere_else() {
     let out = live.frame(reply);
     assert!(!out.iter().any(|out| matches!(out, Out::Answered(_))));
 }
+
+#[test]
+fn what_the_producer_notes_about_the_terms_is_known_of_the_connection() {
+    let mut bench = Bench::new(Carrier::Socket);
+    bench.news(LinkEvent::Connected);
+    let consent = json!({"type": "subscription.accepted", "subscription_id": "sub_1",
+        "aaep_version": "1.0.0", "producer": {"agent_id": "planner"}, "honored_capabilities": {},
+        "negotiation_notes": "No progress events here."});
+    bench.frame(consent.to_string());
+    let known = bench.machine.connection().known;
+    let wanted =
+        Phrase::new("status.notes").with("text", Word::Agent("No progress events here.".into()));
+    assert_eq!(known, [wanted]);
+}

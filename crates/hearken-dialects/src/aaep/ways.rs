@@ -92,6 +92,8 @@ pub(super) enum Failing {
     },
     /// The server reports that it does not serve this way.
     Unavailable,
+    /// The server redirects to this one (8.4).
+    Redirected,
     /// Something else answers there, or nothing.
     Fault(Fault),
 }
@@ -265,6 +267,31 @@ impl Aaep {
             self.ways.failed.pop();
             return false;
         };
+        self.go(from, to, failing, out);
+        true
+    }
+
+    /// Continues over a WebSocket to which the server redirects a request for a subscription (8.4); returns whether it
+    /// does. The transport passes on only redirects within the server.
+    pub(super) fn follows_to_websocket(
+        &mut self,
+        location: Option<&str>,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        let to = Route::WebSocket;
+        let path = location.and_then(websocket_path);
+        let goes_on = self.ways.changes < MOST_CHANGES && !self.ways.has_failed(to);
+        let (Some(path), Some(from), true) = (path, self.ways.now, goes_on) else {
+            return false;
+        };
+        self.addresses.is_at(path.to_owned());
+        let failing = Failing::Redirected;
+        self.ways.failed.push((from, failing.clone()));
+        self.go(from, to, failing, out);
+        true
+    }
+
+    fn go(&mut self, from: Route, to: Route, failing: Failing, out: &mut Vec<Out>) {
         self.ways.now = Some(to);
         self.ways.changes += 1;
         self.at = handshakes(to);
@@ -275,7 +302,6 @@ impl Aaep {
         if !self.ways.is_doubtful() {
             self.tell_way_changed(from, failing, out);
         }
-        true
     }
 
     fn tell_way_changed(&self, from: Route, failing: Failing, out: &mut Vec<Out>) {
@@ -288,6 +314,7 @@ impl Aaep {
                 Phrase::new("fault.no_subscriptions").with("status", Word::Own(status.to_string())),
             )),
             Failing::Unavailable => Some(Word::Phrase(Phrase::new("fault.way_unavailable"))),
+            Failing::Redirected => Some(Word::Phrase(Phrase::new("fault.way_redirected"))),
             Failing::Fault(fault) => Some(Word::Fault(fault)),
         };
         let from = match (from, &reason) {
@@ -313,6 +340,14 @@ impl Aaep {
     }
 }
 
+/// Returns the path of a WebSocket's address, without a query.
+fn websocket_path(location: &str) -> Option<&str> {
+    let rest = (location.strip_prefix("ws://")).or_else(|| location.strip_prefix("wss://"))?;
+    let address = rest.split(['?', '#']).next()?;
+    let path = address.find('/').and_then(|at| address.get(at..));
+    Some(path.unwrap_or("/"))
+}
+
 /// Gives up a source whose only way has failed.
 fn give_way_up(failing: Failing, out: &mut Vec<Out>) {
     let fault = match failing {
@@ -326,7 +361,7 @@ fn give_way_up(failing: Failing, out: &mut Vec<Out>) {
             retry_after: None,
             again: false,
         },
-        Failing::NotListed => return,
+        Failing::NotListed | Failing::Redirected => return,
     };
     out.push(Out::Close(fault));
 }

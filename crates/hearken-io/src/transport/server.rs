@@ -319,6 +319,10 @@ impl Server {
                 let next = url
                     .join(next)
                     .map_err(|_| Fault::Unusable(Cause::RedirectNowhere))?;
+                // Whether to go on there is not the transport's decision.
+                if is_its_websocket(&next, &url) {
+                    return Ok((response, url));
+                }
                 if next.origin() != url.origin() {
                     return Err(Fault::Unusable(Cause::RedirectHandshake));
                 }
@@ -355,6 +359,18 @@ impl Server {
             Err(Undelivered::by_status(status.as_u16(), fault))
         }
     }
+}
+
+/// Returns whether an address is that of a WebSocket of the same server, and no less safe (8.4).
+fn is_its_websocket(next: &Url, url: &Url) -> bool {
+    let same =
+        next.host() == url.host() && next.port_or_known_default() == url.port_or_known_default();
+    let bare = next.username().is_empty() && next.password().is_none();
+    same && bare
+        && matches!(
+            (next.scheme(), url.scheme()),
+            ("ws", "http") | ("wss", "https")
+        )
 }
 
 /// Returns the address that an answer redirects to.

@@ -422,7 +422,9 @@ impl App {
 
     /// Returns how a connected source is followed and which of its terms differ, for the status.
     pub(in crate::app) fn connection_words(&self, view: &LinkView) -> Option<String> {
-        let Connection { how, terms, .. } = view.connection();
+        let Connection {
+            how, terms, known, ..
+        } = view.connection();
         let how = how.filter(|_| view.answerable)?;
         let phrases = self.announcer.phrases();
         let args = [
@@ -430,7 +432,13 @@ impl App {
             ("how", Arg::Own(phrases.text(how, &[]))),
             ("terms", Arg::Own(self.all_words(&terms))),
         ];
-        Some(phrases.text("status.connection", &args))
+        let mut words = phrases.text("status.connection", &args);
+        for phrase in &known {
+            let known = self.told_args(view.id, phrase);
+            words.push(' ');
+            words.push_str(&phrases.text(phrase.key, &known));
+        }
+        Some(words)
     }
 
     /// Announces, once per source, that an agent uses a name that was not proved there (10.4).

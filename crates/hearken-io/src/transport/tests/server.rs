@@ -135,6 +135,26 @@ async fn a_redirect_keeps_to_its_origin_and_so_does_the_token() {
 }
 
 #[tokio::test]
+async fn a_redirect_to_a_websocket_of_the_same_server_is_passed_on_and_no_other() {
+    let producer = Producer::start().await;
+    let mut listener = Listener::open(&producer.base(), shaking());
+    let own = producer.base().replace("http://", "ws://");
+    for (to, passed) in [
+        (format!("{own}/own/ws"), true),
+        ("ws://elsewhere.example/ws".to_owned(), false),
+        (own.replace("ws://", "ws://user:secret@"), false),
+    ] {
+        listener.handle.call(1, subscribe("{}"));
+        let location = format!("Location: {to}\r\n");
+        let request = producer.request().await;
+        request.answer("307 Temporary Redirect", &location).await;
+        let answer = answered(&mut listener).await;
+        let location = answer.ok().and_then(|answer| answer.location);
+        assert_eq!(location, passed.then_some(to));
+    }
+}
+
+#[tokio::test]
 async fn an_endless_answer_is_cut_off() {
     let producer = Producer::start().await;
     let mut listener = Listener::open(&producer.base(), shaking());

@@ -88,8 +88,14 @@ fn names(rig: &Rig) -> Vec<String> {
 
 #[test]
 fn a_proven_name_is_believed_only_over_the_connection_that_proved_it() {
-    let rig = event_after(true, "planner", Config::default());
+    let mut rig = event_after(true, "planner", Config::default());
     assert_eq!(names(&rig), ["planner", "planner"]);
+    line(&mut rig, "t");
+    assert!(
+        rig.heard("Its signature proves that it is planner."),
+        "{:?}",
+        rig.lines
+    );
     assert!(!rig.heard("without the proof"), "{:?}", rig.lines);
     let rig = event_after(false, "mailer", Config::default());
     assert_eq!(names(&rig), ["unproven planner", "unproven planner"]);

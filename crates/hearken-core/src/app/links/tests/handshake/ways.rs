@@ -239,3 +239,55 @@ fn changes_come_to_an_end() {
     assert_eq!(changes, 6);
     assert!(rig.heard("one can't be used"));
 }
+
+#[test]
+fn a_redirect_to_the_servers_websocket_is_followed() {
+    let mut rig = Rig::under(Carrier::EventStream, Config::default());
+    let (request, _) = rig.subscribing();
+    rig.take();
+    let answer = crate::link::HttpAnswer {
+        status: 307,
+        location: Some("ws://127.0.0.1:1/own/ws".into()),
+        retry_after: None,
+        body: String::new(),
+    };
+    let outcome = Ok(answer);
+    rig.link(LinkEvent::Answered { request, outcome });
+    assert_eq!(rig.changed(), Some(Way::WebSocket("/own/ws".into())));
+    assert!(
+        rig.heard("the server redirects to its WebSocket. Going on over a WebSocket."),
+        "{:?}",
+        rig.lines
+    );
+}
+
+#[test]
+fn the_given_path_is_tried_as_the_prefix_itself_before_the_plain_pair() {
+    let source = SourceSetup {
+        name: "one".into(),
+        answerable: true,
+        carrier: Carrier::EventStream,
+        path: "/my/prefix".into(),
+        ..SourceSetup::default()
+    };
+    for found in [true, false] {
+        let mut rig = Rig::of(source.clone(), Config::default(), VoiceWish::Silent);
+        rig.connect();
+        let (request, _) = rig.asked();
+        rig.answer(request, 404, &json!({}));
+        let (request, call) = rig.asked();
+        assert_eq!(call.path, "/my/prefix/aaep/v1/subscriptions");
+        rig.answer(request, 404, &json!({}));
+        let (request, call) = rig.asked();
+        assert_eq!(call.path, "/my/prefix/subscriptions");
+        if found {
+            rig.answer(request, 201, &consent(json!({})));
+            let stream = rig.course().unwrap();
+            assert_eq!(stream.replies.as_deref(), Some("/my/prefix/replies"));
+        } else {
+            rig.answer(request, 404, &json!({}));
+            let stream = rig.course().unwrap();
+            assert_eq!(stream.replies.as_deref(), Some("/my/prefix/messages"));
+        }
+    }
+}
