@@ -392,6 +392,7 @@ fn limits(text: &str, map: &Map<String, Value>, findings: &mut Findings) {
     // What is too long for its schema is one fault.
     let long: Vec<&str> = (long.map(|(name, _)| name.as_str()))
         .filter(|name| !findings.has(Rule::TooLong, name))
+        .filter(|name| !findings.has(Rule::BeyondLimit, name))
         .collect();
     let mut find = |field: &str, problem: Problem| {
         findings.find(Rule::BeyondLimit, "3.7", field, problem);

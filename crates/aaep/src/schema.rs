@@ -40,7 +40,7 @@ const FREE: Shape = Shape::Free { most: LONG };
 /// A text that may be empty and is bounded only by 3.7.
 const FREE_UNBOUNDED: Shape = Shape::Free { most: 0 };
 /// The most characters of a long text.
-const LONG: usize = 16 * 1024;
+pub(super) const LONG: usize = 16 * 1024;
 
 const TERSE: Field = may("summary_terse", SHORT);
 const NORMAL: Field = may("summary_normal", TEXT);

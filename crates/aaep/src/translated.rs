@@ -5,13 +5,15 @@
 //!
 //! AAEP requires a sentence for people, a consequence, a timeout and a default. Other protocols have none of them, and
 //! a translator that invented one would put words into the agent's mouth. So a missing field counts as not stated,
-//! which is a note and not an error; everything else about such an event is judged as in any other.
+//! which is a note and not an error, and a text that is longer than AAEP's schemas allow is a warning; everything else
+//! about such an event is judged as in any other.
 
 use serde_json::{Map, Value};
 
 use super::envelope::Envelope;
 use super::finding::{Findings, Rule};
 use super::problem::Problem;
+use super::schema::LONG;
 
 /// The field of the extension `hearken` that names the dialect from which an event was translated.
 pub const TRANSLATED: &str = "translated";
@@ -61,6 +63,13 @@ pub(super) fn forgive(map: &Map<String, Value>, findings: &mut Findings) {
         Rule::NotStated,
         &Problem::NotStated,
     );
+    // Other protocols bound no texts, and a translator that cut one would hide what the person decides about.
+    let most = LONG;
+    findings.restate(
+        |finding| finding.problem == Problem::LongerThan { most },
+        Rule::BeyondLimit,
+        &Problem::LongText,
+    );
 }
 
 #[cfg(test)]
@@ -101,5 +110,23 @@ mod tests {
             1
         );
         assert_eq!(errors(json!({}), "not_stated"), 1);
+    }
+
+    #[test]
+    fn a_long_text_of_a_translated_event_is_one_remark() {
+        let mut event = json!({
+            "@context": ["https://aaep-protocol.org/context/v1", OWN_CONTEXT],
+            "type": "aaep:agent.tool.invoked", "event_id": "evt_1", "session_id": "sess_1",
+            "timestamp": "2026-01-01T00:00:00Z", "producer": {"agent_id": "a"}, "tool": "x",
+            "localization_hints": {"primary_language": "en"},
+            "summary_normal": "x".repeat(17_000),
+        });
+        let rules = |event: &serde_json::Value| -> Vec<Rule> {
+            let decoded = crate::decode(&event.to_string()).unwrap();
+            decoded.findings.iter().map(|found| found.rule).collect()
+        };
+        assert_eq!(rules(&event), [Rule::TooLong]);
+        event["extensions"] = json!({"hearken": {"translated": "x"}});
+        assert_eq!(rules(&event), [Rule::BeyondLimit]);
     }
 }
