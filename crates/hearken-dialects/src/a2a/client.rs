@@ -46,6 +46,8 @@ pub(super) enum RequestPurpose {
     List,
     /// The current state of a task; with the number of reports heard before the request.
     Get(String, u64),
+    /// Everything that a task has, before its end is announced.
+    Fetch(String),
     /// The stream of a task; with the number of reports heard before the request.
     Stream(String, u64),
     /// The person's answer to this task.
@@ -136,6 +138,7 @@ impl A2a {
             RequestPurpose::Prompt(prompted) => prompted.streams,
             RequestPurpose::List
             | RequestPurpose::Get(..)
+            | RequestPurpose::Fetch(_)
             | RequestPurpose::Answer(_)
             | RequestPurpose::Cancel(_) => false,
         };
@@ -284,6 +287,7 @@ impl A2a {
             ServerReport::Message { .. } => {}
         }
         task.look.stirs += 1;
+        self.fetch(&id, cx);
         self.rests(&id, cx.out);
         Some(id)
     }
@@ -352,6 +356,7 @@ impl A2a {
             // These have no streams.
             RequestPurpose::List
             | RequestPurpose::Get(..)
+            | RequestPurpose::Fetch(_)
             | RequestPurpose::Answer(_)
             | RequestPurpose::Cancel(_) => {}
         }
@@ -382,6 +387,7 @@ impl A2a {
         match asked {
             RequestPurpose::List => self.listed(outcome, cx),
             RequestPurpose::Get(id, stirs) => self.looked(&id, stirs, outcome, cx),
+            RequestPurpose::Fetch(id) => self.fetched(&id, outcome, cx),
             RequestPurpose::Stream(id, stirs) => {
                 self.stream_ended(request, &id, stirs, outcome, cx)
             }
@@ -489,12 +495,13 @@ impl Dialect for A2a {
             }
         }
         self.look_at_what_is_due(cx);
+        self.fetch_what_is_due(cx);
     }
 
     fn deadline(&self) -> Option<Duration> {
         let turns = self.tasks.values().filter_map(|it| it.turn.as_ref());
         let turns = turns.filter_map(Turn::deadline);
-        turns.chain(self.next_look()).min()
+        turns.chain(self.next_look()).chain(self.next_fetch()).min()
     }
 
     fn connection(&self) -> Connection {

@@ -230,6 +230,11 @@ impl A2a {
             task.look.next = None;
             return;
         }
+        if task.ending.is_some() {
+            // It is fetched, and then over.
+            task.look.next = None;
+            return;
+        }
         let stirs = task.look.stirs;
         // After two failures in a row, no stream is requested before the next connection.
         if card.streams && has_room && task.look.fails < 2 {

@@ -15,13 +15,15 @@
 //! its stream: first the task's current state, then its changes. The state becomes `TASK_STATE_INPUT_REQUIRED`: its
 //! message is a question. The person answers: `SendMessage` with the task's name. The state becomes
 //! `TASK_STATE_WORKING`, an artifact grows and is read out as it does, and the state `TASK_STATE_COMPLETED` ends the
-//! session.
+//! session. If that state came before the artifact, the task is fetched first, so that its answer is heard before its end.
 
 mod answering;
 mod asking;
 mod card;
 mod client;
+mod fetching;
 mod following;
+mod heard;
 mod prompting;
 mod read;
 mod task;

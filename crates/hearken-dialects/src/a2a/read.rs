@@ -118,6 +118,8 @@ pub struct Artifact {
     pub id: String,
     /// The content of the artifact.
     pub content: Content,
+    /// Whether more of it follows, if the server says so.
+    pub goes_on: Option<bool>,
 }
 
 /// A task.
@@ -302,10 +304,13 @@ fn status_update(map: &Map<String, Value>) -> Option<ServerReport> {
 }
 
 fn artifact_update(map: &Map<String, Value>) -> Option<ServerReport> {
+    let mut artifact = artifact(map.get("artifact")?.as_object()?)?;
+    let is_last = map.get("lastChunk").and_then(Value::as_bool);
+    artifact.goes_on = is_last.map(|is_last| !is_last);
     Some(ServerReport::Artifact {
         task: name(map, "taskId")?,
         context: name(map, "contextId").unwrap_or_default(),
-        artifact: artifact(map.get("artifact")?.as_object()?)?,
+        artifact,
         append: map.get("append") == Some(&Value::Bool(true)),
     })
 }
@@ -321,6 +326,7 @@ fn artifact(map: &Map<String, Value>) -> Option<Artifact> {
     Some(Artifact {
         id: name(map, "artifactId")?,
         content: content(map),
+        goes_on: None,
     })
 }
 

@@ -8,7 +8,7 @@
 //! asked once each time the task enters the state, and is over when the task leaves it, no matter which client
 //! answered.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::kit::ending::End;
 use crate::kit::parts::Parts;
@@ -19,7 +19,9 @@ use crate::written;
 use crate::{Cx, Out, Over};
 
 use super::asking;
+use super::fetching::Ending;
 use super::following::Look;
+use super::heard::Heard;
 use super::read::{self, Artifact, Content, Message, State, Status};
 
 /// How many messages and non-text parts are remembered, so that none is announced twice.
@@ -29,6 +31,25 @@ const MOST_NAMED: usize = 8;
 
 /// The key that distinguishes one question of a task from another: its state, its message, and since when.
 type Asking = (State, String, String);
+
+/// Whether an answer came: an artifact, or a message with the end.
+#[derive(Debug, Clone, Copy, Default)]
+struct Answers {
+    ever: bool,
+    since_question: bool,
+}
+
+impl Answers {
+    /// Records an answer, unless it is empty.
+    fn note(&mut self, content: &Content) {
+        if !content.text.trim().is_empty() || !content.others.is_empty() {
+            *self = Self {
+                ever: true,
+                since_question: true,
+            };
+        }
+    }
+}
 
 /// One task.
 #[derive(Debug)]
@@ -45,6 +66,8 @@ pub struct Task {
     pub joins: bool,
     /// Whether the task has ended.
     pub is_over: bool,
+    /// Its end, while what the task has is fetched.
+    pub(super) ending: Option<Ending>,
     /// When the task was last heard of, as a position in the order of reports.
     pub heard: u64,
     /// How the task is being followed.
@@ -54,6 +77,12 @@ pub struct Task {
     parts: Parts,
     known: VecDeque<String>,
     shown: VecDeque<String>,
+    /// What was heard of it, whatever its name.
+    said: Heard,
+    /// The artifacts of which something is missing.
+    missing: BTreeSet<String>,
+    /// Whether an answer came at any time, and since the last question.
+    answers: Answers,
     /// What the last question was about, while its state lasts.
     asks: Option<Asking>,
     /// The name of the open question.
@@ -71,12 +100,16 @@ impl Task {
             teller,
             joins,
             is_over: false,
+            ending: None,
             heard: 0,
             look: Look::default(),
             prompt: None,
             parts: Parts::default(),
             known: VecDeque::new(),
             shown: VecDeque::new(),
+            said: Heard::default(),
+            missing: BTreeSet::new(),
+            answers: Answers::default(),
             asks: None,
             open: None,
             questions: 0,
@@ -105,6 +138,9 @@ impl Task {
         if self.is_over {
             return;
         }
+        if self.ending.is_some() {
+            return self.completes(task, cx);
+        }
         let is_first = self.turn.is_none();
         if is_first && self.prompt.is_none() {
             let by_person = task.history.iter().find(|message| message.is_persons);
@@ -116,6 +152,7 @@ impl Task {
         for artifact in &task.artifacts {
             if passes {
                 self.parts.pass_over(&artifact.id, &artifact.content.text);
+                self.said.note(&artifact.id, &artifact.content.text);
                 remember(&mut self.shown, &artifact.id);
             }
         }
@@ -166,21 +203,34 @@ impl Task {
         if self.is_over {
             return;
         }
-        let Artifact { id, content } = artifact;
+        let Artifact {
+            id,
+            content,
+            goes_on,
+        } = artifact;
         self.turn(cx);
+        let mut lacks = goes_on == Some(true);
         let text = match append {
             true => match self.parts.more(&id, &content.text) {
                 true => content.text.clone(),
                 // The beginning was missed: the text is announced when the whole artifact arrives.
-                false => String::new(),
+                false => {
+                    lacks = true;
+                    String::new()
+                }
             },
             false => self.parts.whole(&id, &content.text).to_owned(),
         };
+        self.lacks(&id, lacks);
+        if !lacks || !text.trim().is_empty() {
+            self.answers.note(&content);
+        }
         self.outputs(&id, text, cx);
         self.shows(&id, &content, append, cx.out);
     }
 
     fn outputs(&mut self, id: &str, text: String, cx: &mut Cx<'_>) {
+        self.said.note(id, &text);
         let (turn, teller) = self.turn(cx);
         let message = Some(id.to_owned());
         turn.update(Update::Says { message, text }, teller, cx);
@@ -193,6 +243,7 @@ impl Task {
             return;
         }
         remember(&mut self.shown, id);
+        remember(&mut self.shown, &given(&content.others));
         let names = content.others.iter().take(MOST_NAMED).cloned().collect();
         out.push(Out::Tell(
             Phrase::new("a2a.gives").with("what", Word::Names(names)),
@@ -210,7 +261,7 @@ impl Task {
 
     /// Applies the new status.
     pub fn status(&mut self, status: Status, cx: &mut Cx<'_>) {
-        if self.is_over {
+        if self.is_over || self.ending.is_some() {
             return;
         }
         self.turn(cx);
@@ -243,6 +294,9 @@ impl Task {
             State::Completed | State::Canceled | State::Submitted | State::Working => {
                 if let Some(message) = &message {
                     self.says(message, cx);
+                    if state == State::Completed {
+                        self.answers.note(&message.content);
+                    }
                 }
                 let wanted = self.turn.as_ref().is_some_and(|turn| turn.stopping);
                 match state {
@@ -259,11 +313,27 @@ impl Task {
             }
             State::InputRequired | State::AuthRequired | State::Unknown => return,
         };
-        self.end(end, cx);
+        let lacks = match &end {
+            End::Done => !self.answers.since_question || self.lacks_a_part(),
+            // A person who stopped it does not wait for the rest.
+            End::Stopped { wanted: true } => false,
+            End::Short(_)
+            | End::Stopped { wanted: false }
+            | End::Failed(_)
+            | End::Refused(_)
+            | End::Gone
+            | End::Left(_)
+            | End::Lost(_) => self.lacks_a_part(),
+        };
+        match lacks && self.teller.answerable {
+            true => self.ending = Some(Ending::new(end, cx.now)),
+            false => self.end(end, cx),
+        }
     }
 
     fn ask(&mut self, state: State, message: Option<&Message>, cx: &mut Cx<'_>) {
         self.questions += 1;
+        self.answers.since_question = false;
         let name = format!("{} {}", self.id, self.questions);
         let words = self.teller.words.clone();
         if let Some(message) = message {
@@ -336,6 +406,8 @@ impl Task {
 
     /// Ends the task and closes its open questions.
     pub fn end(&mut self, end: End, cx: &mut Cx<'_>) {
+        // How it ended is known already if its end waits.
+        let end = self.ending.take().map_or(end, |ending| ending.end);
         self.is_over = true;
         self.open = None;
         let Some(mut turn) = self.turn.take() else {
@@ -350,6 +422,59 @@ impl Task {
         turn.finish(&mut self.teller, cx);
     }
 
+    /// Records whether something of an artifact is missing.
+    fn lacks(&mut self, id: &str, lacks: bool) {
+        match lacks {
+            true if self.missing.len() < MOST => {
+                self.missing.insert(id.to_owned());
+            }
+            true => {}
+            false => {
+                self.missing.remove(id);
+            }
+        }
+    }
+
+    /// Returns whether something of an artifact is missing.
+    pub(super) fn lacks_a_part(&self) -> bool {
+        !self.missing.is_empty()
+    }
+
+    /// Returns whether no answer has come at any time.
+    pub(super) fn lacks_any_answer(&self) -> bool {
+        !self.answers.ever
+    }
+
+    /// Announces what the whole task has and was not heard, whatever it is named now.
+    pub(super) fn completes(&mut self, task: read::Task, cx: &mut Cx<'_>) {
+        for mut artifact in task.artifacts {
+            self.answers.note(&artifact.content);
+            if !self.parts.knows(&artifact.id) {
+                let Content { text, others, .. } = &mut artifact.content;
+                *text = self.said.rest(text).to_owned();
+                if self.shown.contains(&given(others)) {
+                    others.clear();
+                }
+            }
+            self.artifact(artifact, false, cx);
+        }
+        // Whatever was missing is in it, under this or another name.
+        if self.answers.ever {
+            self.missing.clear();
+        } else {
+            let by_person = task.history.iter().rposition(|it| it.is_persons);
+            let since = by_person.map_or(0, |at| at + 1);
+            for message in task.history.into_iter().skip(since) {
+                if !self.known.contains(&message.id)
+                    && !self.said.rest(&message.content.text).is_empty()
+                {
+                    self.answers.note(&message.content);
+                    self.says(&message, cx);
+                }
+            }
+        }
+    }
+
     /// Records that reports may be missed from now on.
     pub fn interrupt(&mut self) {
         self.parts.interrupt();
@@ -362,6 +487,11 @@ fn said_id(message: &Message) -> String {
         true => written::id("said ", &message.content.text),
         false => format!("said {}", message.id),
     }
+}
+
+/// Returns a name for a set of non-text parts, distinct from artifact names.
+fn given(others: &[String]) -> String {
+    written::id("given ", &others.join("\n"))
 }
 
 /// Remembers a name, dropping the oldest when there are too many.

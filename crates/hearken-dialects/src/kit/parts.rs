@@ -66,6 +66,12 @@ impl Parts {
         self.known.back_mut()
     }
 
+    /// Returns whether anything of a part was ever announced, or passed over.
+    pub fn knows(&self, id: &str) -> bool {
+        let mut known = self.known.iter();
+        known.any(|part| part.id == id && part.said.0 > 0)
+    }
+
     /// Marks a part as not meant for the person.
     pub fn thinks(&mut self, id: &str) {
         if let Some(part) = self.part(id, Grows::Silently) {

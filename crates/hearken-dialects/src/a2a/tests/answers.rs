@@ -58,7 +58,7 @@ fn who_was_slower_is_told_and_the_task_goes_on() {
     run.refuses("SendMessage", -32004);
     assert_eq!(run.settled, [(1, false)]);
     assert_eq!(run.kinds().last().unwrap(), "thinking");
-    run.piece(stream, stands("t1", "COMPLETED", ""));
+    run.piece(stream, stands("t1", "COMPLETED", "It is done."));
     assert_eq!(run.kinds().last().unwrap(), "session.completed");
     assert_eq!(run.faults, Vec::<String>::new());
 }

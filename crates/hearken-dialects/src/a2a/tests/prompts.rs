@@ -14,7 +14,7 @@ fn a_prompt_goes_on_in_its_conversation_and_waits_for_the_turn() {
         (run.told.as_slice(), run.made("SendStreamingMessage")),
         (["prompt.held"].as_slice(), 1)
     );
-    run.piece(stream, stands("t1", "COMPLETED", ""));
+    run.piece(stream, stands("t1", "COMPLETED", "Done."));
     let next = run.call("SendStreamingMessage").params;
     assert_eq!(
         (&next["message"]["contextId"], &next["message"]["parts"]),

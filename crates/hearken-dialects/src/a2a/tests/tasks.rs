@@ -146,6 +146,13 @@ fn the_old_version_is_read_as_the_new_one() {
         json!({"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "completed"}}),
     );
     assert_eq!(run.settled, [(1, true)]);
+    // Nothing came since the question.
+    run.answers(
+        "tasks/get",
+        json!({"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "completed"},
+            "artifacts": [{"artifactId": "b", "parts": [{"kind": "text", "text": "Blue."}]}]}),
+    );
+    assert_eq!(run.said(), "Hello.Blue.");
     assert_eq!(run.kinds().last().unwrap(), "session.completed");
     assert_eq!(run.faults, Vec::<String>::new());
 }
