@@ -36,6 +36,7 @@ mod review;
 mod run;
 mod setup;
 mod stopping;
+mod stuck;
 mod timer_actions;
 mod timers;
 mod tuning;
@@ -77,6 +78,7 @@ use reading::Reading;
 use review::Review;
 use run::Run;
 use stopping::Stopping;
+use stuck::Stuck;
 use timers::Turn;
 use tuning::Tuning;
 
@@ -103,6 +105,7 @@ pub struct App {
     conversations: Conversations,
     prompts: Prompts,
     stopping: Stopping,
+    stuck: Stuck,
     /// Whether a recording is made.
     keeps: bool,
     effects: Vec<Effect>,
@@ -175,6 +178,7 @@ impl App {
             conversations: Conversations::default(),
             prompts: Prompts::default(),
             stopping: Stopping::default(),
+            stuck: Stuck::default(),
             keeps: setup.keeps,
             effects: Vec::new(),
         }

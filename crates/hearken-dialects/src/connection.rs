@@ -19,8 +19,10 @@ pub struct Connection {
     pub takes_prompts: bool,
     /// Whether each agent behind it is a separate conversation, so that a wish needs an addressee.
     pub converses: bool,
-    /// Whether work is under way that can be stopped.
+    /// Whether work is under way that can be stopped, or a prompt was sent that no work has answered yet.
     pub in_turn: bool,
+    /// Whether work under way was asked to stop, and has not stopped.
+    pub is_stopping: bool,
     /// Whether it accepts prompts but can't be stopped, because its protocol has no way to.
     pub never_stops: bool,
     /// Whether its agents can be heard and answered, but neither prompted nor stopped, because their protocol has no

@@ -315,7 +315,7 @@ impl Dialect for Undecided {
         match (wish, &mut self.open) {
             (Wish::Terms(terms), Some(open)) => open.start.terms.clone_from(terms),
             (Wish::Terms(_), None)
-            | (Wish::Prompt(_) | Wish::Stop | Wish::Set(_) | Wish::Of(..), _) => {}
+            | (Wish::Prompt(_) | Wish::Stop | Wish::Abandon | Wish::Set(_) | Wish::Of(..), _) => {}
         }
         self.machine.wish(wish, cx);
     }

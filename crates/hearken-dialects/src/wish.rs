@@ -12,6 +12,8 @@ pub enum Wish {
     Prompt(String),
     /// Stop the work under way.
     Stop,
+    /// Go on without the work under way, which was asked to stop and did not: it is over here, whatever its agent does.
+    Abandon,
     /// Change a setting: the name that the person used, if they named one.
     Set(Option<String>),
     /// Address a wish to one of several agents behind the source.

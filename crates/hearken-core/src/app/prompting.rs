@@ -4,7 +4,8 @@
 //! (its dialect).
 //!
 //! Mental model: a stop throws away work, so it takes two steps, wherever the person is: the same key or line twice,
-//! not too close together, not too far apart, and nothing else in between. Text that is being typed stays.
+//! not too close together, not too far apart, and nothing else in between. A third one leaves work that does not stop
+//! (`stuck`). Text that is being typed stays.
 
 use crate::announce::Arg;
 use crate::dialect::{Out, Wish};
@@ -132,7 +133,8 @@ impl App {
     }
 
     /// Sends a wish to one of the agents behind a source.
-    fn want_of(&mut self, whom: &Conversation, wish: Wish, now: Now) {
+    pub(super) fn want_of(&mut self, whom: &Conversation, wish: Wish, now: Now) {
+        self.stuck.stir(whom.link, now);
         let wish = match &whom.agent {
             Some(agent) => Wish::Of(agent.clone(), Box::new(wish)),
             None => wish,
@@ -195,6 +197,15 @@ impl App {
             }
             return;
         };
+        let is_press = match by {
+            By::Key(press) => !press.again,
+            By::Line { .. } => true,
+            By::Begun => false,
+        };
+        if is_press && self.stop_again(&whom, now) {
+            self.stopping.forget();
+            return;
+        }
         let second = match by {
             // A key that is held down is not a decision.
             By::Key(press) => !press.again && self.stopping.key(&whom, press.read),
@@ -212,6 +223,7 @@ impl App {
             return;
         }
         self.want_of(&whom, Wish::Stop, now);
+        self.stop_sent(whom, number, now);
     }
 }
 

@@ -50,6 +50,7 @@ mod scanning;
 mod scripted;
 mod sequences;
 mod silence;
+mod stuck;
 mod timers;
 mod tokens;
 mod tongues;

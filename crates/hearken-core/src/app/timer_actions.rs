@@ -34,6 +34,7 @@ impl App {
             Timer::Steady => self.links.steady_due(),
             Timer::Start => self.links.start_due(),
             Timer::Dialect => self.links.dialects_due(),
+            Timer::Stuck => self.stuck.due(),
             Timer::Flush => self.questions.flush_due(),
             Timer::Beat => self.tuning.beat_due(),
             Timer::Speech => self.queue.deadline(),
@@ -76,6 +77,7 @@ impl App {
             Timer::Steady => self.tick_links(now),
             Timer::Start => self.tick_waiting(now),
             Timer::Dialect => self.tick_dialects(now),
+            Timer::Stuck => self.tick_stuck(now),
             Timer::Flush => {
                 self.questions.flushed();
                 self.effects.push(Effect::FlushInput);

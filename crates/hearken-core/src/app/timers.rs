@@ -60,6 +60,8 @@ timers! {
         Start,
         /// What the dialect of a link waits for.
         Dialect,
+        /// Work of which nothing more is heard, or that does not stop.
+        Stuck,
         /// Input typed ahead of a question, which is discarded a second time.
         Flush,
     }
@@ -111,6 +113,7 @@ impl Timer {
             | Self::Steady
             | Self::Start
             | Self::Dialect
+            | Self::Stuck
             | Self::Flush => Fired::Due,
         }
     }

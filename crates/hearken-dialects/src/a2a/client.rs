@@ -481,8 +481,9 @@ impl Dialect for A2a {
         match wish {
             Wish::Prompt(prompt) => self.prompt(prompt, cx.out),
             Wish::Stop => self.stop(cx.out),
+            Wish::Abandon => self.abandon(cx),
             Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
-            Wish::Of(agent, wish) => self.wish_of(agent, wish, cx.out),
+            Wish::Of(agent, wish) => self.wish_of(agent, wish, cx),
             // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}
         }
@@ -509,7 +510,9 @@ impl Dialect for A2a {
             takes_prompts: !self.listens && !self.is_over && self.card.is_some(),
             converses: true,
             when_left: WhenLeft::Kept,
-            in_turn: self.tasks.values().any(|it| it.turn.is_some()),
+            in_turn: self.tasks.values().any(|it| it.turn.is_some())
+                || self.talks.values().any(|talk| talk.sending),
+            is_stopping: self.tasks.values().any(Task::is_stopping),
             ..Connection::default()
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::kit::delivery::delivered;
-use crate::kit::ending::{self, End};
+use crate::kit::ending::{self, ABANDONED, End};
 use crate::link::{Fault, HttpAnswer, Phrase, Undelivered, Word};
 use crate::protocol::AgentId;
 use crate::{Cx, Out, Wish};
@@ -73,16 +73,19 @@ impl A2a {
     }
 
     /// Carries out a wish for one of the conversations.
-    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, out: &mut Vec<Out>) {
+    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, cx: &mut Cx<'_>) {
         let mut all = self.talks.keys();
         let context = all.find(|context| agent(context) == whom.as_str()).cloned();
         match (wish, context) {
-            (Wish::Prompt(prompt), Some(context)) => self.prompt_in(&context, prompt, out),
-            (Wish::Prompt(_), None) => out.push(Out::Tell(Phrase::new("prompt.nobody"))),
-            (Wish::Stop, Some(context)) => self.stop_in(&context, out),
-            (Wish::Stop, None) => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
-            (Wish::Of(whom, wish), _) => self.wish_of(whom, wish, out),
-            (Wish::Set(_), _) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            (Wish::Prompt(prompt), Some(context)) => self.prompt_in(&context, prompt, cx.out),
+            (Wish::Prompt(_), None) => cx.out.push(Out::Tell(Phrase::new("prompt.nobody"))),
+            (Wish::Stop, Some(context)) => self.stop_in(&context, cx.out),
+            (Wish::Abandon, Some(context)) => self.abandon_in(&context, cx),
+            (Wish::Stop | Wish::Abandon, None) => {
+                cx.out.push(Out::Tell(Phrase::new("stop_turn.none")))
+            }
+            (Wish::Of(whom, wish), _) => self.wish_of(whom, wish, cx),
+            (Wish::Set(_), _) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
             (Wish::Terms(_), _) => {}
         }
     }
@@ -92,11 +95,8 @@ impl A2a {
             return out.push(Out::Tell(Phrase::new("prompt.nobody")));
         }
         let is_busy = self.works(context);
-        let stops = |it: &super::task::Task| it.turn.as_ref().is_some_and(|turn| turn.stopping);
-        let is_stopping = self
-            .tasks
-            .values()
-            .any(|it| it.context == context && stops(it));
+        let mut tasks = self.tasks.values();
+        let is_stopping = tasks.any(|it| it.context == context && it.is_stopping());
         let talk = self.talks.entry(context.to_owned()).or_default();
         if talk.held.len() >= MOST_HELD {
             return out.push(Out::Tell(Phrase::new("prompt.too_many")));
@@ -297,10 +297,54 @@ impl A2a {
     /// Stops the work in the conversation that was heard of last.
     pub(super) fn stop(&mut self, out: &mut Vec<Out>) {
         let last = self.tasks.values().max_by_key(|task| task.heard);
-        match last.map(|task| task.context.clone()) {
+        let sending = || self.talks.iter().find(|(_, talk)| talk.sending);
+        let last = last.map(|task| task.context.clone());
+        match last.or_else(|| sending().map(|(context, _)| context.clone())) {
             Some(context) => self.stop_in(&context, out),
             None => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
         }
+    }
+
+    /// Goes on without the tasks that do not stop, in the conversation that was heard of last.
+    pub(super) fn abandon(&mut self, cx: &mut Cx<'_>) {
+        let stopping = self.tasks.values().filter(|task| task.is_stopping());
+        let last = stopping.max_by_key(|task| task.heard);
+        let context = last.map(|task| task.context.clone()).unwrap_or_default();
+        self.abandon_in(&context, cx);
+    }
+
+    fn abandon_in(&mut self, context: &str, cx: &mut Cx<'_>) {
+        let tasks = self.tasks.values_mut();
+        let meant = tasks.filter(|task| task.context == context && task.is_stopping());
+        let mut left = Vec::new();
+        for task in meant {
+            task.end(ABANDONED, cx);
+            left.push(task.id.clone());
+        }
+        if left.is_empty() {
+            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+        }
+        let nothing_waits = self.talks.get(context).is_none_or(|it| it.held.is_empty());
+        ending::sends_what_waits(nothing_waits || !self.is_up, cx.out);
+        for id in left {
+            self.rests(&id, cx.out);
+        }
+    }
+
+    /// Stops waiting for a prompt that no task has answered; returns whether there was one.
+    fn give_up_prompt(&mut self, context: &str, out: &mut Vec<Out>) -> bool {
+        let Some(talk) = self.talks.get_mut(context).filter(|talk| talk.sending) else {
+            return false;
+        };
+        talk.sending = false;
+        let nothing_waits = talk.held.is_empty();
+        self.asked.retain(|_, asked| {
+            !matches!(asked, RequestPurpose::Prompt(it) if it.context == context && !it.is_told)
+        });
+        ending::gave_up_prompt(out);
+        ending::sends_what_waits(nothing_waits || !self.is_up, out);
+        self.send_held(context, out);
+        true
     }
 
     /// Stops every task of a conversation.
@@ -321,6 +365,9 @@ impl A2a {
             }
         }
         if stopped.is_empty() {
+            if !already && self.give_up_prompt(context, out) {
+                return;
+            }
             let key = if already {
                 "stop_turn.stopping"
             } else {

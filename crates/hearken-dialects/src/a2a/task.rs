@@ -375,6 +375,11 @@ impl Task {
         }
     }
 
+    /// Returns whether it was asked to stop.
+    pub fn is_stopping(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.stopping)
+    }
+
     /// Returns whether the task still waits for an answer to its last question.
     pub fn waits(&self) -> bool {
         self.asks.is_some()

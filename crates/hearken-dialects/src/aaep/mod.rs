@@ -363,7 +363,7 @@ impl Dialect for Aaep {
             }
             Wish::Prompt(text) => self.prompts.send(text, &mut self.numbers, cx.out),
             // The protocol has no word for it, and stopping is not offered.
-            Wish::Stop => {}
+            Wish::Stop | Wish::Abandon => {}
             Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
             // Where prompts are accepted, each starts a run of its own.
             Wish::Of(_, wish) => self.wish(wish, cx),
@@ -399,6 +399,7 @@ impl Dialect for Aaep {
             leaves_out: self.leaves_out(),
             takes_prompts: self.prompts.are_taken(),
             in_turn: false,
+            is_stopping: false,
             never_stops: self.prompts.are_taken(),
             when_left: WhenLeft::Default,
             gets_ready: false,

@@ -58,6 +58,8 @@ pub(super) enum Ours {
     Going,
     /// A request for a turn.
     Prompt,
+    /// A request for a turn that the person went on without: its answer no longer matters.
+    Abandoned,
     /// A request to sign the person in.
     SigningIn,
     /// A request to change a setting.
@@ -345,6 +347,7 @@ impl Acp {
             Some(Ours::Listing) => self.listed(result, cx),
             Some(Ours::Going) => self.went_on(result, cx),
             Some(Ours::Prompt) => self.turn_ends(result, cx),
+            Some(Ours::Abandoned) => {}
             Some(Ours::SigningIn) => self.signed_in(cx),
             Some(Ours::Setting { id, value }) => self.is_set(&id, &value, result, cx.out),
             None if self.listens => match text(result, "sessionId") {
@@ -439,6 +442,7 @@ impl Dialect for Acp {
         match wish {
             Wish::Prompt(prompt) => self.prompt(prompt, cx),
             Wish::Stop => self.stop(cx),
+            Wish::Abandon => self.abandon(cx),
             Wish::Set(what) => self.change(what.as_deref(), cx),
             // There is only one agent.
             Wish::Of(_, wish) => self.wish(wish, cx),
@@ -463,6 +467,7 @@ impl Dialect for Acp {
             takes_prompts: !self.listens && self.phase != Phase::Over,
             in_turn: self.turn.as_ref().is_some_and(|turn| !turn.is_ending())
                 || matches!(self.signing, Signing::Waits { .. }),
+            is_stopping: self.turn.as_ref().is_some_and(|turn| turn.stopping),
             when_left: match self.listens {
                 true => WhenLeft::Default,
                 false => WhenLeft::Cancelled,

@@ -75,6 +75,7 @@ impl Acp {
             }
             Ours::SigningIn => self.not_signed_in(words, cx),
             Ours::Setting { id, .. } => self.is_not_set(&id, words, cx.out),
+            Ours::Abandoned => {}
             Ours::Prompt => {
                 if code == SIGN_IN && !self.ways_in.is_empty() {
                     // If nothing of the prompt was carried out, it is kept; otherwise, repeating it would do something

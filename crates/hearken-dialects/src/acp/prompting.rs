@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 
 use crate::link::{LastWords, Phrase, Receipt, Undelivered};
 use crate::rpc;
-use crate::{Cx, Numbers, Out};
+use crate::{Cx, Numbers, Out, Over};
 
 use super::client::{Acp, Ours, Phase};
 use super::signing::Signing;
-use crate::kit::ending::{End, asked_to_stop};
+use crate::kit::ending::{self, End, asked_to_stop};
 use crate::kit::members::text;
 use crate::kit::turn::Turn;
 
@@ -115,6 +115,23 @@ impl Acp {
             // It was not prompted, so no answer to a prompt will report its stop.
             turn.end(End::Stopped { wanted: true });
         }
+        self.go_on(cx);
+    }
+
+    /// Goes on without a turn that does not stop.
+    pub(super) fn abandon(&mut self, cx: &mut Cx<'_>) {
+        let Some(mut turn) = self.turn.take_if(|turn| turn.stopping) else {
+            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+        };
+        // The answer to its prompt must not end the next turn.
+        self.asked
+            .replace(|asked| *asked == Ours::Prompt, &Ours::Abandoned);
+        self.prompting = None;
+        turn.close(Over::Stopped, &mut self.teller, cx);
+        turn.end(ending::ABANDONED);
+        turn.finish(&mut self.teller, cx);
+        cx.out.push(Out::LastWords(None));
+        ending::sends_what_waits(self.held.is_empty(), cx.out);
         self.go_on(cx);
     }
 

@@ -213,7 +213,7 @@ impl Dialect for Agui {
     fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
         match wish {
             Wish::Prompt(words) => self.prompt(words, cx),
-            Wish::Stop => self.stop(cx),
+            Wish::Stop | Wish::Abandon => self.stop(cx),
             Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
             Wish::Of(_, wish) => self.wish(wish, cx),
             // The protocol has no words for how a person wants to be addressed.

@@ -395,7 +395,12 @@ impl Dialect for Asp {
         match wish {
             // The events already contain every sentence at each verbosity and in each language. A listener neither
             // prompts nor stops the sessions of others.
-            Wish::Terms(_) | Wish::Prompt(_) | Wish::Stop | Wish::Set(_) | Wish::Of(..) => {}
+            Wish::Terms(_)
+            | Wish::Prompt(_)
+            | Wish::Stop
+            | Wish::Abandon
+            | Wish::Set(_)
+            | Wish::Of(..) => {}
         }
     }
 

@@ -279,7 +279,7 @@ impl Claude {
 fn wished(wish: &Wish, out: &mut Vec<Out>) {
     match wish {
         Wish::Prompt(_) => out.push(Out::Tell(Phrase::new("prompt.only_heard"))),
-        Wish::Stop => out.push(Out::Tell(Phrase::new("stop_turn.only_heard"))),
+        Wish::Stop | Wish::Abandon => out.push(Out::Tell(Phrase::new("stop_turn.only_heard"))),
         Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
         // The same for any agent.
         Wish::Of(_, wish) => wished(wish, out),

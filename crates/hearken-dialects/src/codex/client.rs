@@ -517,7 +517,8 @@ impl Dialect for Codex {
     fn connection(&self) -> Connection {
         Connection {
             takes_prompts: self.phase == Phase::Met && !self.threads.is_empty(),
-            in_turn: self.threads.values().any(Thread::in_turn),
+            in_turn: self.unanswered > 0 || self.threads.values().any(Thread::in_turn),
+            is_stopping: self.threads.values().any(Thread::is_stopping),
             converses: true,
             when_left: WhenLeft::Open,
             ..Connection::default()

@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use crate::kit::ending::{ABANDONED, gave_up_prompt};
 use crate::link::Phrase;
 use crate::protocol::AgentId;
 use crate::{Cx, Out, Wish};
@@ -48,6 +49,7 @@ impl Codex {
         match wish {
             Wish::Prompt(prompt) => self.prompt(whom, prompt, cx.out),
             Wish::Stop => self.stop(whom, cx),
+            Wish::Abandon => self.abandon(whom, cx),
             Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
             Wish::Of(agent, wish) => self.wish_of(Some(agent), wish, cx),
             // The protocol has no message for how a person wants to hear an agent.
@@ -109,6 +111,9 @@ impl Codex {
         };
         let thread = meant.and_then(|id| self.threads.get_mut(&id));
         let Some(thread) = thread else {
+            if std::mem::take(&mut self.unanswered) > 0 {
+                return gave_up_prompt(cx.out);
+            }
             return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
         };
         if thread.told().is_some_and(|(turn, _)| turn.stopping) {
@@ -126,6 +131,19 @@ impl Codex {
         thread.stop(cx);
         let params = json!({"threadId": id, "turnId": turn});
         self.ask(Ours::Stop(id), "turn/interrupt", &params, cx.out);
+    }
+
+    /// Goes on without a turn that does not stop; what is written next begins another one.
+    fn abandon(&mut self, whom: Option<&AgentId>, cx: &mut Cx<'_>) {
+        let meant = match self.meant(whom, true) {
+            Meant::One(thread) => Some(thread.id.clone()),
+            Meant::Several | Meant::None => None,
+        };
+        let thread = meant.and_then(|id| self.threads.get_mut(&id));
+        let Some(thread) = thread.filter(|thread| thread.is_stopping()) else {
+            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+        };
+        thread.leave_run(ABANDONED, cx);
     }
 
     /// Sends the agent the person's reason for a rejection, for which the answer itself has no place.

@@ -133,6 +133,12 @@ impl Thread {
         }
     }
 
+    /// Returns whether its current turn was asked to stop.
+    pub fn is_stopping(&self) -> bool {
+        let turn = self.run.as_ref().and_then(|run| run.turn.as_ref());
+        turn.is_some_and(|turn| turn.stopping)
+    }
+
     /// Returns whether it has a current turn.
     pub fn in_turn(&self) -> bool {
         self.run.is_some()

@@ -23,6 +23,21 @@ pub fn asked_to_stop(nothing_waits: bool) -> Phrase {
     })
 }
 
+/// The end of a turn that was asked to stop and did not, and that the person goes on without.
+pub const ABANDONED: End = End::Left("stop_turn.left");
+
+/// Announces that a prompt which no turn has answered is no longer waited for.
+pub fn gave_up_prompt(out: &mut Vec<Out>) {
+    out.push(Out::Tell(Phrase::new("prompt.given_up")));
+}
+
+/// Announces that the prompts which waited for the end of a turn are sent now, if there are any.
+pub fn sends_what_waits(nothing_waits: bool, out: &mut Vec<Out>) {
+    if !nothing_waits {
+        out.push(Out::Tell(Phrase::new("prompt.next")));
+    }
+}
+
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {

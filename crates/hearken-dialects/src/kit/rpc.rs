@@ -259,6 +259,16 @@ impl<T> PendingRequests<T> {
         self.open.remove(&id?.number()?)
     }
 
+    /// Replaces what is known of certain open requests.
+    pub fn replace(&mut self, is_meant: impl Fn(&T) -> bool, what: &T)
+    where
+        T: Clone,
+    {
+        for asked in self.open.values_mut().filter(|asked| is_meant(asked)) {
+            asked.clone_from(what);
+        }
+    }
+
     /// Drops and returns all open requests, because the other side is gone. No id is used twice.
     pub fn forget(&mut self) -> impl Iterator<Item = T> + use<T> {
         std::mem::take(&mut self.open).into_values()

@@ -373,8 +373,9 @@ impl Dialect for Opencode {
         match wish {
             Wish::Prompt(prompt) => self.prompt(prompt, cx.out),
             Wish::Stop => self.stop(cx.out),
+            Wish::Abandon => self.abandon(cx),
             Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
-            Wish::Of(agent, wish) => self.wish_of(agent, wish, cx.out),
+            Wish::Of(agent, wish) => self.wish_of(agent, wish, cx),
             // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}
         }
@@ -417,7 +418,8 @@ impl Dialect for Opencode {
             takes_prompts: !self.listens && !self.is_over,
             converses: true,
             when_left: WhenLeft::Open,
-            in_turn: self.conversations.values().any(|it| it.turn.is_some()),
+            in_turn: self.conversations.values().any(Conversation::is_at_work),
+            is_stopping: self.conversations.values().any(Conversation::is_stopping),
             ..Connection::default()
         }
     }

@@ -417,16 +417,31 @@ impl Conversation {
         if self.begins_by().is_none_or(|at| cx.now.monotonic < at) {
             return false;
         }
-        self.begins = Begins::Not;
-        self.late.append(&mut self.ours);
-        let most = self.late.len().saturating_sub(MOST_HELD);
-        self.late.drain(..most);
+        self.gives_up();
         cx.out
             .push(Out::Tell(Phrase::new(match self.held.is_empty() {
                 true => "opencode.not_begun",
                 false => "opencode.not_begun.next",
             })));
         true
+    }
+
+    /// Returns whether a turn is under way or expected.
+    pub fn is_at_work(&self) -> bool {
+        self.turn.is_some() || self.begins != Begins::Not
+    }
+
+    /// Returns whether its turn was asked to stop.
+    pub fn is_stopping(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.stopping)
+    }
+
+    /// Stops waiting for a turn that has not begun; its prompt may still come back.
+    pub fn gives_up(&mut self) {
+        self.begins = Begins::Not;
+        self.late.append(&mut self.ours);
+        let most = self.late.len().saturating_sub(MOST_HELD);
+        self.late.drain(..most);
     }
 
     /// Returns whether nothing is pending, so that the conversation can be forgotten.

@@ -12,7 +12,7 @@ use crate::{Cx, Out, Wish};
 
 use super::asking::segment;
 use super::client::{Opencode, RequestPurpose, agent};
-use super::conversation::MOST_HELD;
+use super::conversation::{Conversation, MOST_HELD};
 use super::read;
 use crate::kit::delivery::delivered;
 
@@ -30,15 +30,16 @@ impl Opencode {
     }
 
     /// Carries out a wish for one of the conversations.
-    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, out: &mut Vec<Out>) {
+    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, cx: &mut Cx<'_>) {
         let mut all = self.conversations.keys();
         let id = all.find(|id| agent(id) == whom.as_str()).cloned();
         let id = id.unwrap_or_default();
         match wish {
-            Wish::Prompt(prompt) => self.prompt_in(&id, prompt, out),
-            Wish::Stop => self.stop_in(&id, out),
-            Wish::Of(whom, wish) => self.wish_of(whom, wish, out),
-            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Prompt(prompt) => self.prompt_in(&id, prompt, cx.out),
+            Wish::Stop => self.stop_in(&id, cx.out),
+            Wish::Abandon => self.abandon_in(&id, cx),
+            Wish::Of(whom, wish) => self.wish_of(whom, wish, cx),
+            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
             Wish::Terms(_) => {}
         }
     }
@@ -136,7 +137,7 @@ impl Opencode {
 
     /// Stops the active conversation; if several are active, the one that was heard of last.
     pub(super) fn stop(&mut self, out: &mut Vec<Out>) {
-        let last = self.conversations.latest(|it| it.turn.is_some());
+        let last = self.conversations.latest(Conversation::is_at_work);
         match last.map(|it| it.id.clone()) {
             Some(id) => self.stop_in(&id, out),
             None => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
@@ -144,7 +145,18 @@ impl Opencode {
     }
 
     fn stop_in(&mut self, id: &str, out: &mut Vec<Out>) {
-        let conversation = self.conversations.get_mut(id);
+        let mut conversation = self.conversations.get_mut(id);
+        if let Some(waits) = conversation
+            .as_mut()
+            .filter(|it| it.turn.is_none() && it.is_at_work())
+        {
+            waits.gives_up();
+            ending::gave_up_prompt(out);
+            ending::sends_what_waits(waits.held.is_empty(), out);
+            // Its turn may yet begin.
+            self.abort(id, out);
+            return self.send_held(id, out);
+        }
         let found = conversation.and_then(|it| Some((it.turn.as_mut()?, it.held.is_empty())));
         let Some((turn, nothing_waits)) = found else {
             return out.push(Out::Tell(Phrase::new("stop_turn.none")));
@@ -153,12 +165,34 @@ impl Opencode {
             return out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
         }
         out.push(Out::Tell(ending::asked_to_stop(nothing_waits)));
+        self.abort(id, out);
+    }
+
+    fn abort(&mut self, id: &str, out: &mut Vec<Out>) {
         let path = format!("/session/{}/abort", segment(id));
         self.call(
             RequestPurpose::Stop(id.to_owned()),
             Call::post(path, Body::json("{}")),
             out,
         );
+    }
+
+    /// Goes on without a turn that does not stop; if there are several, without the one that was heard of last.
+    pub(super) fn abandon(&mut self, cx: &mut Cx<'_>) {
+        let last = self.conversations.latest(Conversation::is_stopping);
+        let id = last.map(|it| it.id.clone()).unwrap_or_default();
+        self.abandon_in(&id, cx);
+    }
+
+    fn abandon_in(&mut self, id: &str, cx: &mut Cx<'_>) {
+        let conversation = self.conversations.get_mut(id);
+        let Some(conversation) = conversation.filter(|it| it.is_stopping()) else {
+            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+        };
+        conversation.ours.clear();
+        conversation.end(ending::ABANDONED, cx);
+        ending::sends_what_waits(conversation.held.is_empty(), cx.out);
+        self.send_held(id, cx.out);
     }
 
     /// Handles the outcome of a stop; the conversation itself reports when it has stopped.

@@ -76,7 +76,10 @@ impl App {
                 self.failed(id, &fault, now);
                 self.effects.push(Effect::Close(id));
             }
-            Out::Settled { request, outcome } => self.replied(request, outcome, now),
+            Out::Settled { request, outcome } => {
+                self.stuck.stir(id, now);
+                self.replied(request, outcome, now);
+            }
             Out::Standing(standing) => self.stand(id, standing, now),
             Out::Decided { token, to } => {
                 let how = Closing::StateLeft { to: to.into() };
@@ -98,6 +101,7 @@ impl App {
             }
             Out::Proven(agent) => self.announcer.trust_mut().prove(id, agent),
             Out::Tell(phrase) => {
+                self.stuck.stir(id, now);
                 let args = self.told_args(id, &phrase);
                 self.say(Class::Outcome, Kind::Connection, phrase.key, &args, now);
             }

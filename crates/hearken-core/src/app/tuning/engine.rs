@@ -1,7 +1,7 @@
 //! News of the voice, and the sounds that replace it: the bell for a fault, the beat of an agent at work.
 
 use crate::announce::VoiceEvent;
-use crate::announce::{Aloud, Announcement, Class, Cue, HEARTBEAT_STALE, Kind, Reason};
+use crate::announce::{Aloud, Announcement, Beat, Class, Cue, HEARTBEAT_STALE, Kind, Reason};
 use crate::config::Load;
 use crate::protocol::Now;
 use crate::session::Phase;
@@ -87,6 +87,7 @@ impl App {
     pub(in crate::app) fn beat(&mut self, now: Now) {
         let settings = self.announcer.settings();
         let wanted = settings.heartbeat && !settings.quiet;
+        let is_word = self.tuning.beat(&self.config.voice.cues) == Beat::Word;
         let works = || {
             self.sessions.iter().any(|session| {
                 let is_up = self
@@ -95,6 +96,8 @@ impl App {
                     .is_some_and(|link| !link.is_down() && !link.phase.is_over());
                 session.phase == Phase::Running
                     && is_up
+                    // What is known of it was said: that nothing is.
+                    && !(is_word && self.stuck.is_told(session.key.link))
                     && self.announcer.load_of(session.key.link) != Load::Low
                     && now.monotonic < session.last_event + HEARTBEAT_STALE
                     && !self.announcer.is_muted(&session.key, &session.agent)

@@ -1,6 +1,7 @@
 //! Sending prompts to the agent, and stopping it.
 
 use super::*;
+use crate::Dialect;
 
 #[test]
 fn a_prompt_goes_on_in_its_conversation_and_waits_for_the_turn() {
@@ -156,4 +157,50 @@ fn a_wish_is_for_the_conversation_that_it_names() {
     assert_eq!(run.told, ["stop_turn.none", "prompt.nobody"]);
     run.wish(&of(&agent, Wish::Stop));
     assert_eq!(run.made("CancelTask"), 1);
+}
+
+#[test]
+fn a_task_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
+    let (mut run, stream) = Run::busy();
+    run.wish(&Wish::Prompt("more".to_owned()));
+    run.wish(&Wish::Abandon);
+    assert_eq!(
+        run.told.last(),
+        Some(&"stop_turn.none"),
+        "it was not asked to stop"
+    );
+    run.wish(&Wish::Stop);
+    assert!(run.machine.connection().is_stopping);
+    run.answers("CancelTask", task("t1", "WORKING", ""));
+    run.wish(&Wish::Abandon);
+    assert_eq!(run.kinds().last().unwrap(), "session.cancelled");
+    let next = run.call("SendStreamingMessage");
+    assert_eq!(next.params["message"]["parts"][0]["text"], "more");
+    // What still comes of it is not heard.
+    run.piece(stream, grows("t1", "Late.", false));
+    run.piece(stream, stands("t1", "COMPLETED", ""));
+    assert_eq!((run.said().as_str(), run.count("session.started")), ("", 1));
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+#[test]
+fn a_prompt_that_no_task_answers_can_be_given_up() {
+    let mut run = Run::new();
+    run.wish(&Wish::Prompt("first".to_owned()));
+    let first = run.call("SendStreamingMessage").number;
+    assert!(run.machine.connection().in_turn);
+    run.wish(&Wish::Prompt("second".to_owned()));
+    run.wish(&Wish::Stop);
+    assert_eq!(run.told, ["prompt.held", "prompt.given_up", "prompt.next"]);
+    let second = run.call("SendStreamingMessage");
+    assert_eq!(second.params["message"]["parts"][0]["text"], "second");
+    run.answered(first, Err(Fault::TimedOut));
+    assert_eq!(run.told.len(), 3);
+    run.piece(
+        second.number,
+        json!({"task": task("t2", "COMPLETED", "Done.")}),
+    );
+    assert_eq!(run.last("session.started")["request_text"], "second");
+    assert!(!run.machine.connection().in_turn);
+    assert_eq!(run.faults, Vec::<String>::new());
 }

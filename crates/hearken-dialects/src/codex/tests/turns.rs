@@ -401,3 +401,25 @@ fn of_many_texts_none_is_said_again_after_a_loss() {
     );
     assert_eq!(run.said(), said);
 }
+
+#[test]
+fn a_turn_that_does_not_stop_can_be_left_and_a_prompt_without_a_turn_given_up() {
+    let mut run = Run::joined();
+    run.wish(&Wish::Prompt("do it".to_owned()));
+    assert!(run.machine.connection().in_turn);
+    run.wish(&Wish::Stop);
+    assert_eq!(run.told, ["prompt.given_up"]);
+    assert!(!run.machine.connection().in_turn);
+    let mut run = Run::joined();
+    run.begins("u", "do it");
+    run.wish(&Wish::Stop);
+    assert!(run.machine.connection().is_stopping);
+    run.wish(&Wish::Abandon);
+    assert_eq!(run.kinds().last().unwrap(), "session.cancelled");
+    // Its end comes late, and says nothing new.
+    run.ends("u", "interrupted");
+    assert_eq!(run.count("session.cancelled"), 1);
+    run.wish(&Wish::Prompt("next".to_owned()));
+    assert_eq!(run.sent.last().unwrap().1["method"], "turn/start");
+    assert!(run.faults.is_empty(), "{:?}", run.faults);
+}

@@ -364,3 +364,32 @@ fn a_stop_says_what_becomes_of_what_waits() {
     run.wish(&Wish::Stop);
     assert_eq!(run.told, ["prompt.held", "stop_turn.asked_to_stop.then"]);
 }
+
+#[test]
+fn a_turn_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
+    let mut run = Run::busy();
+    run.wish(&Wish::Prompt("next".to_owned()));
+    run.wish(&Wish::Stop);
+    run.answers("/session/ses_a/abort", 200, &json!(true));
+    assert!(run.machine.connection().is_stopping);
+    run.wish(&Wish::Abandon);
+    assert_eq!(run.kinds().last().unwrap(), "session.cancelled");
+    assert_eq!(run.told.last(), Some(&"prompt.next"));
+    assert_eq!(run.posted().1["parts"][0]["text"], "next");
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+#[test]
+fn a_prompt_whose_turn_does_not_begin_can_be_stopped_like_a_turn() {
+    let mut run = Run::busy();
+    run.rests("ses_a");
+    run.told.clear();
+    run.wish(&Wish::Prompt("first".to_owned()));
+    run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
+    assert!(run.machine.connection().in_turn);
+    run.wish(&Wish::Prompt("second".to_owned()));
+    run.wish(&Wish::Stop);
+    assert_eq!(run.told, ["prompt.held", "prompt.given_up", "prompt.next"]);
+    assert_eq!(run.posted().1["parts"][0]["text"], "second");
+    assert_eq!(run.faults, Vec::<String>::new());
+}

@@ -1,0 +1,126 @@
+//! A prompted agent of which nothing more is heard, and one that does not stop.
+
+use super::*;
+
+/// Returns how often a line with these words came.
+fn count(stage: &Stage, words: &str) -> usize {
+    let lines = stage.lines.iter();
+    lines.filter(|line| line.contains(words)).count()
+}
+
+fn wait(stage: &mut Stage, seconds: u64) {
+    for _ in 0..seconds {
+        stage.wait(1000);
+    }
+}
+
+#[test]
+fn a_prompt_that_nothing_answers_is_told_ever_more_rarely() {
+    let mut stage = Stage::prompted(PIPE);
+    stage.says("I look.\n\n");
+    wait(&mut stage, 55);
+    assert_eq!(count(&stage, "Nothing new"), 0, "{:?}", stage.lines);
+    wait(&mut stage, 10);
+    assert!(
+        stage.heard("Nothing new for 1 minute."),
+        "{:?}",
+        stage.lines
+    );
+    wait(&mut stage, 60);
+    assert_eq!(count(&stage, "Nothing new"), 1);
+    wait(&mut stage, 60);
+    assert!(stage.heard("Nothing new for 3 minutes."));
+    // Anything new starts the count again.
+    stage.says("Still here.\n\n");
+    wait(&mut stage, 65);
+    assert_eq!(count(&stage, "Nothing new for 1 minute."), 2);
+    // What is over is not waited for.
+    stage.turn_ends();
+    let before = count(&stage, "Nothing new");
+    wait(&mut stage, 600);
+    assert_eq!(count(&stage, "Nothing new"), before);
+}
+
+#[test]
+fn the_word_of_the_heartbeat_rests_when_nobody_knows_whether_it_is_true() {
+    let mut stage = Stage::agent(VOICE, Config::default());
+    stage.voiced();
+    stage.type_prompt("do it");
+    for _ in 0..70 {
+        stage.wait(1000);
+        stage.speak_all();
+    }
+    assert!(stage.said().contains(&"Working."), "{:?}", stage.said());
+    assert!(
+        stage.said().contains(&"Nothing new for 1 minute."),
+        "{:?}",
+        stage.said()
+    );
+    stage.spoken.clear();
+    for _ in 0..80 {
+        stage.wait(1000);
+        stage.speak_all();
+    }
+    assert_eq!(stage.said(), [""; 0]);
+}
+
+#[test]
+fn a_question_that_waits_for_the_person_is_no_silence_of_the_agent() {
+    let mut stage = Stage::prompted(PIPE);
+    stage.asks(9, json!({"toolCallId": "c", "title": "x", "kind": "other"}));
+    wait(&mut stage, 200);
+    assert_eq!(count(&stage, "Nothing new"), 0, "{:?}", stage.lines);
+}
+
+#[test]
+fn work_that_does_not_stop_is_told_and_can_be_left_and_the_next_prompt_is_sent() {
+    let mut stage = Stage::prompted(PIPE);
+    stage.type_line("> next");
+    stage.type_line("stop");
+    stage.type_line("stop");
+    assert!(stage.heard("The agent was asked to stop."));
+    // At first, one more stop only says what is known.
+    stage.type_line("stop");
+    assert!(
+        stage.heard("It was asked to stop already"),
+        "{:?}",
+        stage.lines
+    );
+    wait(&mut stage, 6);
+    assert!(
+        stage.heard("The agent has not stopped. Type stop once more to go on without it."),
+        "{:?}",
+        stage.lines
+    );
+    assert_eq!(stage.prompts(0).len(), 1);
+    let first = stage.prompts(0)[0].0;
+    stage.type_line("stop");
+    assert!(
+        stage.heard("You went on without it. The agent may still be at work."),
+        "{:?}",
+        stage.lines
+    );
+    assert!(stage.heard("What you wrote meanwhile is sent now."));
+    assert_eq!(stage.prompts(0)[1].1, "next");
+    // A late answer to the prompt that was left does not end the next turn.
+    let late = json!({"jsonrpc": "2.0", "id": first, "result": {"stopReason": "cancelled"}});
+    stage.link(0, LinkEvent::Frame(Frame::of(late.to_string())));
+    stage.type_line("> third");
+    assert_eq!(stage.prompts(0).len(), 2, "the next turn goes on");
+    stage.turn_ends();
+    assert_eq!(stage.prompts(0)[2].1, "third");
+}
+
+#[test]
+fn work_that_stops_in_time_is_not_told_to_go_on() {
+    let mut stage = Stage::prompted(PIPE);
+    stage.type_line("stop");
+    stage.type_line("stop");
+    let id = stage.prompts(0)[0].0;
+    let done = json!({"jsonrpc": "2.0", "id": id, "result": {"stopReason": "cancelled"}});
+    stage.link(0, LinkEvent::Frame(Frame::of(done.to_string())));
+    wait(&mut stage, 10);
+    assert_eq!(count(&stage, "has not stopped"), 0);
+    stage.type_line("stop");
+    assert!(stage.heard("Nothing is under way that could be stopped."));
+}
