@@ -86,8 +86,8 @@ fn a_server_that_resumes_and_tells_the_end_closes_the_question() {
 }
 
 #[test]
-fn a_server_without_ids_gives_no_sign_that_it_asked() {
-    // No id was sent along for it to resume from: it may be a different server by now.
+fn a_server_without_ids_that_is_back_in_silence_can_be_answered_with_a_warning() {
+    // It shows nothing of what is open, and is probably the one that asked.
     let turns: [Turn; 2] = [
         |at| {
             let text: String = at
@@ -104,9 +104,17 @@ fn a_server_without_ids_gives_no_sign_that_it_asked() {
     let server = Server::start(&turns, Past::Resumed, Style::Lf);
     let folder = tempfile::tempdir().unwrap();
     let mut child = lost_with_a_question(&server, &folder);
-    // Everything about a return is announced at the same time.
-    child.announced("connection", "is back");
+    child.announced(
+        "confirmation",
+        "The connection is back. Question 1 can be answered again, and is perhaps already decided.",
+    );
+    child.say("y 1");
+    child.announced("reply", "Question 1 is perhaps already decided.");
+    assert_eq!(
+        server.seen(|seen| seen.replies.len()),
+        0,
+        "one step is not enough"
+    );
     child.say("n 1");
-    child.announced("reply", "Question 1 can't be answered");
-    assert_eq!(server.seen(|seen| seen.replies.len()), 0);
+    child.announced("reply", "Rejecting");
 }

@@ -12,6 +12,7 @@ use crate::protocol::{
 
 use super::agreement::Agreement;
 use super::refusal::rejection;
+use super::returning::Reached;
 use super::ways::Failing;
 use super::{Aaep, Handshake, Handshakes, Out, PendingSubscription, tell};
 use crate::link::Phrase;
@@ -278,6 +279,10 @@ impl Aaep {
             self.give_up(&accepted.subscription_id, reason, cx.out);
             return;
         }
+        let reached = Reached {
+            named: accepted.agent_id.clone(),
+            proven: self.proven.clone(),
+        };
         self.subscription.clone_from(&accepted.subscription_id);
         // A change that ended the last subscription counts as asked for, so that it is not asked for again.
         let asked_terms = match self.kept_terms.take() {
@@ -295,7 +300,9 @@ impl Aaep {
         self.last_words(Some(subscription_close(&accepted.subscription_id)), cx.out);
         if inside {
             self.tell_way("link.way_handshake", cx.out);
+            self.reached(reached, cx.out);
         } else {
+            self.subscribed_anew(reached);
             let (id, location) = (&accepted.subscription_id, location.as_deref());
             let stream = self.addresses.subscription(id, location, false);
             cx.out.push(Out::Follow(stream));
@@ -346,6 +353,7 @@ impl Aaep {
             return false;
         }
         self.tell_way("link.way_plain", out);
+        self.reached_plain(out);
         true
     }
 

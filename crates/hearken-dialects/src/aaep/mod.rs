@@ -24,6 +24,7 @@ mod lines;
 mod prompts;
 mod proof;
 mod refusal;
+mod returning;
 mod terms;
 mod ways;
 
@@ -49,6 +50,7 @@ pub use addresses::{Addresses, WEBSOCKET};
 use agreement::Agreement;
 use lines::{Line, Lines};
 use prompts::Prompts;
+use returning::Returning;
 use terms::Difference;
 pub(super) use ways::is_of_the_way;
 use ways::{Route, Search};
@@ -132,6 +134,8 @@ pub(super) struct Aaep {
     way_told: Option<&'static str>,
     /// The prompts to the agent.
     prompts: Prompts,
+    /// Whether the producer that is back is the one that asked.
+    returning: Returning,
 }
 
 impl Aaep {
@@ -191,6 +195,7 @@ impl Aaep {
             terms_told: Vec::new(),
             way_told: None,
             prompts: Prompts::at(prompts_at),
+            returning: Returning::default(),
         }
     }
 
@@ -306,6 +311,7 @@ impl Dialect for Aaep {
         {
             cx.out.push(Out::Standing(Standing::Back));
         }
+        self.reached_plain(cx.out);
         // Includes what the person changed while the connection was down.
         self.renew_terms(cx.out);
     }
@@ -343,7 +349,10 @@ impl Dialect for Aaep {
     fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
         self.up = false;
         match down {
-            Down::Lost(fault) => self.loosen(fault, cx.out),
+            Down::Lost(fault) => {
+                self.note_lost();
+                self.loosen(fault, cx.out);
+            }
             Down::Failed(fault) => self.other_way_after(fault, cx.out),
             Down::Ended => {}
         }

@@ -431,6 +431,57 @@ fn a_server_that_resumes_in_silence_can_be_answered_and_the_doubt_is_told_twice(
     assert_eq!(stage.decision(), Some("reject"));
 }
 
+/// Loses a connection with a question open, and connects again to a server that sends nothing by itself.
+fn back_in_silence(carrier: crate::dialect::Carrier) -> Stage {
+    let source = SourceSetup {
+        name: "one".into(),
+        answerable: true,
+        plain: true,
+        carrier,
+        ..SourceSetup::default()
+    };
+    let mut stage = Stage::of(KEYS, vec![source]);
+    stage.link(0, LinkEvent::Connected);
+    stage.wait(2000);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    let lost = LinkEvent::Lost {
+        fault: Fault::Closed,
+        retry_in: Duration::from_secs(1),
+    };
+    stage.link(0, lost);
+    stage.link(0, LinkEvent::Connecting { attempt: 1 });
+    stage.link(0, LinkEvent::Connected);
+    stage.wait(1500);
+    stage
+}
+
+#[test]
+fn a_server_without_a_replay_that_is_back_can_be_answered_with_a_doubt_in_two_steps() {
+    use crate::dialect::Carrier;
+    for carrier in [Carrier::EventStream, Carrier::WebSocket, Carrier::Socket] {
+        let mut stage = back_in_silence(carrier);
+        assert!(
+            stage.heard("Question 1 can be answered again, and is perhaps already decided."),
+            "{carrier:?}: {:?}",
+            stage.lines
+        );
+        stage.wait(3000);
+        stage.press('y');
+        assert!(stage.heard("Question 1 is perhaps already decided."));
+        assert_eq!(stage.decision(), None, "the first step sends nothing");
+        stage.wait(1000);
+        stage.press('c');
+        assert_eq!(stage.decision(), Some("accept"), "{carrier:?}");
+    }
+    // A program that was started again never asked.
+    let mut stage = back_in_silence(Carrier::Lines);
+    stage.wait(3000);
+    assert!(!stage.heard("answered again"), "{:?}", stage.lines);
+    stage.press('n');
+    assert_eq!(stage.decision(), None);
+}
+
 #[test]
 fn no_rule_answers_what_is_perhaps_decided() {
     let mut stage = resumed_with_a_question(Config::default());

@@ -231,3 +231,35 @@ fn a_rejected_change_ends_the_subscription_and_a_new_one_is_asked_for_on_the_old
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert_eq!(rig.lines, [] as [String; 0]);
 }
+
+#[test]
+fn an_agent_that_is_back_on_one_connection_can_be_answered_and_another_one_not() {
+    for (name, again) in [("agent_1", true), ("agent_2", false)] {
+        let mut rig = Rig::new(Carrier::Socket);
+        let greets = |rig: &mut Rig, name: &str| {
+            rig.link(LinkEvent::Connected);
+            let mut consent = consent(json!({}));
+            consent["producer"] = json!({"agent_id": name, "agent_name": name});
+            rig.link(LinkEvent::Frame(Frame::of(consent.to_string())));
+        };
+        greets(&mut rig, "agent_1");
+        rig.event(
+            "awaiting.confirmation",
+            json!({"action": "Send", "consequence": "It leaves.", "reply_token": "rpl_1", "timeout_seconds": 60,
+                "default_decision": "reject", "urgency": "critical", "risk_level": "low", "irreversible": false}),
+        );
+        rig.link(LinkEvent::Lost {
+            fault: Fault::Closed,
+            retry_in: Duration::ZERO,
+        });
+        greets(&mut rig, name);
+        rig.now = rig.now.after(Duration::from_millis(1500));
+        rig.input(Input::Deadline);
+        assert_eq!(
+            rig.heard("can be answered again"),
+            again,
+            "{name}: {:?}",
+            rig.lines
+        );
+    }
+}
