@@ -353,7 +353,8 @@ impl A2a {
         let tasks = self
             .tasks
             .values_mut()
-            .filter(|task| task.context == context);
+            // One whose end is known only waits for its answer.
+            .filter(|task| task.context == context && task.ending.is_none());
         let mut stopped = Vec::new();
         let mut already = false;
         for task in tasks {

@@ -17,6 +17,7 @@ enum Step {
     Responds(&'static str),
     Prompt,
     Stop,
+    Abandon,
     Wait(u8),
     Lost,
     Dropped,
@@ -55,6 +56,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => prop::sample::select(vec!["blue", "done", ""]).prop_map(Step::Responds),
         2 => Just(Step::Prompt),
         1 => Just(Step::Stop),
+        1 => Just(Step::Abandon),
         3 => (0..10_u8).prop_map(Step::Wait),
         1 => Just(Step::Lost),
         1 => Just(Step::Dropped),
@@ -138,6 +140,7 @@ fn play(run: &mut Run, step: Step, number: &mut u64) {
             run.respond(*number, words);
         }
         Step::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
+        Step::Abandon => run.wish(&Wish::Abandon),
         Step::Stop => run.wish(&Wish::Stop),
         Step::Wait(seconds) => run.after(Duration::from_secs(u64::from(seconds))),
         Step::Lost => {

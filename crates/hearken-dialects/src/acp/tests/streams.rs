@@ -21,6 +21,7 @@ enum Step {
     Fills(&'static str),
     Prompt,
     Stop,
+    Abandon,
     Set,
     Wait(u16),
     Ends(&'static str),
@@ -90,6 +91,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => prop::bool::weighted(0.8).prop_map(Step::Written),
         1 => Just(Step::Prompt),
         1 => Just(Step::Stop),
+        1 => Just(Step::Abandon),
         1 => (0..7000_u16).prop_map(Step::Wait),
         1 => prop_oneof![Just("end_turn"), Just("cancelled"), Just("refusal")].prop_map(Step::Ends),
     ]
@@ -164,6 +166,7 @@ proptest! {
                     run.wish(&Wish::Set(None));
                 }
                 Step::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
+                Step::Abandon => run.wish(&Wish::Abandon),
                 Step::Stop => {
                     stops += 1;
                     run.wish(&Wish::Stop);

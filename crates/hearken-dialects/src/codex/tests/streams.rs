@@ -23,6 +23,7 @@ enum Step {
     Written(bool),
     Prompt,
     Stop,
+    Abandon,
     Wait(u16),
     Loses,
     Returns(&'static str),
@@ -93,6 +94,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => prop::bool::weighted(0.8).prop_map(Step::Written),
         1 => Just(Step::Prompt),
         1 => Just(Step::Stop),
+        1 => Just(Step::Abandon),
         1 => (0..7000_u16).prop_map(Step::Wait),
         1 => Just(Step::Loses),
         3 => prop_oneof![Just("active"), Just("waiting"), Just("idle")].prop_map(Step::Returns),
@@ -148,6 +150,7 @@ proptest! {
                     run.respond(request, Response::Text((*words).to_owned()));
                 }
                 Step::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
+                Step::Abandon => run.wish(&Wish::Abandon),
                 Step::Stop => run.wish(&Wish::Stop),
                 _ if !up => continue,
                 Step::Begins => {

@@ -21,6 +21,7 @@ enum Step {
     Responds(&'static str),
     Answers(u16),
     Stop,
+    Abandon,
     Prompt,
     Wait,
     Lost,
@@ -51,6 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => words.prop_map(Step::Responds),
         6 => prop::sample::select(vec![200_u16, 200, 200, 404, 500]).prop_map(Step::Answers),
         1 => Just(Step::Stop),
+        1 => Just(Step::Abandon),
         1 => Just(Step::Prompt),
         1 => Just(Step::Wait),
         1 => Just(Step::Lost),
@@ -106,6 +108,7 @@ proptest! {
                         run.news(&LinkEvent::Answered { request: *request, outcome: Ok(answer) });
                     }
                 }
+                Step::Abandon => run.wish(&Wish::Abandon),
                 Step::Stop => run.wish(&Wish::Stop),
                 Step::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
                 Step::Wait => run.after(Duration::from_secs(2)),
