@@ -124,3 +124,40 @@ fn work_that_stops_in_time_is_not_told_to_go_on() {
     stage.type_line("stop");
     assert!(stage.heard("Nothing is under way that could be stopped."));
 }
+
+/// The server took the request, and then says nothing: there is not even a session.
+#[test]
+fn a_prompt_without_a_turn_is_told_and_can_be_given_up() {
+    let source = SourceSetup {
+        name: "server".to_owned(),
+        answerable: true,
+        carrier: crate::dialect::Carrier::EventStream,
+        dialect: crate::config::Dialect::A2a,
+        path: "/".to_owned(),
+        origin: "http://localhost:1".to_owned(),
+        ..SourceSetup::default()
+    };
+    let mut stage = Stage::of(PIPE, vec![source]);
+    stage.link(0, LinkEvent::Connecting { attempt: 1 });
+    stage.link(0, LinkEvent::Connected);
+    let card = json!({"name": "Fox", "capabilities": {"streaming": true},
+        "supportedInterfaces": [{"url": "http://localhost:1/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]});
+    stage.link(0, LinkEvent::Frame(Frame::of(card.to_string())));
+    stage.type_prompt("first");
+    stage.type_prompt("second");
+    assert!(stage.heard("It waits, and is sent when the agent is done."));
+    wait(&mut stage, 65);
+    assert!(
+        stage.heard("Nothing new for 1 minute."),
+        "{:?}",
+        stage.lines
+    );
+    stage.type_line("stop");
+    stage.type_line("stop");
+    assert!(
+        stage.heard("That prompt is given up. The agent may still take it."),
+        "{:?}",
+        stage.lines
+    );
+    assert!(stage.heard("What you wrote meanwhile is sent now."));
+}
