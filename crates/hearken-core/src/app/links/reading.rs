@@ -118,7 +118,8 @@ impl App {
     }
 
     fn event(&mut self, id: LinkId, mut decoded: Box<Decoded>, asks: Asks, now: Now) {
-        self.stuck.stir(id, now);
+        self.stuck
+            .heard(id, &decoded.envelope.producer.agent_id, now);
         self.announcer.put_into_language(id, &mut decoded);
         let Some(view) = self.links.get_mut(id) else {
             return;

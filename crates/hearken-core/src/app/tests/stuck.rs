@@ -161,3 +161,42 @@ fn a_prompt_without_a_turn_is_told_and_can_be_given_up() {
     );
     assert!(stage.heard("What you wrote meanwhile is sent now."));
 }
+
+#[test]
+fn the_silence_of_one_agent_is_told_while_another_one_speaks() {
+    let source = SourceSetup {
+        name: "server".into(),
+        answerable: true,
+        prompts_at: Some("/sessions".to_owned()),
+        ..SourceSetup::default()
+    };
+    let mut stage = Stage::of(PIPE, vec![source]);
+    stage.link(0, LinkEvent::Connected);
+    stage.wait(2000);
+    for (agent, name) in [("a", "Mailer"), ("b", "Painter")] {
+        let producer = json!({"agent_id": agent, "agent_name": name});
+        let session = format!("sess_{agent}");
+        stage.event(
+            "session.started",
+            json!({"producer": producer, "session_id": session, "summary_normal": "At work"}),
+        );
+    }
+    for _ in 0..65 {
+        stage.wait(1000);
+        stage.event(
+            "progress.updated",
+            json!({"session_id": "sess_a", "progress": {"percent": 1}}),
+        );
+    }
+    assert_eq!(
+        count(&stage, "Nothing new for 1 minute"),
+        1,
+        "{:?}",
+        stage.lines
+    );
+    assert!(
+        stage.heard("Nothing new for 1 minute from Painter."),
+        "{:?}",
+        stage.lines
+    );
+}

@@ -97,7 +97,7 @@ impl App {
                 session.phase == Phase::Running
                     && is_up
                     // What is known of it was said: that nothing is.
-                    && !(is_word && self.stuck.is_told(session.key.link))
+                    && !(is_word && self.stuck.is_told(session.key.link, &session.key.agent))
                     && self.announcer.load_of(session.key.link) != Load::Low
                     && now.monotonic < session.last_event + HEARTBEAT_STALE
                     && !self.announcer.is_muted(&session.key, &session.agent)
