@@ -37,6 +37,7 @@ mod run;
 mod setup;
 mod stopping;
 mod stuck;
+mod stuck_actions;
 mod timer_actions;
 mod timers;
 mod tuning;

@@ -5,7 +5,7 @@
 //!
 //! Mental model: a stop throws away work, so it takes two steps, wherever the person is: the same key or line twice,
 //! not too close together, not too far apart, and nothing else in between. A third one leaves work that does not stop
-//! (`stuck`). Text that is being typed stays.
+//! (`stuck_actions`). Text that is being typed stays.
 
 use crate::announce::Arg;
 use crate::dialect::{Out, Wish};

@@ -1,8 +1,7 @@
 //! Work that is stuck: nothing more is heard of it, or it was asked to stop and does not.
 //!
-//! Responsibilities: announcing a long silence of an agent that was prompted, and a stop without effect; letting the
-//! person go on without it. Not here: the sign of life while an agent works (`tuning`), what going on means to an agent
-//! (its dialect).
+//! Responsibilities: how long nothing new has come, which stop was sent, and when either is due. Not here: announcing
+//! it and going on without the work (`stuck_actions`), the sign of life while an agent works (`tuning`).
 //!
 //! # Mental model
 //! A prompt may never be answered, and nothing then shows whether the agent still works. So the time since the last
@@ -18,13 +17,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::announce::{Arg, Class, Kind};
-use crate::dialect::Wish;
 use crate::link::LinkId;
 use crate::protocol::{AgentId, Now};
-use crate::session::SessionKey;
 
-use super::App;
 use super::conversations::Conversation;
 
 /// The silence after which it is announced for the first time; each further one after three times as long.
@@ -34,14 +29,14 @@ const TRIPLINGS: u32 = 5;
 /// How many agents of a source are watched: a person prompts a few.
 const MOST_AGENTS: usize = 64;
 /// How long a stop may take until it counts as without effect.
-const EFFECT: Duration = Duration::from_secs(5);
+pub(super) const EFFECT: Duration = Duration::from_secs(5);
 
 /// How long nothing new has come.
 #[derive(Debug, Clone, Copy)]
-struct Quiet {
-    since: Duration,
+pub(super) struct Quiet {
+    pub(super) since: Duration,
     /// How often it was announced.
-    told: u32,
+    pub(super) told: u32,
 }
 
 impl Quiet {
@@ -59,13 +54,13 @@ impl Quiet {
 
 /// A stop that was sent.
 #[derive(Debug, Clone)]
-struct Stop {
-    whom: Conversation,
+pub(super) struct Stop {
+    pub(super) whom: Conversation,
     /// The number that the person used, if any.
-    number: Option<usize>,
-    since: Duration,
+    pub(super) number: Option<usize>,
+    pub(super) since: Duration,
     /// Whether it was announced that it has no effect.
-    told: bool,
+    pub(super) told: bool,
 }
 
 /// How long nothing new has come from a source.
@@ -82,7 +77,7 @@ struct SourceQuiet {
 pub(super) struct Stuck {
     /// By source.
     quiet: Vec<SourceQuiet>,
-    stop: Option<Stop>,
+    pub(super) stop: Option<Stop>,
 }
 
 impl Stuck {
@@ -138,7 +133,7 @@ impl Stuck {
     }
 
     /// Returns whose silence is due, with what is known of it.
-    fn due_silences(&self, now: Now) -> Vec<(LinkId, Option<AgentId>, Quiet)> {
+    pub(super) fn due_silences(&self, now: Now) -> Vec<(LinkId, Option<AgentId>, Quiet)> {
         let mut due = Vec::new();
         for (at, source) in self.quiet.iter().enumerate() {
             let unbegun = source.unbegun.iter().map(|quiet| (None, quiet));
@@ -156,7 +151,7 @@ impl Stuck {
     }
 
     /// Replaces what is known of a silence; without anything, it is waited for no more.
-    fn set(&mut self, link: LinkId, agent: Option<&AgentId>, quiet: Option<Quiet>) {
+    pub(super) fn set(&mut self, link: LinkId, agent: Option<&AgentId>, quiet: Option<Quiet>) {
         let Some(source) = self.source(link) else {
             return;
         };
@@ -169,121 +164,5 @@ impl Stuck {
                 source.agents.remove(agent);
             }
         }
-    }
-}
-
-impl App {
-    /// Announces what is stuck.
-    pub(super) fn tick_stuck(&mut self, now: Now) {
-        self.tell_silences(now);
-        self.tell_stop(now);
-    }
-
-    fn tell_silences(&mut self, now: Now) {
-        for (link, agent, quiet) in self.stuck.due_silences(now) {
-            let next = self.is_at_work(link, agent.as_ref()).then(|| Quiet {
-                told: quiet.told + 1,
-                ..quiet
-            });
-            self.stuck.set(link, agent.as_ref(), next);
-            if next.is_none() {
-                continue;
-            }
-            let whom = match agent {
-                Some(_) => Conversation { link, agent },
-                None => self.meant_on(link),
-            };
-            let agent = self.name_of_prompted(&whom);
-            let time = now.monotonic.saturating_sub(quiet.since);
-            // Above a minute the seconds do not matter.
-            let time = Duration::from_secs(time.as_secs() / 60 * 60);
-            let args = [
-                ("time", Arg::Own(self.announcer.time(time))),
-                ("agent", Arg::Name(agent.unwrap_or_default())),
-            ];
-            let (class, kind) = (Class::Outcome, Kind::Connection);
-            self.say(class, kind, "stuck.nothing", &args, now);
-        }
-    }
-
-    /// Returns whether a prompted agent works, as far as is known, and does not wait for the person; without an agent,
-    /// whether there is work of which no session is known yet.
-    fn is_at_work(&self, link: LinkId, agent: Option<&AgentId>) -> bool {
-        let view = self.links.get(link);
-        let Some(view) = view.filter(|view| !view.is_down() && !view.is_over()) else {
-            return false;
-        };
-        let is_meant =
-            |key: &SessionKey| key.link == link && agent.is_none_or(|agent| key.agent == *agent);
-        let connection = view.connection();
-        let mut sessions = self.sessions.iter();
-        let runs = sessions.any(|session| is_meant(&session.key) && !session.is_ended());
-        let works = match agent {
-            Some(_) => runs,
-            None => connection.in_turn && !runs,
-        };
-        let mut questions = self.questions().into_iter();
-        connection.takes_prompts
-            && works
-            && !questions.any(|prompt| is_meant(&prompt.key) && prompt.is_answerable())
-    }
-
-    /// Notes that a stop was sent, if there is something that has to stop.
-    pub(super) fn stop_sent(&mut self, whom: Conversation, number: Option<usize>, now: Now) {
-        self.stuck.stop = self.is_stopping(&whom).then_some(Stop {
-            whom,
-            number,
-            since: now.monotonic,
-            told: false,
-        });
-    }
-
-    /// Returns whether work there was asked to stop, and has not stopped.
-    fn is_stopping(&self, whom: &Conversation) -> bool {
-        let view = self.links.get(whom.link);
-        view.is_some_and(|view| !view.is_over() && view.connection().is_stopping)
-    }
-
-    fn tell_stop(&mut self, now: Now) {
-        let due = |stop: &&mut Stop| !stop.told && now.monotonic >= stop.since + EFFECT;
-        let Some(stop) = self.stuck.stop.as_mut().filter(due) else {
-            return;
-        };
-        stop.told = true;
-        let stop = stop.clone();
-        if !self.is_stopping(&stop.whom) {
-            self.stuck.stop = None;
-            return;
-        }
-        let key = self
-            .face
-            .pick("stop_turn.no_effect.keys", "stop_turn.no_effect.lines");
-        let agent = self.name_of_prompted(&stop.whom).unwrap_or_default();
-        let number = stop.number.map(|number| number.to_string());
-        let args = [
-            ("agent", Arg::Name(agent)),
-            ("n", Arg::Own(number.unwrap_or_default())),
-        ];
-        self.say(Class::Outcome, Kind::Connection, key, &args, now);
-    }
-
-    /// Handles another stop of work that was asked to stop before; returns whether there is such work.
-    pub(super) fn stop_again(&mut self, whom: &Conversation, now: Now) -> bool {
-        let stop = self.stuck.stop.as_ref().filter(|stop| stop.whom == *whom);
-        let Some(told) = stop.map(|stop| stop.told) else {
-            return false;
-        };
-        if !self.is_stopping(whom) {
-            self.stuck.stop = None;
-            return false;
-        }
-        match told {
-            true => {
-                self.stuck.stop = None;
-                self.want_of(whom, Wish::Abandon, now);
-            }
-            false => self.respond("stop_turn.stopping", &[], now),
-        }
-        true
     }
 }
