@@ -11,8 +11,8 @@ fn english() -> crate::announce::Phrases {
     crate::announce::Phrases::english().unwrap()
 }
 
-mod legal;
 mod accounts;
+mod legal;
 mod repeats;
 mod several;
 mod traced;
