@@ -10,6 +10,7 @@ mod answer_keys;
 mod answerable;
 mod away;
 mod command_findings;
+mod departures;
 mod doubt;
 mod draft;
 mod duplicate_names;

@@ -5,17 +5,14 @@ use std::time::Duration;
 
 use crate::config::Verbosity;
 use crate::protocol::{
-    ErrorCategory, Level, Progress, SessionErrored, Severity, StateChanged, Summary, ToolCompleted,
+    ErrorCategory, Level, Progress, SessionErrored, StateChanged, Summary, ToolCompleted,
     ToolInvoked, ToolStatus, Urgency,
 };
-use crate::session::{
-    Anomaly, AnomalyKind, Change, Danger, Detail, Ended, PromptId, Session, Sessions, What,
-};
+use crate::session::{Change, Ended, PromptId, Session, Sessions, What};
 
-use super::{Announcer, Draft, Manner};
+use super::{Announcer, Draft};
 use crate::announce::announcement::{About, Aloud, Class, Kind, Topic};
 use crate::announce::text::speakable::{Profile, same_letters};
-use crate::announce::words::departure::{args_of, key_of};
 use crate::announce::words::language;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
@@ -486,67 +483,6 @@ impl Announcer {
             (Some(_), None) => Arg::Own(self.phrases.text("session.parent.unknown", &[])),
         }
     }
-
-    /// Returns an anomaly's detail: a name or number from the wire, or a finding of hearken's own.
-    fn anomaly_detail(&self, anomaly: &Anomaly) -> String {
-        match &anomaly.detail {
-            Detail::Finding(finding) => self.phrases.finding_in_full(finding),
-            Detail::Name(name) if name.is_empty() => String::new(),
-            Detail::Name(name) => self.phrases.name_of(name).into_owned(),
-        }
-    }
-
-    fn anomaly(&self, change: &Change, anomaly: &Anomaly) -> Draft {
-        let detail = self.anomaly_detail(anomaly);
-        let what = self.phrases.departure(anomaly.kind, detail);
-        let args = [
-            ("section", Arg::own(anomaly.kind.section())),
-            ("what", Arg::own(what)),
-        ];
-        let segments = self.fill("anomaly", self.verbosity_of(change.key.link), &args);
-        let aloud = if anomaly.first {
-            loudness(anomaly.kind, self.verbosity_of(change.key.link))
-        } else {
-            Aloud::Kept
-        };
-        let class = match aloud {
-            Aloud::Yes => Class::Outcome,
-            Aloud::Shown | Aloud::Seen | Aloud::Echo | Aloud::Kept | Aloud::Heard => {
-                Class::Activity
-            }
-        };
-        Draft::new(class, Kind::Anomaly, segments).aloud(aloud)
-    }
-
-    fn danger(&self, change: &Change, danger: &Danger, sessions: &Sessions) -> Draft {
-        let lines = self.manner != Manner::Keys;
-        let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
-        let leave = pick("danger.remedy.leave", "danger.remedy.leave_lines");
-        let remedy = match danger {
-            Danger::Unasked { .. }
-            | Danger::PerhapsUnasked { .. }
-            | Danger::PerhapsUnaskedLost { .. }
-            | Danger::DoneAfterRejection { .. }
-            | Danger::RanOtherwise { .. }
-            | Danger::ActsAfterEnd { .. } => leave,
-            Danger::AcceptsBySilence { .. } => {
-                pick("danger.remedy.answer", "danger.remedy.answer_lines")
-            }
-            Danger::AnsweredAfterEnd { .. } => "danger.remedy.none",
-        };
-        let tool = danger.tool().map_or_else(|| Arg::own(""), tool);
-        let remedy = self.phrases.text(remedy, &[]);
-        let args = args_of(&self.phrases, danger, tool, remedy);
-        let segments = self.fill(key_of(danger), self.verbosity_of(change.key.link), &args);
-        // Every face labels a danger; only a listener needs the word.
-        let word = Segment::heard(self.phrases.text("danger", &[]));
-        let segments = std::iter::once(word).chain(segments).collect();
-        let draft = Draft::new(Class::Alert, Kind::Danger, segments);
-        match danger.prompt().filter(|id| sessions.prompt(*id).is_some()) {
-            Some(id) => draft.about(About::Tells(id)),
-            None => draft,
-        }
-    }
 }
 
 /// Returns whether an error's category and its own statement disagree about whether trying again helps.
@@ -575,34 +511,4 @@ pub(super) fn agents(change: &Change, text: Option<&str>) -> Arg {
         || Arg::own(""),
         |text| Arg::Agent(text.to_owned(), change.language.clone()),
     )
-}
-
-/// Returns how prominent the first anomaly of a kind is: those that may have cost information are spoken, other broken
-/// rules are shown, and what only should be otherwise is kept, so that nothing comes between a person and a question.
-fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Aloud {
-    let costs_information = matches!(
-        kind,
-        AnomalyKind::SequenceGap
-            | AnomalyKind::QuestionWithoutToken
-            | AnomalyKind::TokenReused
-            | AnomalyKind::EventIdReused
-            | AnomalyKind::InvokedAfterRejection
-    );
-    // What became of a decision concerns the person, whatever the rule.
-    let concerns_decision = matches!(
-        kind,
-        AnomalyKind::AcceptedWithoutTool | AnomalyKind::RejectedWithoutFollowUp
-    );
-    let severity = match concerns_decision {
-        true => Severity::Error,
-        false => kind.severity(),
-    };
-    match (severity, verbosity) {
-        _ if costs_information => Aloud::Yes,
-        (Severity::Error, Verbosity::Detailed) => Aloud::Yes,
-        (Severity::Error, Verbosity::Normal)
-        | (Severity::Warning | Severity::Note, Verbosity::Detailed) => Aloud::Shown,
-        (Severity::Error, Verbosity::Terse)
-        | (Severity::Warning | Severity::Note, Verbosity::Normal | Verbosity::Terse) => Aloud::Kept,
-    }
 }
