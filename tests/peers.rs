@@ -263,8 +263,14 @@ fn a_server_that_dies_with_a_question_open_and_comes_back() {
     hearken.announced("reply", "can't be answered");
     let peer = Peer::start("aaep-minimal-producer", port, &[]);
     hearken.announced("connection", "is back");
+    hearken.announced(
+        "confirmation",
+        "can be answered again, and is perhaps already decided",
+    );
     hearken.say("y 1");
-    hearken.announced("reply", "can't be answered");
+    hearken.announced("reply", "to confirm");
+    hearken.say("c 1");
+    hearken.announced("reply", "Sent.");
     asked(&peer, &mut hearken);
     hearken.say("y 2");
     hearken.announced("reply", "to confirm");
