@@ -357,10 +357,10 @@ impl Witness {
                     );
                     assert!(self.closed.insert(*prompt), "{prompt:?} is closed once");
                 }
-                What::SessionStarted(_) | What::SessionJoined => {
+                What::SessionStarted(_) | What::SessionJoined | What::HelperJoined => {
                     self.ended.insert(change.key.clone(), false);
                 }
-                What::SessionEnded(_) => {
+                What::SessionEnded(_) | What::HelperEnded(_) => {
                     self.ended.insert(change.key.clone(), true);
                 }
                 _ => {}
