@@ -173,6 +173,16 @@ fn spoken_of(run: &Other, verbosity: Verbosity, manner: Manner) -> Vec<String> {
     said(&stage)
 }
 
+/// Checks that the documentation prints a table.
+fn is_documented(table: &str) {
+    let speech = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/speech.md");
+    let speech = std::fs::read_to_string(speech).unwrap();
+    assert!(
+        speech.contains(table),
+        "docs/speech.md lacks this table:\n{table}"
+    );
+}
+
 #[test]
 fn no_run_of_another_protocol_takes_many_more_words_than_a_careful_person_does() {
     let mut table = String::from(
@@ -203,13 +213,7 @@ fn no_run_of_another_protocol_takes_many_more_words_than_a_careful_person_does()
         ));
     }
     assert!(over.is_empty(), "{table}\n{}", over.join("\n"));
-    // The documentation prints the same table.
-    let speech = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/speech.md");
-    let speech = std::fs::read_to_string(speech).unwrap();
-    assert!(
-        speech.contains(&table),
-        "docs/speech.md lacks this table:\n{table}"
-    );
+    is_documented(&table);
 }
 
 /// Returns the maximum number of words for a scenario.
@@ -262,13 +266,7 @@ fn no_scenario_takes_many_more_words_than_a_careful_person_does() {
         ));
     }
     assert!(over.is_empty(), "{table}\n{}", over.join("\n"));
-    // The documentation prints the same table.
-    let speech = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/speech.md");
-    let speech = std::fs::read_to_string(speech).unwrap();
-    assert!(
-        speech.contains(&table),
-        "docs/speech.md lacks this table:\n{table}"
-    );
+    is_documented(&table);
 }
 
 /// The documentation shows what a 40-cell braille display currently gets of `email`.

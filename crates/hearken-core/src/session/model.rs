@@ -194,6 +194,8 @@ pub struct Session {
     pub joined: bool,
     /// Whether another agent began it, and this one works in it (A.9, pattern 1).
     pub helps: bool,
+    /// Whether it is among the agents that are followed as a team.
+    pub(super) in_team: bool,
     /// Whether a question is over but `awaiting_input` has not been left yet.
     pub(super) owes_leaving: bool,
     /// An upper bound on the bytes of the names in its growing parts.
@@ -284,6 +286,7 @@ impl Session {
             only_replayed: true,
             joined,
             helps: false,
+            in_team: false,
             events: 0,
             outputs: SmallVec::new(),
             calls: Calls::default(),

@@ -27,6 +27,9 @@ pub(super) const MOST_BYTES: usize = 64 << 20;
 /// The most ended sessions that are kept for late events: running sessions need the room, ended ones do not.
 const MOST_ENDED: usize = 256;
 
+/// How many agents of a session are followed as a team: each of their events may look at all of them.
+pub(super) const MOST_TEAM: usize = 64;
+
 /// The counts for one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Runs {
@@ -135,9 +138,15 @@ impl SessionStore {
         places.iter().filter_map(|place| self.sessions.at(*place))
     }
 
-    /// Returns the sessions with the id of a session, in the order of their beginning.
+    /// Returns the sessions with the id of a session, in the order of their beginning; at most [`MOST_TEAM`]. A session
+    /// beyond that is alone.
     pub(super) fn team(&self, key: &SessionKey) -> impl Iterator<Item = &Session> {
-        self.of_any_agent(key.link, &key.session)
+        let alone = self.get(key).filter(|session| !session.in_team);
+        let team = match alone {
+            Some(_) => None,
+            None => Some(self.of_any_agent(key.link, &key.session)),
+        };
+        alone.into_iter().chain(team.into_iter().flatten())
     }
 
     /// Returns whether several agents have a session with this id.
@@ -229,10 +238,14 @@ impl SessionStore {
         self.bytes += session.weight;
         let order = (session.key.link, session.key.agent.clone(), session.number);
         let id = (session.key.link, session.key.session.clone());
-        let place = self.sessions.insert(session);
         let team = self.teams.entry(id).or_default();
-        team.push(place);
-        self.shared += usize::from(team.len() == 2);
+        session.in_team = team.len() < MOST_TEAM;
+        let in_team = session.in_team;
+        let place = self.sessions.insert(session);
+        if in_team {
+            team.push(place);
+            self.shared += usize::from(team.len() == 2);
+        }
         if let Some(session) = self.sessions.at_mut(place) {
             session.place = place;
         }
@@ -265,7 +278,7 @@ impl SessionStore {
         let order = (key.link, key.agent.clone(), session.number);
         self.places.remove(&order);
         let id = (key.link, key.session.clone());
-        if let Some(team) = self.teams.get_mut(&id) {
+        if let Some(team) = self.teams.get_mut(&id).filter(|_| session.in_team) {
             team.retain(|other| *other != place);
             self.shared -= usize::from(team.len() == 1);
             if team.is_empty() {

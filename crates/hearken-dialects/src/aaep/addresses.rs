@@ -145,7 +145,7 @@ impl Addresses {
         self.socket = Some(socket);
     }
 
-    /// Takes the given path for the prefix of the handshake after nothing was found under the usual one; returns
+    /// Uses the given path as the prefix of the handshake, because nothing was found under the usual one. Returns
     /// whether that is another place.
     pub(super) fn tries_as_prefix(&mut self) -> bool {
         let own = !self.plain.is_empty() && self.plain == self.base;

@@ -89,7 +89,7 @@ impl Asp {
         }
     }
 
-    /// Says what to do when the server turned us away.
+    /// Announces why the server turned hearken away, and what helps.
     pub(super) fn note_turned_away(&self, down: Down<'_>, cx: &mut Cx<'_>) {
         let (Down::Failed(Fault::ClosedWith { code, .. })
         | Down::Lost(Fault::ClosedWith { code, .. })) = down

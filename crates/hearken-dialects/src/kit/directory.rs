@@ -32,7 +32,7 @@ pub struct Full {
 }
 
 impl Full {
-    /// Tells the person, unless that was done before.
+    /// Announces it, once.
     pub fn tell(self, phrase: Phrase, out: &mut Vec<Out>) {
         if self.is_first {
             out.push(Out::Tell(phrase));

@@ -87,8 +87,8 @@ pub struct Turn {
     /// Questions that were dropped because their calls went on without an answer; the agent may still wait for one.
     pub(super) passed: Vec<Permission>,
     pub(super) end: Option<End>,
-    /// Until when the end waits for news of calls that still run.
-    open_until: Option<Duration>,
+    /// Whether the end waits for news of calls that still run.
+    open: Option<late::Open>,
     pub(super) call_count: u64,
     pub(super) failed: u64,
     /// Whether the latest decision was a rejection, and no call has run since.
@@ -128,7 +128,7 @@ impl Turn {
             waiting: VecDeque::new(),
             passed: Vec::new(),
             end: None,
-            open_until: None,
+            open: None,
             call_count: 0,
             failed: 0,
             rejected: false,
@@ -464,7 +464,7 @@ impl Turn {
     /// Returns whether it has ended, and no question is open.
     pub fn is_over(&self) -> bool {
         self.end.is_some()
-            && self.open_until.is_none()
+            && self.open.is_none()
             && self.asking.is_none()
             && self.waiting.is_empty()
     }
@@ -484,7 +484,10 @@ impl Turn {
             | HeardStage::Rejected
             | HeardStage::Told => None,
         });
-        calls.chain(self.quiet_at()).chain(self.open_until).min()
+        calls
+            .chain(self.quiet_at())
+            .chain(self.open.map(|open| open.until))
+            .min()
     }
 
     /// Returns when it ends for lack of news.
@@ -502,7 +505,7 @@ impl Turn {
         for key in due {
             self.tell_call(&key, teller, cx);
         }
-        if self.open_until.is_some_and(|at| at <= cx.now.monotonic) {
+        if self.open.is_some_and(|open| open.until <= cx.now.monotonic) {
             self.leave_late();
         }
         if self.quiet_at().is_some_and(|at| at <= cx.now.monotonic) {

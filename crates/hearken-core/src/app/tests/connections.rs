@@ -2,6 +2,17 @@
 
 use super::*;
 
+/// Loses the first source's connection, and has it back at once.
+fn lose_and_return(stage: &mut Stage) {
+    let lost = LinkEvent::Lost {
+        fault: Fault::Closed,
+        retry_in: Duration::from_secs(1),
+    };
+    stage.link(0, lost);
+    stage.link(0, LinkEvent::Connecting { attempt: 1 });
+    stage.link(0, LinkEvent::Connected);
+}
+
 #[test]
 fn a_lost_link_is_told_once_with_the_fate_of_its_questions() {
     let mut stage = Stage::new(PIPE);
@@ -397,13 +408,7 @@ fn what_is_known_only_after_the_first_message_counts_as_well() {
     stage.link(0, LinkEvent::Connected);
     stage.ask("rpl_1");
     stage.wait(3000);
-    let lost = LinkEvent::Lost {
-        fault: Fault::Closed,
-        retry_in: Duration::from_secs(1),
-    };
-    stage.link(0, lost);
-    stage.link(0, LinkEvent::Connecting { attempt: 1 });
-    stage.link(0, LinkEvent::Connected);
+    lose_and_return(&mut stage);
     stage.link(0, LinkEvent::Frame(crate::link::Frame::of("[]")));
     assert!(stage.heard("is back"));
     stage.link(0, LinkEvent::Resumed);
@@ -445,13 +450,7 @@ fn back_in_silence(carrier: crate::dialect::Carrier) -> Stage {
     stage.wait(2000);
     stage.ask("rpl_1");
     stage.wait(3000);
-    let lost = LinkEvent::Lost {
-        fault: Fault::Closed,
-        retry_in: Duration::from_secs(1),
-    };
-    stage.link(0, lost);
-    stage.link(0, LinkEvent::Connecting { attempt: 1 });
-    stage.link(0, LinkEvent::Connected);
+    lose_and_return(&mut stage);
     stage.wait(1500);
     stage
 }

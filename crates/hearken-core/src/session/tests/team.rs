@@ -1,6 +1,7 @@
 //! Several agents in one session, which one of them begins and ends (A.9, pattern 1).
 
 use super::*;
+use crate::session::session_store::MOST_TEAM;
 
 /// A session that Lead has begun and Helper works in.
 fn team() -> Stage {
@@ -185,6 +186,26 @@ fn what_is_missing_between_the_numbers_of_several_agents_is_found_once() {
         json!({"sequence_number": 6, "progress": {"percent": 10}}),
     );
     assert_eq!(anomalies(&what), []);
+}
+
+#[test]
+fn agents_beyond_a_team_of_any_size_are_each_alone() {
+    let mut stage = Stage::new();
+    stage.start();
+    let joins = |stage: &mut Stage, number: usize| {
+        let mut fields = entering("idle", "thinking");
+        fields["producer"] = json!({"agent_id": format!("helper-{number}")});
+        stage.on("state.changed", fields).remove(0)
+    };
+    for number in 1..MOST_TEAM {
+        assert_eq!(joins(&mut stage, number), What::HelperJoined);
+    }
+    for number in MOST_TEAM..MOST_TEAM + 3 {
+        assert_eq!(joins(&mut stage, number), What::SessionJoined);
+    }
+    stage.on("session.completed", json!({}));
+    let running = stage.sessions.iter().filter(|session| !session.is_ended());
+    assert_eq!(running.count(), 3);
 }
 
 #[test]

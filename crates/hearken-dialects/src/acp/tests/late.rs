@@ -44,6 +44,17 @@ fn late_news_belong_to_the_turn_that_ended() {
 }
 
 #[test]
+fn a_program_that_writes_for_ever_does_not_hold_back_the_end() {
+    let mut run = ended();
+    for _ in 0..12 {
+        run.after(Duration::from_secs(1));
+        run.update(news("in_progress"));
+    }
+    assert_eq!(run.count("session.completed"), 1);
+    assert_eq!(run.faults, [""; 0]);
+}
+
+#[test]
 fn a_prompt_or_a_stop_waits_for_no_late_news() {
     let mut run = ended();
     run.wish(&Wish::Prompt("go on".to_owned()));

@@ -19,6 +19,8 @@ use super::{EventContext, Turn};
 const RUNNING: Duration = Duration::from_secs(5);
 /// The same once no call runs: text about its outcome may follow.
 const DONE: Duration = Duration::from_millis(500);
+/// How long all that may take: a program may write for ever, and the end has to be heard.
+const LONGEST: Duration = Duration::from_secs(10);
 /// How many calls that run on are remembered.
 const MOST_LEFT: usize = 64;
 
@@ -41,6 +43,14 @@ impl LeftCalls {
     }
 }
 
+/// Until when a turn that its agent has ended stays open.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Open {
+    /// Without further news.
+    pub(super) until: Duration,
+    latest: Duration,
+}
+
 impl Turn {
     /// Sets the end of the turn, which waits a moment for news of the calls that still run.
     pub fn end_after_calls(&mut self, end: End, now: Duration) {
@@ -48,18 +58,21 @@ impl Turn {
         let waits = matches!(end, End::Done) && !self.stopping && self.has_running_call();
         self.end(end);
         if waits {
-            self.open_until = Some(now + RUNNING);
+            self.open = Some(Open {
+                until: now + RUNNING,
+                latest: now + LONGEST,
+            });
         }
     }
 
     /// Returns whether its agent has ended it, and only late news is waited for.
     pub fn is_ending(&self) -> bool {
-        self.open_until.is_some()
+        self.open.is_some()
     }
 
     /// Waits for no more news.
     pub fn leave_late(&mut self) {
-        self.open_until = None;
+        self.open = None;
     }
 
     /// Waits a moment from this news on.
@@ -68,8 +81,8 @@ impl Turn {
             true => RUNNING,
             false => DONE,
         };
-        if let Some(until) = &mut self.open_until {
-            *until = now + wait;
+        if let Some(open) = &mut self.open {
+            open.until = open.latest.min(now + wait);
         }
     }
 
@@ -82,7 +95,7 @@ impl Turn {
         })
     }
 
-    /// Takes up a call that an earlier turn left running.
+    /// Adds the call with this id, if an earlier turn left it running.
     pub(super) fn take_up(&mut self, key: &str, teller: &mut EventContext) {
         if !self.calls.contains_key(key)
             && let Some(call) = teller.left.take(key)

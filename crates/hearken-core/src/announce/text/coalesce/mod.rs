@@ -307,8 +307,7 @@ impl Coalescer {
         self.release()
     }
 
-    /// Takes the text that comes next for code in this language, up to the end of the output, as if it stood in a code
-    /// block. Has no effect in the middle of an output.
+    /// Reads the rest of the output as a code block in this language. Has no effect in the middle of an output.
     pub fn begin_code(&mut self, language: &str) {
         if !self.is_code && (self.came == 0 || self.complete) {
             self.is_code = true;
