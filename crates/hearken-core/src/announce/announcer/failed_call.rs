@@ -49,15 +49,10 @@ impl Announcer {
             ToolStatus::Error | ToolStatus::Success => "tool.error",
         };
         let level = self.level(change.key.link, Kind::ToolCompleted);
-        let (summary, language) = match self.summary(change, &event.summary, Kind::ToolCompleted) {
-            Arg::Agent(text, language) => (text, language),
-            Arg::Own(_)
-            | Arg::Sounding { .. }
-            | Arg::Name(_)
-            | Arg::Tool(_)
-            | Arg::Exact(..)
-            | Arg::Command(_)
-            | Arg::Inline(_) => (String::new(), change.language.clone()),
+        let summary = self.summary(change, &event.summary, Kind::ToolCompleted);
+        let (summary, language) = match summary.agents_text() {
+            Some((text, language)) => (text.to_owned(), language.clone()),
+            None => (String::new(), change.language.clone()),
         };
         let output = output_of(change, event);
         let said = match is_brief(&summary) {

@@ -260,16 +260,9 @@ impl Announcer {
         let summary = self.summary(change, &event.summary, Kind::SessionCompleted);
         let own = self.phrases.text("session.completed.word", &[]);
         let words = [own.as_str(), "done", "finished", "completed"];
-        let bare = match &summary {
-            Arg::Agent(text, _) => words.iter().any(|word| same_letters(text, word)),
-            Arg::Own(_)
-            | Arg::Sounding { .. }
-            | Arg::Name(_)
-            | Arg::Tool(_)
-            | Arg::Exact(..)
-            | Arg::Command(_)
-            | Arg::Inline(_) => true,
-        };
+        let bare = summary
+            .agents_text()
+            .is_none_or(|(text, _)| words.iter().any(|word| same_letters(text, word)));
         // After that long a wait, the person may have stopped paying attention.
         let took = event.duration_ms.map(Duration::from_millis);
         let long = level != Verbosity::Terse && took.is_some_and(|took| took >= LONG);
@@ -348,19 +341,10 @@ impl Announcer {
     /// Returns whether an agent's words about its start say no more than "Started.", in the person's language or in
     /// the protocol's own.
     fn tells_only_the_start(&self, words: &Arg) -> bool {
-        match words {
-            Arg::Agent(text, _) => {
-                let own = || self.phrases.text("session.started.word", &[]);
-                same_letters(text, "started") || same_letters(text, &own())
-            }
-            Arg::Own(_)
-            | Arg::Sounding { .. }
-            | Arg::Name(_)
-            | Arg::Tool(_)
-            | Arg::Exact(..)
-            | Arg::Command(_)
-            | Arg::Inline(_) => false,
-        }
+        words.agents_text().is_some_and(|(text, _)| {
+            let own = || self.phrases.text("session.started.word", &[]);
+            same_letters(text, "started") || same_letters(text, &own())
+        })
     }
 }
 

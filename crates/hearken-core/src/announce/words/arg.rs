@@ -36,6 +36,20 @@ impl Arg {
         Self::Own(text.to_string())
     }
 
+    /// Returns an agent's text with its language; `None` for words of any other kind.
+    pub fn agents_text(&self) -> Option<(&str, &Option<Arc<str>>)> {
+        match self {
+            Self::Agent(text, language) => Some((text, language)),
+            Self::Own(_)
+            | Self::Sounding { .. }
+            | Self::Name(_)
+            | Self::Tool(_)
+            | Self::Exact(..)
+            | Self::Command(_)
+            | Self::Inline(_) => None,
+        }
+    }
+
     /// Returns whether it would add no words.
     pub fn is_empty(&self) -> bool {
         match self {
