@@ -313,7 +313,7 @@ pub struct OutputStreaming {
 }
 
 /// A request for consent to one action; the agent blocks until the answer arrives (4.4.1).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct AwaitingConfirmation {
     /// What would be done.
     pub action: String,

@@ -7,7 +7,8 @@
 //!
 //! Mental model: reading never fails over a detail. [`decode`] returns the event, as far as it can
 //! be understood, together with its [`Finding`]s; only a text that is not a JSON object, or that
-//! names no type at all, is a [`DecodeError`].
+//! names no type at all, is a [`DecodeError`]. [`encode`] is the inverse: what it writes is read
+//! back unchanged.
 
 mod attached;
 mod check;
@@ -16,6 +17,7 @@ mod decode;
 mod decoded;
 mod deed;
 mod direct;
+mod encode;
 mod envelope;
 mod event;
 mod fields;
@@ -48,6 +50,7 @@ pub use clock::Now;
 pub use decode::{DecodeError, decode, is_known_type, object, recordable};
 pub use decoded::Decoded;
 pub use deed::{Deed, RejectOnly};
+pub use encode::encode;
 pub use envelope::{Envelope, Localization, Producer, Urgency};
 pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,
