@@ -384,5 +384,6 @@ fn write_clarification(fields: &mut Fields, asked: &AwaitingClarification) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "encode_tests.rs"]
 mod tests;

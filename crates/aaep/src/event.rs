@@ -107,6 +107,12 @@ open_enum!(
         Unknown = "unknown",
     }
 );
+impl Default for ErrorCategory {
+    /// Returns `Unknown`, as for an error without a category.
+    fn default() -> Self {
+        Self::Unknown
+    }
+}
 open_enum!(
     /// How much could go wrong (4.3.1, 4.4.1).
     RiskLevel {
@@ -194,7 +200,7 @@ pub struct SessionCompleted {
 }
 
 /// An end by an error (4.1.3).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SessionErrored {
     /// What happened.
     pub summary: Summary,
@@ -291,6 +297,20 @@ pub struct ToolCompleted {
     pub duration_ms: Option<u64>,
     /// What went wrong; a declined tool reports it here and has no summary.
     pub error_message: Option<String>,
+}
+
+impl ToolCompleted {
+    /// Creates an end with a status, of which nothing else is stated.
+    pub fn of(status: ToolStatus) -> Self {
+        Self {
+            tool: String::new(),
+            summary: Summary::default(),
+            status,
+            tool_call_id: None,
+            duration_ms: None,
+            error_message: None,
+        }
+    }
 }
 
 /// A chunk of user-facing output (4.3.3).
@@ -417,6 +437,18 @@ pub struct Choice {
     pub label_in: Option<String>,
 }
 
+impl Choice {
+    /// Creates a choice with a label in the question's language.
+    pub fn new(value: impl Into<String>, label: impl Into<String>) -> Self {
+        Self {
+            value: value.into(),
+            label: label.into(),
+            labels: Vec::new(),
+            label_in: None,
+        }
+    }
+}
+
 /// A request for information; the agent blocks until the answer arrives (4.4.2).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AwaitingClarification {
@@ -501,6 +533,27 @@ pub enum Event {
     HandoffRequested(HandoffRequested),
     /// Any other type.
     Unknown(UnknownEvent),
+}
+
+impl Event {
+    /// Returns the event's texts for people; `None` for a chunk of output, which has none.
+    pub fn summary(&self) -> Option<&Summary> {
+        Some(match self {
+            Self::SessionStarted(started) => &started.summary,
+            Self::SessionCompleted(completed) => &completed.summary,
+            Self::SessionErrored(errored) => &errored.summary,
+            Self::SessionCancelled(cancelled) => &cancelled.summary,
+            Self::StateChanged(changed) => &changed.summary,
+            Self::Progress(progress) => &progress.summary,
+            Self::ToolInvoked(invoked) => &invoked.summary,
+            Self::ToolCompleted(completed) => &completed.summary,
+            Self::OutputStreaming(_) => return None,
+            Self::AwaitingConfirmation(asked) => &asked.summary,
+            Self::AwaitingClarification(asked) => &asked.summary,
+            Self::HandoffRequested(handoff) => &handoff.summary,
+            Self::Unknown(unknown) => &unknown.summary,
+        })
+    }
 }
 
 #[cfg(test)]

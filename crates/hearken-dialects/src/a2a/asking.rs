@@ -8,15 +8,15 @@
 //! may go on by itself or wait for a word, so the person gets both the handoff and a question. Nothing here opens an
 //! address or asks for a password.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::Words;
 use crate::kit::address::Address;
 use crate::kit::call::first;
-use crate::kit::ending::sentence;
 use crate::kit::permission::Permission;
+use crate::protocol::{AwaitingClarification, HandoffRequested, ResponseKind};
 use crate::rpc::Id;
-use crate::written::{self, cut};
+use crate::written::{self, cut, stated};
 
 use super::read::{Content, Message};
 
@@ -50,11 +50,13 @@ fn more(content: Option<&Content>, asked: &str) -> String {
 }
 
 fn clarification(name: &str, question: &str, context: &str) -> Permission {
-    let fields =
-        json!({"question": question, "accepted_response_kinds": ["freetext"], "context": context});
-    let mut fields = fields.as_object().cloned().unwrap_or_default();
-    fields.retain(|_, value| value.as_str() != Some(""));
-    Permission::words(Id::of_name(name), fields)
+    let question = AwaitingClarification {
+        question: question.to_owned(),
+        accepted_response_kinds: vec![ResponseKind::Freetext],
+        context: stated(context),
+        ..AwaitingClarification::default()
+    };
+    Permission::words(Id::of_name(name), question)
 }
 
 /// Builds the handoff for a sign-in, and the question whether it is done.
@@ -62,7 +64,7 @@ pub fn sign_in(
     name: &str,
     message: Option<&Message>,
     words: &Words,
-) -> (Map<String, Value>, Permission) {
+) -> (HandoffRequested, Permission) {
     let content = message.map(|message| &message.content);
     let text = content.map_or("", |content| content.text.trim());
     let address = content.and_then(address);
@@ -72,18 +74,18 @@ pub fn sign_in(
     // An address that the agent's own text contains is not repeated.
     let unsaid = if text.contains(whole) { "" } else { whole };
     let args = [("host", host), ("odd", &odd), ("address", unsaid)];
-    let mut fields = sentence(words, "a2a.sign_in", &args);
-    let reason = match text.is_empty() {
-        true => first(words, "a2a.sign_in.reason", &[]),
-        false => written::short(text),
+    let handoff = HandoffRequested {
+        summary: words.summary("a2a.sign_in", &args),
+        reason: match text.is_empty() {
+            true => first(words, "a2a.sign_in.reason", &[]),
+            false => written::short(text),
+        },
+        target_kind: Some("human".to_owned()),
+        target_uri: stated(whole),
+        ..HandoffRequested::default()
     };
-    fields.insert("reason".to_owned(), reason.into());
-    fields.insert("target_kind".to_owned(), "human".into());
-    if !whole.is_empty() {
-        fields.insert("target_uri".to_owned(), whole.into());
-    }
     let asked = first(words, "a2a.sign_in.asks", &[("host", host)]);
-    (fields, clarification(name, &asked, &more(content, text)))
+    (handoff, clarification(name, &asked, &more(content, text)))
 }
 
 /// Finds the first address in a message: in a part of its own, then in its text, then in its data.

@@ -15,6 +15,7 @@ use crate::kit::parts::Parts;
 use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::Update;
 use crate::link::{Phrase, Word};
+use crate::protocol::Event;
 use crate::written;
 use crate::{Cx, Out, Over};
 
@@ -345,8 +346,8 @@ impl Task {
         let (turn, teller) = self.turn(cx);
         let question = match state {
             State::AuthRequired => {
-                let (fields, question) = asking::sign_in(&name, message, &words);
-                turn.worded("handoff.requested", fields, teller, cx);
+                let (handoff, question) = asking::sign_in(&name, message, &words);
+                turn.worded(Event::HandoffRequested(handoff), teller, cx);
                 question
             }
             State::InputRequired

@@ -20,13 +20,13 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::rpc::{self, Id, Message, Text};
-use crate::written::{self, Writer};
+use crate::written::{self, Content, Writer};
 use crate::{Cx, Out, Words};
 
 use super::agent::Greeting;
 use super::client::NAME;
 use super::read::{self};
-use crate::kit::ending::{End, sentence};
+use crate::kit::ending::End;
 use crate::kit::members::text;
 use crate::kit::turn::{EventContext, LeftCalls, Turn};
 use crate::kit::update::Update;
@@ -460,8 +460,8 @@ impl AgentListener {
 fn notice(turn: &mut Turn, notice: &Notice, teller: &mut EventContext, cx: &mut Cx<'_>) {
     let args = notice.args.iter();
     let args: Vec<(&str, &str)> = args.map(|(name, text)| (*name, text.as_str())).collect();
-    let fields = sentence(&teller.words, notice.key, &args);
-    turn.worded(NOTICE, fields, teller, cx);
+    let summary = teller.words.summary(notice.key, &args);
+    turn.worded(Content::of_type(NOTICE, summary), teller, cx);
 }
 
 /// Ends a turn, first announcing what of it could not be followed: after its end there is no turn to announce it in.

@@ -11,7 +11,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::link::{Phrase, Receipt, Word};
-use crate::protocol::{Answer, Response};
+use crate::protocol::{Answer, Response, SessionCompleted};
 use crate::rpc;
 use crate::{Cx, Out};
 
@@ -19,7 +19,7 @@ use super::client::{Acp, Ours, Phase};
 use super::settings::{Kind, ON, Setting, SettingChange};
 use crate::kit::aside::{self, Asks, SideQuestion};
 use crate::kit::call::first;
-use crate::kit::ending::{closed, sentence};
+use crate::kit::ending::closed;
 
 /// How many values are offered at a time: AAEP allows 32 choices, and two are ours.
 const MOST_AT_ONCE: usize = aside::MOST_CHOICES - 2;
@@ -394,10 +394,11 @@ impl Acp {
     fn leave_changing(&mut self, told: Option<&str>, cx: &mut Cx<'_>) {
         if let Some(changing) = self.changing.take() {
             let words = &self.teller.words;
-            let told = told
-                .map(|key| sentence(words, key, &[]))
-                .unwrap_or_default();
-            changing.aside.end_with(told, &mut self.teller, cx);
+            let completed = SessionCompleted {
+                summary: told.map(|key| words.summary(key, &[])).unwrap_or_default(),
+                ..SessionCompleted::default()
+            };
+            changing.aside.end_with(completed, &mut self.teller, cx);
         }
     }
 

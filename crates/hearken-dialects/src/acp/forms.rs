@@ -11,7 +11,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::link::{Phrase, Receipt, Word};
-use crate::protocol::{Answer, Response};
+use crate::protocol::{Answer, Response, SessionCompleted};
 use crate::rpc::{self, Id};
 use crate::written;
 use crate::{Cx, Out, Over, Words};
@@ -19,7 +19,6 @@ use crate::{Cx, Out, Over, Words};
 use super::client::Acp;
 use crate::kit::address::Address;
 use crate::kit::aside::{Asks, SideQuestion};
-use crate::kit::ending::sentence;
 use crate::kit::filling::{Action, Filling, Next};
 use crate::kit::form;
 use crate::kit::members::text;
@@ -186,17 +185,21 @@ impl Acp {
             return;
         }
         let elicited = self.elicited.remove(at);
-        let told = match (elicited.what, action) {
+        let completed = match (elicited.what, action) {
             (What::Open { address, id }, Some(Action::Accept)) => {
                 let whole = address.whole.clone();
-                let mut told = sentence(&self.teller.words, "acp.url.open", &[("address", &whole)]);
-                // It can be copied from this field.
-                told.insert("result_uri".to_owned(), whole.into());
+                let args = [("address", whole.as_str())];
+                let completed = SessionCompleted {
+                    summary: self.teller.words.summary("acp.url.open", &args),
+                    // It can be copied from this field.
+                    result_uri: Some(whole.clone()),
+                    ..SessionCompleted::default()
+                };
                 if self.opened.len() >= MOST_OPENED {
                     self.opened.pop_front();
                 }
                 self.opened.push_back((id, address.host));
-                told
+                completed
             }
             (What::Open { .. } | What::Form(_), action) => {
                 let key = match action {
@@ -204,10 +207,13 @@ impl Acp {
                     Some(Action::Decline) => "acp.form.declined",
                     Some(Action::Cancel) | None => "acp.form.closed",
                 };
-                sentence(&self.teller.words, key, &[])
+                SessionCompleted {
+                    summary: self.teller.words.summary(key, &[]),
+                    ..SessionCompleted::default()
+                }
             }
         };
-        elicited.aside.end_with(told, &mut self.teller, cx);
+        elicited.aside.end_with(completed, &mut self.teller, cx);
     }
 
     /// Announces that the task at an address is done.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::link::{Phrase, Receipt, Word};
-use crate::protocol::Answer;
+use crate::protocol::{Answer, SessionCompleted, Summary};
 use crate::rpc;
 use crate::written::{self, cut};
 use crate::{Cx, Out};
@@ -22,7 +22,6 @@ use crate::{Cx, Out};
 use super::client::{Acp, Ours, Phase};
 use crate::kit::aside::{self, Asks, SideQuestion};
 use crate::kit::call::first;
-use crate::kit::ending::sentence;
 use crate::kit::members::text;
 
 /// How many ways are offered: AAEP allows 32 choices, and one is ours.
@@ -215,21 +214,25 @@ impl Acp {
         match by_hand {
             Some((words, variables)) => {
                 let args = [("words", words.as_str()), ("variables", &variables)];
-                let told = sentence(&self.teller.words, "acp.sign_in.do", &args);
+                let told = self.teller.words.summary("acp.sign_in.do", &args);
                 self.leave_how(told, cx);
                 self.ask_how(cx);
             }
             None => {
-                self.leave_how(Map::new(), cx);
+                self.leave_how(Summary::default(), cx);
                 self.try_again(cx);
             }
         }
         true
     }
 
-    fn leave_how(&mut self, told: Map<String, Value>, cx: &mut Cx<'_>) {
+    fn leave_how(&mut self, summary: Summary, cx: &mut Cx<'_>) {
         if let Signing::Asked { aside, .. } = std::mem::replace(&mut self.signing, Signing::Idle) {
-            aside.end_with(told, &mut self.teller, cx);
+            let completed = SessionCompleted {
+                summary,
+                ..SessionCompleted::default()
+            };
+            aside.end_with(completed, &mut self.teller, cx);
         }
     }
 
@@ -248,7 +251,7 @@ impl Acp {
             Kind::Agent => "acp.sign_in.waits",
             Kind::Variables(_) | Kind::ByHand { .. } => "acp.sign_in.tries",
         };
-        let told = sentence(&self.teller.words, key, &[("name", &way.name)]);
+        let told = self.teller.words.summary(key, &[("name", &way.name)]);
         self.leave_how(told, cx);
         self.signing = Signing::Waits {
             name: way.name,
@@ -264,7 +267,7 @@ impl Acp {
             Signing::Waits { name, .. } => std::mem::take(name),
             Signing::Asked { chosen, .. } => chosen.take()?.name,
         };
-        self.leave_how(Map::new(), cx);
+        self.leave_how(Summary::default(), cx);
         self.signing = Signing::Idle;
         Some(name)
     }

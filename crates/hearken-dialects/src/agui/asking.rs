@@ -176,7 +176,7 @@ impl Interruption {
             Wants::Words => self.text(item.of, "", words),
             Wants::Json => self.text(item.of, "agui.json", words),
         };
-        permission.clarifies = Some(asks.fields());
+        permission.clarifies = Some(Box::new(asks.question()));
         Some((permission, None, false))
     }
 

@@ -11,11 +11,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
-
 use crate::link::{Phrase, Word};
-use crate::protocol::{Named, Now, TransitionError, Watcher};
-use crate::written::{self, Agent, Writer};
+use crate::protocol::{
+    Event, Named, Now, Progress, SessionCancelled, SessionCompleted, SessionErrored,
+    SessionStarted, StateChanged, Summary, TransitionError, Watcher,
+};
+use crate::written::{self, Agent, Content, Writer};
 use crate::{Cx, Out, Stepped, Words};
 
 use super::escalation::{Phase, Question};
@@ -208,14 +209,14 @@ impl Conversation {
             named,
             to: Some("probably FAILED"),
         }));
-        let fields = self.sentence(told::expired(expired.timeout), &[]);
+        let words = self.sentence(told::expired(expired.timeout), &[]);
         match (self.heard, &self.question) {
             (HeardExtent::Running, None) => {
                 let said = self.said.clone();
-                self.change(&said, fields, false, cx);
+                self.change(&said, words, false, cx);
             }
             // Leaving `awaiting_input` would mean that the question was decided.
-            (HeardExtent::Running, Some(_)) if !self.answerable => self.progress(fields, cx),
+            (HeardExtent::Running, Some(_)) if !self.answerable => self.progress(words, cx),
             // A question that can be answered has its own countdown and reports itself that it is probably over.
             (HeardExtent::Running | HeardExtent::Nothing | HeardExtent::Over, _) => {}
         }
@@ -239,8 +240,11 @@ impl Conversation {
             Some(State::Closed | State::Failed) => self.end(key, args, message, taken, cx),
             Some(State::Escalated) => self.escalate(message, cx),
             Some(State::Invited) if self.heard == HeardExtent::Nothing => {
-                let fields = self.sentence(key, &args.pairs());
-                self.event("session.started", fields, cx);
+                let started = SessionStarted {
+                    summary: self.sentence(key, &args.pairs()),
+                    ..SessionStarted::default()
+                };
+                self.event(Event::SessionStarted(started), cx);
                 self.heard = HeardExtent::Running;
             }
             Some(
@@ -252,7 +256,7 @@ impl Conversation {
                 | State::Executing,
             )
             | None => {
-                let fields = self.sentence(key, &args.pairs());
+                let words = self.sentence(key, &args.pairs());
                 let state = self.negotiation.standing().state();
                 let binds = message.is_some()
                     && matches!(to, Some(State::Agreeing | State::Executing))
@@ -260,10 +264,10 @@ impl Conversation {
                 let waits = self.question.is_some() && state == State::Escalated;
                 if waits {
                     // Leaving `awaiting_input` would mean that the question was decided.
-                    self.progress(fields, cx);
+                    self.progress(words, cx);
                 } else {
                     self.question = None;
-                    self.change(&aaep_state(state), fields, binds, cx);
+                    self.change(&aaep_state(state), words, binds, cx);
                 }
             }
         }
@@ -279,68 +283,72 @@ impl Conversation {
     ) {
         if self.said == "awaiting_input" {
             // The question ends before its session does.
-            self.change("handing_off", Map::new(), false, cx);
+            self.change("handing_off", Summary::default(), false, cx);
         }
         self.question = None;
         self.heard = HeardExtent::Over;
-        let mut fields = self.sentence(key, &args.pairs());
+        let summary = self.sentence(key, &args.pairs());
         let failed = taken.step.is_some_and(|step| step.to == State::Failed);
         let withdrawn = message.is_some_and(|it| it.performative == Some(Performative::Withdraw));
         let breach = taken.meaning == super::session::Meaning::PerhapsBreach;
-        let kind = if failed {
-            fields.insert("error_category".to_owned(), "unknown".into());
-            "session.errored"
+        let end = Content::from(if failed {
+            Event::SessionErrored(SessionErrored {
+                summary,
+                ..SessionErrored::default()
+            })
         } else if withdrawn || breach {
-            fields.insert("cancelled_by".to_owned(), "producer".into());
-            if breach {
-                fields.insert("urgency".to_owned(), "critical".into());
-            }
-            "session.cancelled"
+            Event::SessionCancelled(SessionCancelled {
+                summary,
+                cancelled_by: Some("producer".to_owned()),
+                ..SessionCancelled::default()
+            })
         } else {
-            "session.completed"
-        };
-        self.event(kind, fields, cx);
+            Event::SessionCompleted(SessionCompleted {
+                summary,
+                ..SessionCompleted::default()
+            })
+        });
+        let is_critical = breach && !failed;
+        self.event(if is_critical { end.critical() } else { end }, cx);
     }
 
-    pub(super) fn change(
-        &mut self,
-        to: &str,
-        mut fields: Map<String, Value>,
-        critical: bool,
-        cx: &mut Cx<'_>,
-    ) {
+    pub(super) fn change(&mut self, to: &str, summary: Summary, critical: bool, cx: &mut Cx<'_>) {
         self.heard = HeardExtent::Running;
-        fields.insert("from_state".to_owned(), self.said.as_str().into());
-        fields.insert("to_state".to_owned(), to.into());
-        if critical {
-            fields.insert("urgency".to_owned(), "critical".into());
-        }
-        to.clone_into(&mut self.said);
-        self.event("state.changed", fields, cx);
+        let from = std::mem::replace(&mut self.said, to.to_owned());
+        let changed = Content::from(Event::StateChanged(StateChanged {
+            summary,
+            from_state: from.into(),
+            to_state: to.to_owned().into(),
+            ..StateChanged::default()
+        }));
+        self.event(
+            if critical {
+                changed.critical()
+            } else {
+                changed
+            },
+            cx,
+        );
     }
 
-    fn progress(&mut self, mut fields: Map<String, Value>, cx: &mut Cx<'_>) {
-        let words = fields.get("summary_normal").cloned().unwrap_or_default();
-        let words = written::short(words.as_str().unwrap_or_default());
-        fields.insert("progress".to_owned(), json!({"description": words}));
-        self.event("progress.updated", fields, cx);
+    fn progress(&mut self, summary: Summary, cx: &mut Cx<'_>) {
+        let words = summary.normal.as_deref().map(written::short);
+        let progress = Progress {
+            description: words,
+            summary,
+            ..Progress::default()
+        };
+        self.event(Event::Progress(progress), cx);
     }
 
-    pub(super) fn event(&mut self, kind: &str, fields: Map<String, Value>, cx: &mut Cx<'_>) {
-        let text = self.write(kind, fields, cx.now);
+    pub(super) fn event(&mut self, content: impl Into<Content>, cx: &mut Cx<'_>) {
+        let text = self.write(content, cx.now);
         cx.out.push(Out::Event(text));
     }
 
-    pub(super) fn write(&mut self, kind: &str, mut fields: Map<String, Value>, now: Now) -> String {
-        let language = self.words.say("asp.propose", &[]).into_iter().next();
-        if let Some(said) = language {
-            fields.insert(
-                "localization_hints".to_owned(),
-                json!({"primary_language": said.language}),
-            );
-        }
-        self.writer
-            .event(&mut self.session, kind, now.wall, Value::Object(fields))
+    pub(super) fn write(&mut self, content: impl Into<Content>, now: Now) -> String {
+        let content = content.into().in_language(self.words.language());
+        self.writer.event(&mut self.session, now.wall, content)
     }
 
     /// Reports departures from the document, each kind once.
@@ -433,12 +441,6 @@ impl Watcher for Notes<'_> {
 
     fn error(&mut self, step: Named, _: &TransitionError) {
         self.keep(step, None);
-    }
-}
-
-pub(super) fn put(fields: &mut Map<String, Value>, name: &str, text: &str) {
-    if !text.is_empty() {
-        fields.insert(name.to_owned(), text.into());
     }
 }
 

@@ -5,12 +5,14 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use crate::protocol::{
+    Attached, AwaitingClarification, Choice, Event, HandoffRequested, ReplyToken, ResponseKind,
+    Summary, Variant,
+};
+use crate::written::{Content, stated};
+use crate::{Cx, Out};
 
-use crate::protocol::Attached;
-use crate::{Cx, Out, written};
-
-use super::conversation::{Conversation, HeardExtent, put};
+use super::conversation::{Conversation, HeardExtent};
 use super::message::Message;
 use super::session::Standing;
 use super::told;
@@ -73,9 +75,9 @@ impl Conversation {
             again: cx.now.monotonic + pause,
         };
         let minutes = (pause.as_secs() / 60).max(1).to_string();
-        let fields = self.sentence("asp.later", &[("n", &minutes)]);
+        let words = self.sentence("asp.later", &[("n", &minutes)]);
         // Under its own name: that it is handed over was said before.
-        self.change("escalated", fields, false, cx);
+        self.change("escalated", words, false, cx);
     }
 
     /// Announces an escalation, and asks how the session should go on.
@@ -88,17 +90,14 @@ impl Conversation {
                 .question
                 .as_ref()
                 .is_some_and(|question| !question.by.is_empty());
-            let fields = match is_second {
+            let words = match is_second {
                 true => self.sentence("asp.escalate.again", &[]),
-                false => Map::new(),
+                false => Summary::default(),
             };
-            self.change("handing_off", fields, false, cx);
+            self.change("handing_off", words, false, cx);
         }
         let none = self.sentence("asp.reason.none", &[]);
-        let none = none
-            .get("summary_normal")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let none = none.normal.as_deref().unwrap_or_default();
         let body = message.map(|message| &message.body);
         let reason = body.and_then(|body| body.reason.as_deref().or(body.about.as_deref()));
         let mut reason = reason.unwrap_or(none).to_owned();
@@ -120,29 +119,24 @@ impl Conversation {
             "asp.escalated"
         };
         // The question states the reason, and comes before anything else.
-        let said = self.sentence(key, &args.pairs());
-        let called = said
-            .get("summary_normal")
-            .and_then(Value::as_str)
-            .unwrap_or(none)
-            .to_owned();
-        let mut fields = said;
-        put(&mut fields, "reason", &called);
-        put(&mut fields, "target_kind", "human");
+        let summary = self.sentence(key, &args.pairs());
+        let called = summary.normal.as_deref().unwrap_or(none).to_owned();
         let urgency = body
             .and_then(|body| body.urgency.as_deref())
             .and_then(urgency);
-        put(
-            &mut fields,
-            "urgency_for_handoff",
-            urgency.unwrap_or_default(),
-        );
-        let mut context = json!({"reason": reason});
-        if !self.about.is_empty() {
-            context["subject"] = self.about.as_str().into();
-        }
-        fields.insert("packaged_context".to_owned(), context);
-        self.event("handoff.requested", fields, cx);
+        let subject = stated(self.about.as_str()).map(|about| ("subject".to_owned(), about));
+        let packaged_context = Some(("reason".to_owned(), reason.clone()))
+            .into_iter()
+            .chain(subject);
+        let handoff = HandoffRequested {
+            summary,
+            reason: called,
+            target_kind: Some("human".to_owned()),
+            packaged_context: packaged_context.collect(),
+            urgency: urgency.map(str::to_owned),
+            ..HandoffRequested::default()
+        };
+        self.event(Event::HandoffRequested(handoff), cx);
         let until = match self.negotiation.standing() {
             Standing::At(_) => self.negotiation.escalation_ends(),
             Standing::ProbablyFailed { .. } => None,
@@ -170,7 +164,7 @@ impl Conversation {
         question.token = token;
         question.phase = Phase::Asked;
         question.asked = None;
-        self.change("awaiting_input", Map::new(), false, cx);
+        self.change("awaiting_input", Summary::default(), false, cx);
         self.show(cx);
     }
 
@@ -190,62 +184,43 @@ impl Conversation {
             question.until,
         );
         let by = told::name(&question.by);
-        let mut fields = Map::new();
-        for (at, said) in self
-            .words
-            .say("asp.question", &[("sender", &by)])
-            .into_iter()
-            .enumerate()
-        {
-            let name = if at == 0 {
-                "question".to_owned()
-            } else {
-                format!("question_{}", said.language)
-            };
-            fields.insert(name, said.normal.into());
-        }
-        put(&mut fields, "context", &reason);
-        for (at, (language, terms)) in self.terms_in_words().into_iter().enumerate() {
-            let name = if at == 0 {
-                "context".to_owned()
-            } else {
-                format!("context_{language}")
-            };
-            fields.insert(name, format!("{reason} {terms}").trim().into());
-        }
-        put(&mut fields, "reply_token", &token);
-        fields.insert(
-            "accepted_response_kinds".to_owned(),
-            json!(["multiple_choice", "freetext"]),
-        );
+        let asked = self.words.say("asp.question", &[("sender", &by)]);
+        let asked = asked.into_iter().map(|said| (said.language, said.normal));
+        let (question, questions) = first_and_variants(asked);
+        let terms = self.terms_in_words().into_iter();
+        let context = terms.map(|(language, terms)| {
+            let context = format!("{reason} {terms}");
+            (language, context.trim().to_owned())
+        });
+        let (context, contexts) = first_and_variants(context);
         let breaches = self.negotiation.would_breach();
-        if breaches {
-            // What was agreed to would count as broken, perhaps.
-            let attached = Attached {
-                final_choices: vec!["close".to_owned()],
-                ..Attached::default()
-            };
-            fields.insert(written::ATTACHED.to_owned(), attached.write().into());
-        }
-        let choices: Vec<Value> = CHOICES
-            .iter()
-            .map(|(value, key)| match *value {
-                "close" if breaches => self.choice(value, "asp.choice.close.breach", &before),
-                value => self.choice(value, key, &before),
-            })
-            .collect();
-        fields.insert("choices".to_owned(), choices.into());
+        let choices = CHOICES.iter().map(|(value, key)| match *value {
+            "close" if breaches => self.choice(value, "asp.choice.close.breach", &before),
+            value => self.choice(value, key, &before),
+        });
         let left = until.map(|until| until.saturating_sub(cx.now.monotonic).as_secs().max(1));
-        if let Some(left) = left.filter(|left| *left <= LONGEST_WAIT) {
-            fields.insert("timeout_seconds".to_owned(), left.into());
-            let fails = self.words.say("asp.default", &[]).into_iter().next();
-            put(
-                &mut fields,
-                "default_response",
-                &fails.map_or_else(String::new, |said| said.normal),
-            );
-        }
-        let text = self.write("awaiting.clarification", fields, cx.now);
+        let left = left.filter(|left| *left <= LONGEST_WAIT);
+        let fails = left.and_then(|_| self.words.say("asp.default", &[]).into_iter().next());
+        let clarification = AwaitingClarification {
+            question: question.unwrap_or_default(),
+            questions,
+            context: context.or_else(|| stated(reason)),
+            contexts,
+            reply_token: Some(ReplyToken::new(token)),
+            accepted_response_kinds: vec![ResponseKind::MultipleChoice, ResponseKind::Freetext],
+            choices: choices.collect(),
+            timeout_seconds: left,
+            default_response: fails.map(|said| said.normal),
+            ..AwaitingClarification::default()
+        };
+        // What was agreed to would count as broken, perhaps.
+        let final_choices = breaches.then(|| "close".to_owned()).into_iter().collect();
+        let content = Content::from(Event::AwaitingClarification(Box::new(clarification)));
+        let content = content.with(Attached {
+            final_choices,
+            ..Attached::default()
+        });
+        let text = self.write(content, cx.now);
         cx.out.push(self.out(text.clone()));
         if let Some(question) = &mut self.question {
             question.asked = Some(text);
@@ -261,11 +236,23 @@ impl Conversation {
     }
 
     /// Words a choice. AAEP labels have one language, so the person's is used.
-    fn choice(&self, value: &str, key: &str, before: &[(String, String)]) -> Value {
+    fn choice(&self, value: &str, key: &str, before: &[(String, String)]) -> Choice {
         let state = before.first().map_or("", |(_, word)| word.as_str());
         let label = self.words.say(key, &[("state", state)]).into_iter().next();
-        json!({"value": value, "label": label.map_or_else(|| value.to_owned(), |said| said.normal)})
+        Choice::new(
+            value,
+            label.map_or_else(|| value.to_owned(), |said| said.normal),
+        )
     }
+}
+
+/// Splits a text in several languages into the first, which is a field's own, and its variants (11.5.1).
+fn first_and_variants(
+    mut texts: impl Iterator<Item = (String, String)>,
+) -> (Option<String>, Vec<Variant>) {
+    let first = texts.next().and_then(|(_, text)| stated(text));
+    let variants = texts.map(|(language, text)| Variant { language, text });
+    (first, variants.collect())
 }
 
 /// Returns the urgency of an escalation in AAEP's terms.

@@ -3,9 +3,8 @@
 //! Responsibilities: the arguments of a phrase, and putting its words into the fields of an event. Not here: choosing
 //! the phrase (`told`).
 
-use serde_json::{Map, Value};
-
-use crate::written;
+use crate::kit::wording::summary;
+use crate::protocol::Summary;
 
 use super::conversation::Conversation;
 use super::message::Message;
@@ -89,9 +88,8 @@ impl Conversation {
         }
     }
 
-    /// Puts a sentence into the fields of its event. The argument `state` is the phrase key of the state's name.
-    pub(super) fn sentence(&self, key: &str, args: &[(&str, &str)]) -> Map<String, Value> {
-        let mut fields = Map::new();
+    /// Returns a sentence as the summary of an event. The argument `state` is the phrase key of the state's name.
+    pub(super) fn sentence(&self, key: &str, args: &[(&str, &str)]) -> Summary {
         let state = args
             .iter()
             .find(|(name, _)| *name == "state")
@@ -103,29 +101,10 @@ impl Conversation {
             rest.chain(name.map(|(_, word)| ("state", word.as_str())))
                 .collect()
         };
-        let languages: Vec<String> = self
-            .words
-            .say(key, &[])
-            .into_iter()
-            .map(|said| said.language)
-            .collect();
-        for (at, language) in languages.iter().enumerate() {
-            let said = self.words.say(key, &with(language));
-            let Some(said) = said.into_iter().find(|said| said.language == *language) else {
-                continue;
-            };
-            let tail = if at == 0 {
-                String::new()
-            } else {
-                format!("_{language}")
-            };
-            fields.insert(
-                format!("summary_terse{tail}"),
-                written::short(&said.terse).into(),
-            );
-            fields.insert(format!("summary_normal{tail}"), said.normal.into());
-            fields.insert(format!("summary_detailed{tail}"), said.detailed.into());
-        }
-        fields
+        let languages = self.words.say(key, &[]).into_iter();
+        summary(languages.filter_map(|of| {
+            let said = self.words.say(key, &with(&of.language));
+            said.into_iter().find(|said| said.language == of.language)
+        }))
     }
 }

@@ -14,6 +14,7 @@ use crate::kit::call::first;
 use crate::kit::members::text;
 use crate::kit::options::Choice;
 use crate::kit::permission::Permission;
+use crate::protocol::{self, AwaitingClarification};
 use crate::rpc::Id;
 use crate::written::cut;
 
@@ -155,15 +156,18 @@ pub fn question(
     }
     choices.truncate(MOST_WORDS);
     let asked = cut(&asked.join(" "), LONGEST_WORDS * 4);
-    let choices: Vec<Value> = choices
-        .iter()
-        .enumerate()
-        .map(|(at, label)| json!({"value": (at + 1).to_string(), "label": label}))
-        .collect();
-    let asked = first(words, "claude.question", &[("words", &asked)]);
-    let fields = json!({"question": asked, "choices": choices});
-    let fields = fields.as_object().cloned().unwrap_or_default();
-    Some(Permission::words(Id::of_name(&request.to_string()), fields))
+    let choices = choices.into_iter().enumerate();
+    let question = AwaitingClarification {
+        question: first(words, "claude.question", &[("words", &asked)]),
+        choices: choices
+            .map(|(at, label)| protocol::Choice::new((at + 1).to_string(), label))
+            .collect(),
+        ..AwaitingClarification::default()
+    };
+    Some(Permission::words(
+        Id::of_name(&request.to_string()),
+        question,
+    ))
 }
 
 /// Returns the answer to the waiting hook: a decision, with the person's reason for a rejection.

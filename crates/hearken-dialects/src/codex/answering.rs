@@ -167,11 +167,11 @@ impl Thread {
     /// Asks the next field of a form.
     fn ask_form(&mut self, id: &Id, next: bool, cx: &mut Cx<'_>) -> bool {
         let words = self.teller.words.clone();
-        let fields = self.forms.get(id).and_then(|form| form.question(&words));
-        let Some(fields) = fields else {
+        let question = self.forms.get(id).and_then(|form| form.question(&words));
+        let Some(question) = question else {
             return false;
         };
-        let permission = Permission::words(id.clone(), fields);
+        let permission = Permission::words(id.clone(), question);
         let asked = self.turn(None, cx);
         asked.is_some_and(|(turn, teller)| turn.clarify(permission, next, teller, cx))
     }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::Words;
 use crate::kit::call::first;
 use crate::kit::members::text;
-use crate::protocol::{Answer, Response};
+use crate::protocol::{Answer, AwaitingClarification, Choice, Response, ResponseKind};
 use crate::written::{cut, short};
 
 /// How many fields are asked; Codex asks at most three, and a tool server's form has a handful.
@@ -186,34 +186,30 @@ impl Form {
         })
     }
 
-    /// Returns the fields of AAEP's question for the next field.
-    pub fn question(&self, words: &Words) -> Option<Map<String, Value>> {
+    /// Returns AAEP's question for the next field. One for a secret accepts no answer here.
+    pub fn question(&self, words: &Words) -> Option<AwaitingClarification> {
         let field = self.fields.get(self.given.len())?;
-        let mut fields = Map::new();
-        let mut put = |name: &str, value: Value| {
-            fields.insert(name.to_owned(), value);
-        };
-        put("question", short(&field.question).into());
-        let choice = |value: &str, label: &str| json!({"value": value, "label": label});
-        let mut choices: Vec<Value> = Vec::new();
-        let mut kinds: Vec<&str> = Vec::new();
+        let mut choices: Vec<Choice> = Vec::new();
+        let mut kinds: Vec<ResponseKind> = Vec::new();
         match &field.takes {
-            Takes::Text => kinds.push("freetext"),
+            Takes::Text => kinds.push(ResponseKind::Freetext),
             Takes::OneOf {
                 choices: all,
                 other,
                 listed: _,
             } => {
-                choices.extend(all.iter().map(|(value, label)| choice(value, label)));
-                kinds.push("multiple_choice");
-                kinds.extend(other.then_some("freetext"));
+                choices.extend(all.iter().map(|(value, label)| Choice::new(value, label)));
+                kinds.push(ResponseKind::MultipleChoice);
+                kinds.extend(other.then_some(ResponseKind::Freetext));
             }
-            Takes::YesNo => kinds.push("yes_no"),
-            Takes::Number { .. } => kinds.push("numeric"),
+            Takes::YesNo => kinds.push(ResponseKind::YesNo),
+            Takes::Number { .. } => kinds.push(ResponseKind::Numeric),
             Takes::Secret => {
                 let question = first(words, "codex.form.secret", &[("question", &field.question)]);
-                put("question", short(&question).into());
-                return Some(fields);
+                return Some(AwaitingClarification {
+                    question: short(&question),
+                    ..AwaitingClarification::default()
+                });
             }
         }
         match self.by {
@@ -221,16 +217,19 @@ impl Form {
             By::Server => {
                 // A tool server may be refused.
                 let say = |key: &str| first(words, key, &[]);
-                choices.push(choice(DECLINE, &say("codex.form.decline")));
-                choices.push(choice(CANCEL, &say("codex.form.cancel")));
-                if !kinds.contains(&"multiple_choice") {
-                    kinds.push("multiple_choice");
+                choices.push(Choice::new(DECLINE, say("codex.form.decline")));
+                choices.push(Choice::new(CANCEL, say("codex.form.cancel")));
+                if !kinds.contains(&ResponseKind::MultipleChoice) {
+                    kinds.push(ResponseKind::MultipleChoice);
                 }
             }
         }
-        put("accepted_response_kinds", json!(kinds));
-        put("choices", choices.into());
-        Some(fields)
+        Some(AwaitingClarification {
+            question: short(&field.question),
+            accepted_response_kinds: kinds,
+            choices,
+            ..AwaitingClarification::default()
+        })
     }
 
     /// Applies an answer to the current field.

@@ -3,13 +3,14 @@
 //! Responsibilities: the events of such a session, the token of the open question, the answer under way. Not here: what
 //! is asked, and what an answer leads to (`earlier`, `signing`, `changing`, `forms`).
 
-use serde_json::{Map, Value, json};
-
-use crate::protocol::{Answer, Response};
-use crate::written;
+use crate::protocol::{
+    Answer, AwaitingClarification, Choice, Event, ReplyToken, Response, ResponseKind,
+    SessionCompleted, SessionStarted, StateChanged,
+};
+use crate::written::{self, stated};
 use crate::{Cx, Out, Over};
 
-use super::ending::sentence;
+use super::ending::errored;
 use super::turn::EventContext;
 
 /// How many choices a question can offer (AAEP allows 32).
@@ -54,26 +55,19 @@ impl Asks {
         }
     }
 
-    /// Returns the fields of AAEP's question, except its token.
-    pub fn fields(self) -> Map<String, Value> {
-        let choices: Vec<Value> = self
-            .choices
-            .into_iter()
-            .take(MOST_CHOICES)
-            .map(|(value, label)| json!({"value": value, "label": label}))
-            .collect();
-        let mut fields = Map::new();
-        let mut put = |name: &str, value: Value| {
-            fields.insert(name.to_owned(), value);
-        };
-        put("question", self.question.into());
-        put("context", self.context.into());
-        put("accepted_response_kinds", self.kinds.into());
-        put("choices", choices.into());
-        if self.several {
-            put("multi_select", true.into());
+    /// Returns it as AAEP's question, without a token.
+    pub fn question(self) -> AwaitingClarification {
+        let choices = self.choices.into_iter().take(MOST_CHOICES);
+        AwaitingClarification {
+            question: self.question,
+            context: stated(self.context),
+            accepted_response_kinds: self.kinds.into_iter().map(ResponseKind::parse).collect(),
+            choices: choices
+                .map(|(value, label)| Choice::new(value, label))
+                .collect(),
+            takes_several: self.several,
+            ..AwaitingClarification::default()
         }
-        fields
     }
 
     /// Builds a yes-or-no question.
@@ -101,8 +95,11 @@ impl SideQuestion {
             sending: None,
         };
         let args = [("agent", teller.writer.name())];
-        let started = sentence(&teller.words, about, &args);
-        aside.event("session.started", Value::Object(started), teller, cx);
+        let started = SessionStarted {
+            summary: teller.words.summary(about, &args),
+            ..SessionStarted::default()
+        };
+        aside.event(Event::SessionStarted(started), teller, cx);
         aside.state("idle", "awaiting_input", teller, cx);
         aside
     }
@@ -115,14 +112,14 @@ impl SideQuestion {
         }
         self.sending = None;
         self.token = teller.writer.token();
-        let mut fields = asks.fields();
-        fields.insert("reply_token".to_owned(), self.token.as_str().into());
-        let text = teller.writer.event(
-            &mut self.session,
-            "awaiting.clarification",
-            cx.now.wall,
-            Value::Object(fields),
-        );
+        let question = AwaitingClarification {
+            reply_token: Some(ReplyToken::new(self.token.as_str())),
+            ..asks.question()
+        };
+        let question = Event::AwaitingClarification(Box::new(question));
+        let text = teller
+            .writer
+            .event(&mut self.session, cx.now.wall, question);
         cx.out.push(match teller.answerable {
             true => Out::Event(text),
             false => Out::ViewOnly(text),
@@ -167,37 +164,44 @@ impl SideQuestion {
 
     /// Ends the session.
     pub fn end(self, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        self.end_with(Map::new(), teller, cx);
+        self.end_with(SessionCompleted::default(), teller, cx);
     }
 
     /// Ends the session with something to announce.
     pub fn end_with(
         mut self,
-        told: Map<String, Value>,
+        completed: SessionCompleted,
         teller: &mut EventContext,
         cx: &mut Cx<'_>,
     ) {
         self.close(teller, cx);
-        self.event("session.completed", Value::Object(told), teller, cx);
+        self.event(Event::SessionCompleted(completed), teller, cx);
     }
 
     /// Ends the session because its agent is gone.
     pub fn lose(mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
         self.close(teller, cx);
-        let mut fields = sentence(&teller.words, "acp.end.gone", &[]);
-        fields.insert("error_category".to_owned(), "unknown".into());
-        self.event("session.errored", Value::Object(fields), teller, cx);
+        let gone = teller.words.summary("acp.end.gone", &[]);
+        self.event(errored(gone), teller, cx);
     }
 
-    fn state(&mut self, from: &str, to: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        let fields = json!({"from_state": from, "to_state": to});
-        self.event("state.changed", fields, teller, cx);
+    fn state(
+        &mut self,
+        from: &'static str,
+        to: &'static str,
+        teller: &mut EventContext,
+        cx: &mut Cx<'_>,
+    ) {
+        let changed = StateChanged {
+            from_state: from.into(),
+            to_state: to.into(),
+            ..StateChanged::default()
+        };
+        self.event(Event::StateChanged(changed), teller, cx);
     }
 
-    fn event(&mut self, kind: &str, fields: Value, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        let text = teller
-            .writer
-            .event(&mut self.session, kind, cx.now.wall, fields);
+    fn event(&mut self, event: Event, teller: &mut EventContext, cx: &mut Cx<'_>) {
+        let text = teller.writer.event(&mut self.session, cx.now.wall, event);
         cx.out.push(Out::Event(text));
     }
 }

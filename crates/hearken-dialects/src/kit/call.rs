@@ -9,7 +9,9 @@
 use std::time::Duration;
 
 use crate::Words;
-use crate::protocol::{Attached, CallOutput, FileChange, PlanStep};
+use crate::protocol::{
+    Attached, CallOutput, FileChange, PlanStep, ToolCallId, ToolCompleted, ToolStatus,
+};
 use crate::{changes, written};
 
 use super::input::{self, Input};
@@ -304,6 +306,15 @@ impl Call {
             plan: Vec::new(),
             deed: Some(self.deed()),
             final_choices: Vec::new(),
+        }
+    }
+
+    /// Returns its end with a status (4.3.2), under the tool as which it was announced.
+    pub fn completion(&self, status: &str) -> ToolCompleted {
+        ToolCompleted {
+            tool: self.invoked_tool(),
+            tool_call_id: Some(ToolCallId::from(self.key.as_str())),
+            ..ToolCompleted::of(ToolStatus::parse(status))
         }
     }
 

@@ -3,11 +3,10 @@
 //! Responsibilities: which event an end becomes, its contents, and what the agent left open. Not here: when a turn is
 //! over (`turn`, `client`).
 
-use serde_json::{Map, Value, json};
-
 use crate::link::{Phrase, Word};
+use crate::protocol::{Event, SessionCancelled, SessionCompleted, SessionErrored, Summary};
 use crate::written;
-use crate::{Cx, Out, Words};
+use crate::{Cx, Out};
 
 use super::call::HeardStage;
 use super::turn::{EventContext, Turn};
@@ -102,16 +101,32 @@ impl Turn {
         }
         let took = cx.now.monotonic.saturating_sub(self.began).as_millis();
         let took = written::duration(u64::try_from(took).ok());
-        let (kind, mut fields) = self.ending(end, teller);
-        if kind == "session.completed" {
-            fields.insert("duration_ms".to_owned(), json!(took));
-            fields.insert("tool_invocations_count".to_owned(), self.call_count.into());
-        }
-        self.worded(kind, fields, teller, cx);
+        let ending = match self.ending(end, teller) {
+            Event::SessionCompleted(completed) => Event::SessionCompleted(SessionCompleted {
+                duration_ms: took,
+                tool_invocations_count: Some(self.call_count),
+                ..completed
+            }),
+            ending => ending,
+        };
+        self.worded(ending, teller, cx);
     }
 
-    fn ending(&self, end: End, teller: &EventContext) -> (&'static str, Map<String, Value>) {
-        let say = |key: &str, args: &[(&str, &str)]| sentence(&teller.words, key, args);
+    fn ending(&self, end: End, teller: &EventContext) -> Event {
+        let say = |key: &str, args: &[(&str, &str)]| teller.words.summary(key, args);
+        let completed = |summary: Summary| {
+            Event::SessionCompleted(SessionCompleted {
+                summary,
+                ..SessionCompleted::default()
+            })
+        };
+        let cancelled = |summary: Summary, by: &str| {
+            Event::SessionCancelled(SessionCancelled {
+                summary,
+                cancelled_by: Some(by.to_owned()),
+                ..SessionCancelled::default()
+            })
+        };
         match end {
             End::Done => {
                 let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
@@ -126,48 +141,39 @@ impl Turn {
                     ("more", more.as_str()),
                     ("failed", failed.as_str()),
                 ];
-                let fields = match edited.is_empty() && failed.is_empty() {
-                    true => Map::new(),
+                completed(match edited.is_empty() && failed.is_empty() {
+                    true => Summary::default(),
                     false => say("acp.end.done", &args),
-                };
-                ("session.completed", fields)
+                })
             }
-            End::Short(key) => ("session.completed", say(key, &[])),
-            End::Stopped { wanted } => {
-                // If the person stopped it, that alone says everything.
-                let (mut fields, by) = match (wanted, self.rejected) {
-                    (true, _) => (Map::new(), "user"),
-                    (false, true) => (say("acp.end.rejected", &[]), "user"),
-                    (false, false) => (say("acp.end.cancelled", &[]), "producer"),
-                };
-                fields.insert("cancelled_by".to_owned(), by.into());
-                ("session.cancelled", fields)
-            }
+            End::Short(key) => completed(say(key, &[])),
+            // If the person stopped it, that alone says everything.
+            End::Stopped { wanted: true } => cancelled(Summary::default(), "user"),
+            End::Stopped { wanted: false } => match self.rejected {
+                true => cancelled(say("acp.end.rejected", &[]), "user"),
+                false => cancelled(say("acp.end.cancelled", &[]), "producer"),
+            },
             End::Failed(words) => {
                 let words = written::short(&words);
-                let mut fields = say("acp.end.failed", &[("words", &words)]);
-                fields.insert("error_category".to_owned(), "unknown".into());
-                ("session.errored", fields)
+                errored(say("acp.end.failed", &[("words", &words)]))
             }
             End::Refused(words) => {
                 let words = written::short(&words);
-                let mut fields = say("acp.end.refused", &[("words", &words)]);
-                fields.insert("error_category".to_owned(), "unknown".into());
-                ("session.errored", fields)
+                errored(say("acp.end.refused", &[("words", &words)]))
             }
-            End::Left(key) => {
-                let mut fields = say(key, &[]);
-                fields.insert("cancelled_by".to_owned(), "user".into());
-                ("session.cancelled", fields)
-            }
-            End::Gone => self.ending(End::Lost("acp.end.gone"), teller),
-            End::Lost(key) => {
-                let mut fields = say(key, &[]);
-                fields.insert("error_category".to_owned(), "unknown".into());
-                ("session.errored", fields)
-            }
+            End::Left(key) => cancelled(say(key, &[]), "user"),
+            End::Gone => errored(say("acp.end.gone", &[])),
+            End::Lost(key) => errored(say(key, &[])),
         }
     }
+}
+
+/// Returns an end by an error of unknown category.
+pub(super) fn errored(summary: Summary) -> Event {
+    Event::SessionErrored(SessionErrored {
+        summary,
+        ..SessionErrored::default()
+    })
 }
 
 /// Ends a text with a full stop if it lacks one, so that another sentence can follow.
@@ -177,20 +183,4 @@ pub(crate) fn closed(text: &str) -> String {
         text if ends(text) => text.to_owned(),
         text => format!("{text}."),
     }
-}
-
-/// Puts a sentence into the fields of its event, in every language and at each verbosity.
-pub(crate) fn sentence(words: &Words, key: &str, args: &[(&str, &str)]) -> Map<String, Value> {
-    let mut fields = Map::new();
-    for (at, said) in words.say(key, args).into_iter().enumerate() {
-        let tail = match at {
-            0 => String::new(),
-            _ => format!("_{}", said.language),
-        };
-        let terse = written::short(&said.terse);
-        fields.insert(format!("summary_terse{tail}"), terse.into());
-        fields.insert(format!("summary_normal{tail}"), said.normal.into());
-        fields.insert(format!("summary_detailed{tail}"), said.detailed.into());
-    }
-    fields
 }

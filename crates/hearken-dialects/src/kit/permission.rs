@@ -3,11 +3,14 @@
 //! Responsibilities: the fields of the question, the exact answers. Not here: when it is asked, and what is known of
 //! its call (`turn`).
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use crate::protocol::{Deed, RejectOnly};
+use crate::protocol::{
+    Attached, AwaitingClarification, AwaitingConfirmation, Decision, Deed, Event, RejectOnly,
+    ReplyToken, ToolCallId,
+};
 use crate::rpc::{self, Id};
-use crate::written;
+use crate::written::Content;
 use crate::{Out, Over, Words};
 
 use super::call::Call;
@@ -20,8 +23,8 @@ pub struct Permission {
     pub id: Id,
     /// AAEP's id of the call that it is for; empty if it is for none.
     pub call: String,
-    /// The fields of a clarification, for a question in words; `None` for a permission.
-    pub clarifies: Option<Map<String, Value>>,
+    /// The question, without its token, if an answer in words is wanted; `None` for a permission.
+    pub clarifies: Option<Box<AwaitingClarification>>,
     /// What else is known of it, to be read in full.
     pub context: Vec<(String, String)>,
     /// All possible answers.
@@ -32,8 +35,8 @@ pub struct Permission {
     pub can_cancel: bool,
     /// The token of the question; empty until it is asked.
     pub token: String,
-    /// The fields asked under the token; empty until it is asked.
-    pub asked: Map<String, Value>,
+    /// What was asked under the token; empty until it is asked.
+    pub asked: Asked,
     /// AAEP's id of the call that it was last asked about.
     pub asked_about: Option<String>,
     /// The names of what has changed since it was last asked.
@@ -59,6 +62,23 @@ pub struct Sending {
     pub reason: Option<String>,
 }
 
+/// What a permission asks, apart from its token.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Asked {
+    question: AwaitingConfirmation,
+    attached: Attached,
+}
+
+impl Asked {
+    /// Returns it without what belongs only to the act of asking: the names of earlier changes.
+    fn comparable(mut self) -> Self {
+        if let Some(deed) = &mut self.attached.deed {
+            deed.changed.clear();
+        }
+        self
+    }
+}
+
 impl Permission {
     /// Creates a request for a permission.
     pub fn consent(
@@ -76,7 +96,7 @@ impl Permission {
             offered: Vec::new(),
             can_cancel: false,
             token: String::new(),
-            asked: Map::new(),
+            asked: Asked::default(),
             asked_about: None,
             changed: Vec::new(),
             reject_only: None,
@@ -86,10 +106,10 @@ impl Permission {
         }
     }
 
-    /// Creates a request for an answer in words, with the fields of its clarification.
-    pub fn words(id: Id, fields: Map<String, Value>) -> Self {
+    /// Creates a request for an answer in words.
+    pub fn words(id: Id, question: AwaitingClarification) -> Self {
         Self {
-            clarifies: Some(fields),
+            clarifies: Some(Box::new(question)),
             ..Self::consent(id, "", Vec::new(), Vec::new())
         }
     }
@@ -103,14 +123,23 @@ impl Permission {
         self.is_doubtful |= has_namesakes;
     }
 
-    /// Returns the type of event that asks it, and its fields.
-    pub fn asks(&self, call: &Call, words: &Words) -> (&'static str, Map<String, Value>) {
+    /// Returns the event that asks it.
+    pub fn asks(&self, call: &Call, words: &Words) -> Content {
+        let reply_token = Some(ReplyToken::new(self.token.as_str()));
         match &self.clarifies {
-            None => ("awaiting.confirmation", self.question(call, words)),
-            Some(fields) => {
-                let mut fields = fields.clone();
-                fields.insert("reply_token".to_owned(), self.token.as_str().into());
-                ("awaiting.clarification", fields)
+            None => {
+                let asked = self.question(call, words);
+                let question = AwaitingConfirmation {
+                    reply_token,
+                    ..asked.question
+                };
+                let event = Event::AwaitingConfirmation(Box::new(question));
+                Content::from(event).with(asked.attached)
+            }
+            Some(question) => {
+                let mut question = question.clone();
+                question.reply_token = reply_token;
+                Event::AwaitingClarification(question).into()
             }
         }
     }
@@ -118,7 +147,7 @@ impl Permission {
     /// Returns whether it can be answered at all.
     pub fn takes_answers(&self) -> bool {
         match &self.clarifies {
-            Some(fields) => fields.contains_key("accepted_response_kinds"),
+            Some(question) => !question.accepted_response_kinds.is_empty(),
             None => !self.offered.is_empty(),
         }
     }
@@ -131,47 +160,48 @@ impl Permission {
         }
     }
 
-    /// Returns the fields of the question.
-    fn question(&self, call: &Call, words: &Words) -> Map<String, Value> {
-        let mut fields = Map::new();
-        let mut put = |name: &str, value: Value| {
-            fields.insert(name.to_owned(), value);
-        };
-        put("action", call.action(words).into());
-        put("tool", call.tool().into());
-        put("tool_call_id", call.key.as_str().into());
-        put("reply_token", self.token.as_str().into());
-        let reject_only = self.only(call);
+    /// Returns the question about a call as it is now.
+    fn question(&self, call: &Call, words: &Words) -> Asked {
+        let action = call.action(words);
         let offer = self.offer(call);
-        let decisions: Vec<&str> = offer
-            .iter()
-            .map(|choice| choice.decision.as_str())
-            .collect();
-        put("allowed_replies", decisions.into());
-        let mut more = call.more();
+        let mut extra_context = call.more();
         for (key, value) in &self.context {
             let mut name = key.clone();
             // An input of the tool may have the same name, and is something else.
-            while more
-                .get(&name)
-                .is_some_and(|other| other.as_str() != Some(value.as_str()))
+            while extra_context
+                .iter()
+                .any(|(other, text)| *other == name && text != value)
             {
                 name = format!("request_{name}");
             }
-            more.insert(name, value.as_str().into());
+            if !extra_context.iter().any(|(other, _)| *other == name) {
+                extra_context.push((name, value.clone()));
+            }
         }
-        put("extra_context", Value::Object(more));
-        let mut attached = call.attached(true);
+        let question = AwaitingConfirmation {
+            names_action: !action.trim().is_empty(),
+            action,
+            tool: Some(call.tool()),
+            tool_call_id: Some(ToolCallId::from(call.key.as_str())),
+            allowed_replies: offer
+                .iter()
+                .map(|choice| Decision::parse(&choice.decision))
+                .collect(),
+            extra_context,
+            ..AwaitingConfirmation::default()
+        };
         let deed = call.deed();
-        attached.deed = Some(Deed {
-            changed: self.changed.clone(),
-            reject_only,
-            other: self.other.clone(),
-            is_cut: deed.is_cut || self.is_doubtful,
-            ..deed
-        });
-        put(written::ATTACHED, Value::Object(attached.write()));
-        fields
+        let attached = Attached {
+            deed: Some(Deed {
+                changed: self.changed.clone(),
+                reject_only: self.only(call),
+                other: self.other.clone(),
+                is_cut: deed.is_cut || self.is_doubtful,
+                ..deed
+            }),
+            ..call.attached(true)
+        };
+        Asked { question, attached }
     }
 
     /// Returns the reason why a call can only be rejected, if there is one.
@@ -197,8 +227,8 @@ impl Permission {
     }
 
     /// Records the question as asked, to detect later changes.
-    pub fn note_asked(&mut self, call: &Call, fields: &Map<String, Value>) {
-        self.asked = comparable(fields);
+    pub fn note_asked(&mut self, call: &Call, words: &Words) {
+        self.asked = self.question(call, words).comparable();
         self.asked_about = Some(call.key.clone());
         self.offered = self.offer(call);
     }
@@ -208,31 +238,31 @@ impl Permission {
         if self.clarifies.is_some() {
             return Vec::new();
         }
-        let (before, now) = (&self.asked, comparable(&self.question(call, words)));
+        let now = self.question(call, words).comparable();
+        let (asked, current) = (&self.asked.question, &now.question);
         let mut names: Vec<String> = Vec::new();
-        for field in ["action", "tool", "allowed_replies"] {
-            if before.get(field) != now.get(field) {
-                names.push(match field {
-                    "action" if call.has_command() => "command".to_owned(),
-                    "action" | "tool" => "action".to_owned(),
-                    _ => "answers".to_owned(),
-                });
-            }
+        if asked.action != current.action {
+            let name = if call.has_command() {
+                "command"
+            } else {
+                "action"
+            };
+            names.push(name.to_owned());
         }
-        let inner = |fields: &Map<String, Value>| {
-            fields
-                .get("extra_context")
-                .and_then(Value::as_object)
-                .cloned()
-                .unwrap_or_default()
-        };
-        let (then, current) = (inner(before), inner(&now));
-        let all = then.keys().chain(current.keys());
+        if asked.tool != current.tool {
+            names.push("action".to_owned());
+        }
+        if asked.allowed_replies != current.allowed_replies {
+            names.push("answers".to_owned());
+        }
+        let (before, after) = (&asked.extra_context, &current.extra_context);
+        let is_same = |pair: &(String, String)| before.contains(pair) && after.contains(pair);
+        let all = before.iter().chain(after);
         names.extend(
-            all.filter(|name| then.get(*name) != current.get(*name))
-                .cloned(),
+            all.filter(|pair| !is_same(pair))
+                .map(|(name, _)| name.clone()),
         );
-        if before.get(written::ATTACHED) != now.get(written::ATTACHED) && names.is_empty() {
+        if self.asked.attached != now.attached && names.is_empty() {
             names.push("content".to_owned());
         }
         let mut seen = std::collections::BTreeSet::new();
@@ -256,17 +286,4 @@ impl Permission {
             &json!({"outcome": {"outcome": "cancelled"}}).to_string(),
         )
     }
-}
-
-/// Returns the fields of a question without those that only belong to the act of asking.
-fn comparable(fields: &Map<String, Value>) -> Map<String, Value> {
-    let mut fields = fields.clone();
-    fields.remove("reply_token");
-    let deed = fields
-        .get_mut(written::ATTACHED)
-        .and_then(|attached| attached.get_mut("deed"));
-    if let Some(deed) = deed.and_then(Value::as_object_mut) {
-        deed.remove("changed");
-    }
-    fields
 }

@@ -14,17 +14,18 @@ mod late;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
-
 use crate::link::{Phrase, Word};
-use crate::protocol::{Attached, PlanStage, PlanStep};
-use crate::written::{self, Writer};
+use crate::protocol::{
+    Attached, Event, OutputId, OutputStreaming, PlanStage, PlanStep, Progress, SessionStarted,
+    StateChanged, ToolCallId, ToolInvoked,
+};
+use crate::written::{self, Content, Writer, normal, stated};
 use crate::{Cx, Out, Words};
 
 pub use late::LeftCalls;
 
 use super::call::{self, Call, GRACE, HeardStage};
-use super::ending::{End, sentence};
+use super::ending::End;
 use super::permission::Permission;
 use super::update::{CallNews, Status, Update};
 
@@ -62,6 +63,20 @@ pub(super) struct Output {
     position: u64,
     /// Whether it is so far a single piece that is complete in itself.
     is_notice: bool,
+}
+
+impl Output {
+    /// Returns a piece of it that begins at its present position; `complete` if nothing follows.
+    fn chunk(&self, text: &str, complete: bool) -> Event {
+        Event::OutputStreaming(OutputStreaming {
+            chunk: text.to_owned(),
+            position: Some(self.position),
+            complete,
+            output_id: Some(OutputId::from(self.id.as_str())),
+            content_type: Some("text/markdown".into()),
+            ..OutputStreaming::default()
+        })
+    }
 }
 
 /// One turn.
@@ -137,8 +152,12 @@ impl Turn {
             repeats: 0,
         };
         let request = prompt.map(|text| written::cut(text, LONGEST_REQUEST));
-        let fields = json!({"request_text": request, "requested_by": "user"});
-        turn.event("session.started", fields, teller, cx);
+        let started = SessionStarted {
+            requested_by: Some("user".to_owned()),
+            request_text: request.and_then(stated),
+            ..SessionStarted::default()
+        };
+        turn.event(Event::SessionStarted(started), teller, cx);
         turn.enter("thinking", teller, cx);
         turn
     }
@@ -204,17 +223,14 @@ impl Turn {
             }
         });
         output.is_notice = output.position == 0 && is_notice(text);
-        let fields = json!({"chunk": text, "position": output.position, "complete": false,
-            "output_id": output.id, "content_type": "text/markdown"});
+        let chunk = output.chunk(text, false);
         output.position += text.chars().count() as u64;
-        self.event("output.streaming", fields, teller, cx);
+        self.event(chunk, teller, cx);
     }
 
     pub(super) fn close_output(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if let Some(output) = self.output.take() {
-            let fields = json!({"chunk": "", "position": output.position, "complete": true,
-                "output_id": output.id, "content_type": "text/markdown"});
-            self.event("output.streaming", fields, teller, cx);
+            self.event(output.chunk("", true), teller, cx);
         }
     }
 
@@ -228,23 +244,27 @@ impl Turn {
         let done = self.plan.iter().filter(is(PlanStage::Done)).count();
         let at = self.plan.iter().find(is(PlanStage::UnderWay));
         let step = done + usize::from(at.is_some());
-        let mut progress = json!({"step": step, "total_steps": self.plan.len()});
-        if let Some(at) = at.filter(|at| !at.words.trim().is_empty()) {
-            progress["description"] = at.words.as_str().into();
-        }
+        let progress = Event::Progress(Progress {
+            step: Some(step as u64),
+            total_steps: Some(self.plan.len() as u64),
+            description: at.and_then(|at| stated(at.words.as_str())),
+            ..Progress::default()
+        });
         let attached = Attached {
             plan: self.plan.clone(),
             ..Attached::default()
         };
-        let fields = json!({"progress": progress, written::ATTACHED: attached.write()});
-        self.event("progress.updated", fields, teller, cx);
+        self.event(Content::from(progress).with(attached), teller, cx);
     }
 
     /// Records the agent's words for what it is doing now, for people who ask.
     pub fn does(&mut self, words: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         self.heard = cx.now.monotonic;
-        let fields = json!({"progress": {"description": words}});
-        self.event("progress.updated", fields, teller, cx);
+        let progress = Progress {
+            description: stated(words),
+            ..Progress::default()
+        };
+        self.event(Event::Progress(progress), teller, cx);
     }
 
     fn call(&mut self, news: CallNews, teller: &mut EventContext, cx: &mut Cx<'_>) {
@@ -316,12 +336,16 @@ impl Turn {
             deed: Some(call.deed()),
             ..Attached::default()
         };
-        let fields = json!({"tool": call.tool(), "tool_call_id": call.key, "summary_normal": call.title(),
-            written::ATTACHED: attached.write()});
+        let invoked = Event::ToolInvoked(ToolInvoked {
+            tool: call.tool(),
+            tool_call_id: Some(ToolCallId::from(call.key.as_str())),
+            summary: normal(Some(call.title())),
+            ..ToolInvoked::default()
+        });
         self.call_count += 1;
         self.close_output(teller, cx);
         self.enter("calling_tool", teller, cx);
-        self.event("tool.invoked", fields, teller, cx);
+        self.event(Content::from(invoked).with(attached), teller, cx);
     }
 
     /// Handles the end of a call.
@@ -353,8 +377,12 @@ impl Turn {
         let Some(call) = self.calls.get(key) else {
             return;
         };
-        let attached = Value::Object(call.attached(false).write());
-        let mut fields = Map::new();
+        let attached = call.attached(false);
+        let mut completed = call.completion(match (worked, is_known) {
+            (true, _) => "success",
+            (false, true) => "error",
+            (false, false) => written::NOT_STATED,
+        });
         if worked && !call.edits.is_empty() {
             let paths: Vec<&str> = call.edits.iter().map(|edit| edit.path.as_str()).collect();
             self.edited
@@ -363,28 +391,16 @@ impl Turn {
             let paths = written::cut(&paths.join(", "), LONGEST_REQUEST);
             let mut args = vec![("paths", paths.as_str())];
             args.extend(lines.iter().map(|(name, count)| (*name, count.as_str())));
-            fields = sentence(&teller.words, "acp.edited", &args);
+            completed.summary = teller.words.summary("acp.edited", &args);
         } else if worked {
-            fields = sentence(&teller.words, "acp.done", &[("title", &call.title())]);
-        }
-        fields.insert("tool".to_owned(), call.invoked_tool().into());
-        fields.insert("tool_call_id".to_owned(), call.key.as_str().into());
-        fields.insert(
-            "status".to_owned(),
-            match (worked, is_known) {
-                (true, _) => "success",
-                (false, true) => "error",
-                (false, false) => written::NOT_STATED,
-            }
-            .into(),
-        );
-        if !worked && is_known {
+            let args = [("title", &*call.title())];
+            completed.summary = teller.words.summary("acp.done", &args);
+        } else if is_known {
             self.failed += 1;
-            let words = written::short(&call.output.lines.join("\n"));
-            fields.insert("error_message".to_owned(), words.into());
+            completed.error_message = stated(written::short(&call.output.lines.join("\n")));
         }
-        fields.insert(written::ATTACHED.to_owned(), attached);
-        self.worded("tool.completed", fields, teller, cx);
+        let completed = Event::ToolCompleted(completed);
+        self.worded(Content::from(completed).with(attached), teller, cx);
         self.forget(key);
         // It went on without the answer: the question is over, as the events show.
         if self
@@ -427,8 +443,8 @@ impl Turn {
     /// Announces that a call ended with an unknown outcome.
     pub(super) fn leave_open(&mut self, key: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if let Some(call) = self.calls.get(key) {
-            let fields = json!({"tool": call.invoked_tool(), "tool_call_id": call.key, "status": written::NOT_STATED});
-            self.event("tool.completed", fields, teller, cx);
+            let completed = call.completion(written::NOT_STATED);
+            self.event(Event::ToolCompleted(completed), teller, cx);
         }
     }
 
@@ -527,39 +543,34 @@ impl Turn {
         if self.asking.is_some() || self.said == to {
             return;
         }
-        let fields = json!({"from_state": self.said, "to_state": to});
+        let changed = StateChanged {
+            from_state: self.said.clone().into(),
+            to_state: to.to_owned().into(),
+            ..StateChanged::default()
+        };
         to.clone_into(&mut self.said);
-        self.event("state.changed", fields, teller, cx);
+        self.event(Event::StateChanged(changed), teller, cx);
     }
 
-    /// Writes an event with sentences of ours.
+    /// Writes an event whose sentences are ours.
     pub(crate) fn worded(
         &mut self,
-        kind: &str,
-        mut fields: Map<String, Value>,
+        content: impl Into<Content>,
         teller: &mut EventContext,
         cx: &mut Cx<'_>,
     ) {
-        let language = teller.words.say("acp.end.gone", &[]).into_iter().next();
-        if let Some(said) = language.filter(|_| fields.contains_key("summary_normal")) {
-            fields.insert(
-                "localization_hints".to_owned(),
-                json!({"primary_language": said.language}),
-            );
-        }
-        self.event(kind, Value::Object(fields), teller, cx);
+        let content = content.into();
+        let language = teller.words.language().filter(|_| content.has_summary());
+        self.event(content.in_language(language), teller, cx);
     }
 
     pub(super) fn event(
         &mut self,
-        kind: &str,
-        fields: Value,
+        content: impl Into<Content>,
         teller: &mut EventContext,
         cx: &mut Cx<'_>,
     ) {
-        let text = teller
-            .writer
-            .event(&mut self.session, kind, cx.now.wall, fields);
+        let text = teller.writer.event(&mut self.session, cx.now.wall, content);
         cx.out.push(Out::Event(text));
     }
 }

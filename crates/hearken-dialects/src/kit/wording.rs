@@ -10,6 +10,12 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use crate::protocol::{Level, Summary};
+use crate::written::short;
+
+/// A sentence that every phrase file has: its languages are those of all sentences.
+const ANY_PHRASE: &str = "acp.end.gone";
+
 /// One sentence in one language, at each verbosity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
@@ -43,6 +49,41 @@ impl Words {
     pub fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<Said> {
         self.0.say(key, args)
     }
+
+    /// Returns a sentence as the summary of an event, in every language and at each verbosity.
+    pub fn summary(&self, key: &str, args: &[(&str, &str)]) -> Summary {
+        summary(self.say(key, args))
+    }
+
+    /// Returns the language of our sentences in the main fields of an event; `None` if there is no such sentence.
+    pub fn language(&self) -> Option<String> {
+        let said = self.say(ANY_PHRASE, &[]).into_iter().next();
+        said.map(|said| said.language)
+    }
+}
+
+/// Returns a sentence as a summary: the first language in the main fields, the others as variants (11.5.1).
+pub fn summary(said: impl IntoIterator<Item = Said>) -> Summary {
+    let mut summary = Summary::default();
+    for (at, said) in said.into_iter().enumerate() {
+        let levels = [
+            (Level::Terse, short(&said.terse)),
+            (Level::Normal, said.normal),
+            (Level::Detailed, said.detailed),
+        ];
+        for (level, text) in levels {
+            if text.trim().is_empty() {
+                continue;
+            }
+            match (at, level) {
+                (0, Level::Terse) => summary.terse = Some(text),
+                (0, Level::Normal) => summary.normal = Some(text),
+                (0, Level::Detailed) => summary.detailed = Some(text),
+                (_, level) => summary.variants.push((level, said.language.clone(), text)),
+            }
+        }
+    }
+    summary
 }
 
 impl Default for Words {

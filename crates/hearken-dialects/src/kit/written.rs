@@ -7,13 +7,15 @@
 //! timeout, a default, a consequence, a sentence for people) is left out, never invented: the event names the dialect
 //! that it was translated from, and the decoder then treats such a field as not stated.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
-use crate::protocol::{AAEP_VERSION, CORE_CONTEXT, OWN_CONTEXT, TRANSLATED, UNDETERMINED};
-
-/// The field of an event whose members go into its own extension (`protocol::Attached`).
-pub const ATTACHED: &str = "hearken";
+use crate::protocol::{
+    AAEP_VERSION, AgentId, Attached, Envelope, Event, EventId, Localization, Producer, SessionId,
+    Summary, TRANSLATED, UNDETERMINED, UnknownEvent, Urgency, encode,
+};
 
 /// The most characters of a text in a field that AAEP bounds at 4096, with room for the mark of a cut.
 const LONGEST: usize = 4000;
@@ -61,6 +63,74 @@ impl Session {
     /// Returns AAEP's id of the session.
     pub fn id(&self) -> &str {
         &self.id
+    }
+}
+
+/// What an event states, without the envelope that every event of its session has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Content {
+    event: Event,
+    type_name: &'static str,
+    /// What is read only on demand.
+    attached: Attached,
+    /// The language of its texts; `None` if they are in words of the other side, whose language is unknown.
+    language: Option<String>,
+    urgency: Urgency,
+}
+
+impl From<Event> for Content {
+    fn from(event: Event) -> Self {
+        let is_critical = matches!(
+            event,
+            Event::AwaitingConfirmation(_)
+                | Event::AwaitingClarification(_)
+                | Event::HandoffRequested(_)
+                | Event::SessionErrored(_)
+        );
+        Self {
+            type_name: event.type_name().unwrap_or_default(),
+            event,
+            attached: Attached::default(),
+            language: None,
+            urgency: match is_critical {
+                true => Urgency::Critical,
+                false => Urgency::Normal,
+            },
+        }
+    }
+}
+
+impl Content {
+    /// Creates an event of a type that AAEP does not have, of which only the words are heard.
+    pub fn of_type(type_name: &'static str, summary: Summary) -> Self {
+        let asks = false;
+        Self {
+            type_name,
+            ..Self::from(Event::Unknown(UnknownEvent { summary, asks }))
+        }
+    }
+
+    /// Adds what is read only on demand.
+    pub fn with(mut self, attached: Attached) -> Self {
+        self.attached = attached;
+        self
+    }
+
+    /// Sets the language of its texts.
+    pub fn in_language(mut self, language: Option<String>) -> Self {
+        self.language = language;
+        self
+    }
+
+    /// Returns whether it has a sentence for people.
+    pub fn has_summary(&self) -> bool {
+        self.event.summary().is_some_and(|it| it.normal.is_some())
+    }
+
+    /// Makes it critical: it is announced immediately (3.3.2).
+    pub fn critical(mut self) -> Self {
+        self.urgency = Urgency::Critical;
+        self
     }
 }
 
@@ -116,79 +186,50 @@ impl Writer {
         format!("rpl_{:016x}{:016x}", self.draw(), self.draw())
     }
 
-    /// Writes one event; null or empty fields are left out.
+    /// Returns the text of one event.
     pub fn event(
         &mut self,
         session: &mut Session,
-        kind: &str,
         at: Timestamp,
-        fields: Value,
+        content: impl Into<Content>,
     ) -> String {
+        let content = content.into();
         // AAEP wants times that never go back, which the other side may not guarantee.
         let at = session.last.map_or(at, |last| last.max(at));
         session.last = Some(at);
         let number = session.next;
         session.next += 1;
-        let mut map = Map::new();
-        let mut producer = json!({"agent_id": session.agent, "agent_name": self.agent.name});
-        if let Some(model) = &session.model {
-            producer["model"] = json!(model);
-        }
         let mut own = json!({TRANSLATED: self.dialect});
         if !session.thread.is_empty() {
             own["thread"] = json!(session.thread);
         }
-        let mut put = |name: &str, value: Value| {
-            map.insert(name.to_owned(), value);
+        let mut extensions = Map::new();
+        extensions.insert("hearken".to_owned(), own);
+        let envelope = Envelope {
+            type_name: content.type_name.into(),
+            event_id: Some(EventId::from(format!("evt_{:016x}", self.draw()))),
+            session_id: SessionId::from(session.id.as_str()),
+            timestamp: Some(milliseconds(at)),
+            producer: Arc::new(Producer {
+                agent_id: AgentId::from(session.agent.as_str()),
+                agent_name: Some(self.agent.name.as_str().into()),
+                agent_version: None,
+                model: session.model.clone(),
+                manifest_uri: None,
+            }),
+            urgency: content.urgency,
+            verbosity: None,
+            sequence_number: Some(number),
+            localization: Arc::new(Localization {
+                primary_language: Some(content.language.as_deref().unwrap_or(UNDETERMINED).into()),
+                ..Localization::default()
+            }),
+            correlation_id: None,
+            aaep_version: Some(AAEP_VERSION.into()),
+            attached: Arc::new(content.attached),
+            extensions: Some(Arc::new(extensions)),
         };
-        put("@context", json!([CORE_CONTEXT, OWN_CONTEXT]));
-        // An event that AAEP does not have carries a type of its own.
-        let kind = match kind.contains(':') {
-            true => kind.to_owned(),
-            false => format!("aaep:agent.{kind}"),
-        };
-        put("type", json!(kind));
-        put("event_id", json!(format!("evt_{:016x}", self.draw())));
-        put("session_id", json!(session.id));
-        put("timestamp", json!(format!("{at:.3}")));
-        put("producer", producer);
-        put("aaep_version", json!(AAEP_VERSION));
-        put("sequence_number", json!(number));
-        put(
-            "localization_hints",
-            json!({"primary_language": UNDETERMINED}),
-        );
-        let mut fields = fields;
-        // What is read only on demand goes beside the name of the dialect.
-        if let Some(Value::Object(attached)) =
-            fields.as_object_mut().and_then(|it| it.remove(ATTACHED))
-            && let Some(own) = own.as_object_mut()
-        {
-            own.extend(attached);
-        }
-        put("extensions", json!({"hearken": own}));
-        let own = kind.strip_prefix("aaep:agent.").unwrap_or_default();
-        let critical =
-            own.starts_with("awaiting.") || own == "handoff.requested" || own == "session.errored";
-        if critical {
-            put("urgency", json!("critical"));
-        }
-        if let Value::Object(fields) = fields {
-            for (name, value) in fields {
-                let empty = match &value {
-                    Value::Null => true,
-                    Value::String(text) => text.trim().is_empty(),
-                    Value::Array(list) => list.is_empty(),
-                    Value::Object(inner) => inner.is_empty(),
-                    Value::Bool(_) | Value::Number(_) => false,
-                };
-                // A chunk of text may consist of spaces only.
-                if !empty || name == "chunk" {
-                    put(&name, value);
-                }
-            }
-        }
-        Value::Object(map).to_string()
+        encode(&envelope, &content.event)
     }
 
     /// Returns the next number of a SplitMix64 sequence: good enough for ids, which are no secret.
@@ -256,6 +297,25 @@ pub fn long(text: &str) -> String {
     cut(text, LONGEST_TEXT)
 }
 
+/// Returns a text, unless it is blank: a field that states nothing is left out.
+pub fn stated(text: impl Into<String>) -> Option<String> {
+    let text = text.into();
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// Returns a summary of which only the standard form is stated, if at all.
+pub fn normal(text: Option<String>) -> Summary {
+    Summary {
+        normal: text.and_then(stated),
+        ..Summary::default()
+    }
+}
+
+/// Returns a time without what is finer than a millisecond.
+fn milliseconds(at: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
+}
+
 /// Returns a duration if AAEP allows it; otherwise `None`.
 pub fn duration(ms: Option<u64>) -> Option<u64> {
     ms.filter(|ms| *ms <= LONGEST_MS)
@@ -265,7 +325,11 @@ pub fn duration(ms: Option<u64>) -> Option<u64> {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::protocol::{Recent, Severity, decode};
+    use crate::protocol::{
+        AwaitingConfirmation, OutputId, OutputStreaming, Recent, ReplyToken, SessionCompleted,
+        SessionStarted, Severity, StateChanged, ToolCallId, ToolCompleted, ToolInvoked, ToolStatus,
+        decode,
+    };
 
     fn writer() -> Writer {
         let agent = Agent {
@@ -274,6 +338,14 @@ mod tests {
             model: None,
         };
         Writer::new("test", agent, 7)
+    }
+
+    fn state() -> StateChanged {
+        StateChanged {
+            from_state: "idle".into(),
+            to_state: "thinking".into(),
+            ..StateChanged::default()
+        }
     }
 
     fn at(text: &str) -> Timestamp {
@@ -285,27 +357,31 @@ mod tests {
         let mut writer = writer();
         let mut session = writer.session("turn/1 \u{202e}", "thread");
         let token = writer.token();
-        for (kind, fields) in [
-            ("session.started", json!({"request_text": ""})),
-            (
-                "state.changed",
-                json!({"from_state": "idle", "to_state": "thinking"}),
-            ),
-            (
-                "tool.invoked",
-                json!({"tool": tool("3 odd names!"), "tool_call_id": id("call_", "a_1")}),
-            ),
-            (
-                "tool.completed",
-                json!({"tool": tool("3 odd names!"), "tool_call_id": id("call_", "a_1"), "status": NOT_STATED}),
-            ),
-            (
-                "awaiting.confirmation",
-                json!({"action": "rm x", "reply_token": token}),
-            ),
-            ("session.completed", json!({"summary_normal": null})),
-        ] {
-            let text = writer.event(&mut session, kind, at("2026-01-01T00:00:00Z"), fields);
+        let call = || Some(ToolCallId::from(id("call_", "a_1")));
+        let events = [
+            Event::SessionStarted(SessionStarted::default()),
+            Event::StateChanged(state()),
+            Event::ToolInvoked(ToolInvoked {
+                tool: tool("3 odd names!"),
+                tool_call_id: call(),
+                ..ToolInvoked::default()
+            }),
+            Event::ToolCompleted(ToolCompleted {
+                tool: tool("3 odd names!"),
+                tool_call_id: call(),
+                ..ToolCompleted::of(ToolStatus::parse(NOT_STATED))
+            }),
+            Event::AwaitingConfirmation(Box::new(AwaitingConfirmation {
+                action: "rm x".to_owned(),
+                names_action: true,
+                reply_token: Some(ReplyToken::new(token)),
+                ..AwaitingConfirmation::default()
+            })),
+            Event::SessionCompleted(SessionCompleted::default()),
+        ];
+        for event in events {
+            let kind = event.type_name();
+            let text = writer.event(&mut session, at("2026-01-01T00:00:00Z"), event);
             let decoded = decode(&text).unwrap();
             let bad: Vec<String> = decoded
                 .findings
@@ -313,7 +389,7 @@ mod tests {
                 .filter(|finding| finding.severity != Severity::Note)
                 .map(ToString::to_string)
                 .collect();
-            assert!(bad.is_empty(), "{kind}: {bad:?}\n{text}");
+            assert!(bad.is_empty(), "{kind:?}: {bad:?}\n{text}");
         }
     }
 
@@ -322,25 +398,29 @@ mod tests {
         let mut writer = writer();
         let mut session = writer.session("turn/1", "thread");
         let mut recent = Recent::default();
-        for (kind, fields) in [
-            (
-                "output.streaming",
-                json!({"chunk": "So far. ", "position": 0, "complete": false, "output_id": id("out_", "1")}),
-            ),
-            (
-                "state.changed",
-                json!({"from_state": "idle", "to_state": "thinking"}),
-            ),
-            (
-                "tool.invoked",
-                json!({"tool": tool("read"), "summary_normal": "Read it", "tool_call_id": id("call_", "1")}),
-            ),
-            (
-                "tool.completed",
-                json!({"tool": tool("read"), "tool_call_id": id("call_", "1"), "status": "success"}),
-            ),
-        ] {
-            let text = writer.event(&mut session, kind, at("2026-01-01T00:00:00Z"), fields);
+        let call = || Some(ToolCallId::from(id("call_", "1")));
+        let events = [
+            Event::OutputStreaming(OutputStreaming {
+                chunk: "So far. ".to_owned(),
+                position: Some(0),
+                output_id: Some(OutputId::from(id("out_", "1"))),
+                ..OutputStreaming::default()
+            }),
+            Event::StateChanged(state()),
+            Event::ToolInvoked(ToolInvoked {
+                tool: tool("read"),
+                summary: normal(Some("Read it".to_owned())),
+                tool_call_id: call(),
+                ..ToolInvoked::default()
+            }),
+            Event::ToolCompleted(ToolCompleted {
+                tool: tool("read"),
+                tool_call_id: call(),
+                ..ToolCompleted::of(ToolStatus::Success)
+            }),
+        ];
+        for event in events {
+            let text = writer.event(&mut session, at("2026-01-01T00:00:00Z"), event);
             assert!(recent.decode_at_once(&text).is_some(), "{text}");
         }
     }
@@ -350,7 +430,8 @@ mod tests {
         let mut writer = writer();
         let mut session = writer.session("a", "");
         let mut read = |stamp: &str| {
-            let text = writer.event(&mut session, "session.completed", at(stamp), json!({}));
+            let completed = Event::SessionCompleted(SessionCompleted::default());
+            let text = writer.event(&mut session, at(stamp), completed);
             let envelope = decode(&text).unwrap().envelope;
             (envelope.sequence_number, envelope.timestamp.unwrap())
         };

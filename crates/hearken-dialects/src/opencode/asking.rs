@@ -16,6 +16,7 @@ use crate::kit::options::{self, Choice};
 use crate::kit::permission::Permission;
 use crate::kit::update::CallNews;
 use crate::link::{Body, Call};
+use crate::protocol::{self, AwaitingClarification, ResponseKind};
 use crate::rpc::Id;
 use crate::written::cut;
 
@@ -137,7 +138,7 @@ impl Form {
             ("words", asked.as_str()),
         ];
         let asked = first(words, key, &args);
-        let mut choices: Vec<Value> = question
+        let mut choices: Vec<protocol::Choice> = question
             .options
             .iter()
             .enumerate()
@@ -146,22 +147,25 @@ impl Form {
                     true => label.clone(),
                     false => format!("{label}: {said}"),
                 };
-                json!({"value": (at + 1).to_string(), "label": cut(&label, LONGEST_LABEL)})
+                protocol::Choice::new((at + 1).to_string(), cut(&label, LONGEST_LABEL))
             })
             .collect();
         let mut kinds = Vec::new();
         if !choices.is_empty() {
             let decline = first(words, "opencode.decline", &[]);
-            choices.push(json!({"value": DECLINE, "label": decline}));
-            kinds.push("multiple_choice");
+            choices.push(protocol::Choice::new(DECLINE, decline));
+            kinds.push(ResponseKind::MultipleChoice);
         }
         if question.free || question.several || choices.is_empty() {
-            kinds.push("freetext");
+            kinds.push(ResponseKind::Freetext);
         }
-        let fields =
-            json!({"question": asked, "accepted_response_kinds": kinds, "choices": choices});
-        let fields = fields.as_object().cloned().unwrap_or_default();
-        Some(Permission::words(Id::of_name(request), fields))
+        let question = AwaitingClarification {
+            question: asked,
+            accepted_response_kinds: kinds,
+            choices,
+            ..AwaitingClarification::default()
+        };
+        Some(Permission::words(Id::of_name(request), question))
     }
 
     /// Applies an answer to the current question.

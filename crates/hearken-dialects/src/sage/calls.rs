@@ -9,12 +9,12 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-
 use crate::link::{Phrase, Word};
-use crate::protocol::{Attached, CallOutput};
+use crate::protocol::{
+    Attached, CallOutput, Event, ToolCallId, ToolCompleted, ToolInvoked, ToolStatus,
+};
 
-use super::super::written::{self, NOT_STATED, short};
+use super::super::written::{self, Content, NOT_STATED, normal, short, stated};
 use super::desk::Desk;
 use super::machines::{Agent, AgentEvent, Tool, ToolEvent};
 use super::message::{self, Completeness, Status};
@@ -65,6 +65,15 @@ impl Call {
     /// Returns whether it is over, by its machine or because the turn has gone on.
     pub fn is_over(&self) -> bool {
         self.machine.is_over() || self.shown == Shown::Over
+    }
+
+    /// Returns its end with a status (4.3.2).
+    fn completion(&self, status: &str) -> ToolCompleted {
+        ToolCompleted {
+            tool: self.tool.clone(),
+            tool_call_id: Some(ToolCallId::from(self.id.as_str())),
+            ..ToolCompleted::of(ToolStatus::parse(status))
+        }
     }
 }
 
@@ -249,15 +258,20 @@ impl Turn {
         };
         call.shown = Shown::Running;
         self.told_calls += 1;
-        let fields = json!({
-            "tool": call.tool,
-            "tool_call_id": call.id,
-            "args_summary": call.arguments.as_deref().map(written::long),
-        });
+        let invoked = ToolInvoked {
+            tool: call.tool.clone(),
+            tool_call_id: Some(ToolCallId::from(call.id.as_str())),
+            args_summary: call
+                .arguments
+                .as_deref()
+                .map(written::long)
+                .and_then(stated),
+            ..ToolInvoked::default()
+        };
         if self.open == 0 {
             self.enter(desk, "calling_tool");
         }
-        self.event(desk, "tool.invoked", fields);
+        self.event(desk, Event::ToolInvoked(invoked));
     }
 
     /// Handles a denied permission: the call never runs.
@@ -330,17 +344,14 @@ impl Turn {
                     output: failed.and_then(CallOutput::of),
                     ..Attached::default()
                 };
-                let fields = json!({
-                    "tool": call.tool,
-                    "tool_call_id": call.id,
-                    "status": status,
-                    "summary_normal": summary.map(written::long),
-                    "error_message": error.map(short),
-                    "duration_ms": written::duration(said.duration_ms),
-                    written::ATTACHED: attached.write(),
+                let completed = Event::ToolCompleted(ToolCompleted {
+                    summary: normal(summary.map(written::long)),
+                    error_message: error.map(short).and_then(stated),
+                    duration_ms: written::duration(said.duration_ms),
+                    ..call.completion(status)
                 });
                 if was_told {
-                    self.event(desk, "tool.completed", fields);
+                    self.event(desk, Content::from(completed).with(attached));
                 }
             }
         }
@@ -368,13 +379,9 @@ impl Turn {
             .collect();
         for name in open {
             if let Some(call) = self.calls.get_mut(&name) {
-                let fields = json!({
-                    "tool": call.tool,
-                    "tool_call_id": call.id,
-                    "status": NOT_STATED,
-                });
+                let completed = call.completion(NOT_STATED);
                 call.shown = Shown::Over;
-                self.event(desk, "tool.completed", fields);
+                self.event(desk, Event::ToolCompleted(completed));
             }
         }
     }

@@ -8,12 +8,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::link::{Phrase, Word};
 use crate::protocol::Machine;
 
-use super::super::written::{Session, Writer};
+use super::super::written::{Content, Session, Writer};
 use super::super::{Out, Stepped};
 
 /// The illegal steps reported so far: at most as many as the tables have pairs.
@@ -69,14 +68,14 @@ impl<'a> Desk<'a> {
     }
 
     /// Writes an event.
-    pub fn event(&mut self, session: &mut Session, kind: &str, fields: Value) {
-        let text = self.writer.event(session, kind, self.at, fields);
+    pub fn event(&mut self, session: &mut Session, content: impl Into<Content>) {
+        let text = self.writer.event(session, self.at, content);
         self.out.push(Out::Event(text));
     }
 
     /// Writes an event with a question that cannot be answered from here.
-    pub fn view_only(&mut self, session: &mut Session, kind: &str, fields: Value) {
-        let text = self.writer.event(session, kind, self.at, fields);
+    pub fn view_only(&mut self, session: &mut Session, content: impl Into<Content>) {
+        let text = self.writer.event(session, self.at, content);
         self.out.push(Out::ViewOnly(text));
     }
 

@@ -10,12 +10,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::link::Phrase;
-use crate::protocol::{Answer, Decision, Reply, Response};
+use crate::protocol::{
+    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Event, Reply, ReplyToken,
+    Response, ResponseKind, RiskLevel, Summary, ToolCallId,
+};
 
-use super::super::written::short;
+use super::super::written::{short, stated};
 use super::calls::denied;
 use super::desk::Desk;
 use super::machines::AgentEvent;
@@ -198,22 +201,31 @@ impl Questions {
             (None, false, None) => name.to_owned(),
         };
         let risk = match asked.risk.as_deref() {
-            Some("low") => Some("low"),
-            Some("medium") => Some("medium"),
-            Some("high" | "critical") => Some("high"),
+            Some("low") => Some(RiskLevel::Low),
+            Some("medium") => Some(RiskLevel::Medium),
+            Some("high" | "critical") => Some(RiskLevel::High),
             Some(_) | None => None,
         };
         // A word that AAEP does not have.
-        let further = asked.risk.as_deref().filter(|word| Some(*word) != risk);
-        let fields = json!({
-            "action": action,
-            "reply_token": token,
-            "risk_level": risk,
-            "summary_detailed": shown.and(reason),
-            "extra_context": further.map(|word| json!({"risk": short(word)})),
-            "tool": tool,
-            "tool_call_id": id,
-        });
+        let is_further = |word: &&str| Some(*word) != risk.as_ref().map(RiskLevel::as_str);
+        let further = asked.risk.as_deref().filter(is_further);
+        let confirmation = AwaitingConfirmation {
+            names_action: !action.trim().is_empty(),
+            action,
+            reply_token: Some(ReplyToken::new(token.as_str())),
+            summary: Summary {
+                detailed: shown.and(reason).and_then(stated),
+                ..Summary::default()
+            },
+            extra_context: further
+                .map(|word| ("risk".to_owned(), short(word)))
+                .into_iter()
+                .collect(),
+            risk_level: risk,
+            tool: Some(tool),
+            tool_call_id: Some(ToolCallId::from(id)),
+            ..AwaitingConfirmation::default()
+        };
         let question = Question {
             thread: place.thread.clone(),
             turn: turn.name.clone(),
@@ -221,7 +233,8 @@ impl Questions {
             asks: Asks::Permission { call },
             allowed: None,
         };
-        self.ask(desk, turn, "awaiting.confirmation", token, question, fields);
+        let event = Event::AwaitingConfirmation(Box::new(confirmation));
+        self.ask(desk, turn, token, question, event);
     }
 
     /// Asks for input in words.
@@ -238,11 +251,13 @@ impl Questions {
         }
         turn.hush(desk);
         let token = desk.writer.token();
-        let fields = json!({
-            "question": if words.trim().is_empty() { "?" } else { words },
-            "reply_token": token,
-            "accepted_response_kinds": ["freetext"],
-        });
+        let words = if words.trim().is_empty() { "?" } else { words };
+        let clarification = AwaitingClarification {
+            question: words.to_owned(),
+            reply_token: Some(ReplyToken::new(token.as_str())),
+            accepted_response_kinds: vec![ResponseKind::Freetext],
+            ..AwaitingClarification::default()
+        };
         let question = Question {
             thread: place.thread.clone(),
             turn: turn.name.clone(),
@@ -250,14 +265,8 @@ impl Questions {
             asks: Asks::Input,
             allowed: None,
         };
-        self.ask(
-            desk,
-            turn,
-            "awaiting.clarification",
-            token,
-            question,
-            fields,
-        );
+        let event = Event::AwaitingClarification(Box::new(clarification));
+        self.ask(desk, turn, token, question, event);
         true
     }
 
@@ -270,10 +279,9 @@ impl Questions {
         &mut self,
         desk: &mut Desk<'_>,
         turn: &mut Turn,
-        kind: &str,
         token: String,
         question: Question,
-        fields: Value,
+        event: Event,
     ) {
         // Without a name, nothing could tell which question an answer is for.
         let nameless = question.request.is_empty();
@@ -283,10 +291,10 @@ impl Questions {
         turn.enter(desk, "awaiting_input");
         turn.event_first(desk);
         if nameless || full {
-            desk.view_only(&mut turn.session, kind, fields);
+            desk.view_only(&mut turn.session, event);
         } else {
             self.open.insert(token, question);
-            desk.event(&mut turn.session, kind, fields);
+            desk.event(&mut turn.session, event);
         }
     }
 }

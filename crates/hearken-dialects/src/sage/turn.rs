@@ -11,11 +11,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::link::{Phrase, Word};
+use crate::protocol::{
+    ErrorCategory, Event, HandoffRequested, OutputId, OutputStreaming, SessionCancelled,
+    SessionCompleted, SessionErrored, SessionStarted, StateChanged,
+};
 
-use super::super::written::{self, Session, cut, short};
+use super::super::written::{self, Content, Session, cut, normal, short, stated};
 use super::calls::Call;
 use super::desk::Desk;
 use super::machines::{Agent, AgentEvent};
@@ -148,12 +151,14 @@ impl Turn {
             return;
         };
         let first = words.lines().find(|line| !line.trim().is_empty());
-        let fields = json!({
-            "summary_normal": first.map(|line| cut(line.trim(), FIRST_WORDS)),
-            "request_text": cut(words, written::LONGEST_TEXT),
-        });
+        let first = first.map(|line| cut(line.trim(), FIRST_WORDS));
+        let started = SessionStarted {
+            summary: normal(first),
+            request_text: stated(cut(words, written::LONGEST_TEXT)),
+            ..SessionStarted::default()
+        };
         let now = std::mem::replace(&mut desk.at, at);
-        desk.event(&mut self.session, "session.started", fields);
+        desk.event(&mut self.session, Event::SessionStarted(started));
         desk.at = now;
         self.enter(desk, "thinking");
     }
@@ -164,9 +169,9 @@ impl Turn {
     }
 
     /// Writes an event of the turn.
-    pub fn event(&mut self, desk: &mut Desk<'_>, kind: &str, fields: Value) {
+    pub fn event(&mut self, desk: &mut Desk<'_>, content: impl Into<Content>) {
         self.tell_start(desk, "");
-        desk.event(&mut self.session, kind, fields);
+        desk.event(&mut self.session, content);
     }
 
     /// Announces the state if it changed.
@@ -176,8 +181,12 @@ impl Turn {
             return;
         }
         let from = std::mem::replace(&mut self.state, state);
-        let fields = json!({"from_state": from, "to_state": state});
-        self.event(desk, "state.changed", fields);
+        let changed = StateChanged {
+            from_state: from.into(),
+            to_state: state.into(),
+            ..StateChanged::default()
+        };
+        self.event(desk, Event::StateChanged(changed));
     }
 
     /// Announces the state that follows from the open questions and running calls.
@@ -232,17 +241,12 @@ impl Turn {
             Some(_) | None => words,
         };
         if !rest.is_empty() {
-            let fields = json!({
-                "chunk": rest,
-                "position": output.position,
-                "complete": false,
-                "output_id": output.id,
-            });
+            let chunk = output.chunk(rest, false);
             output.position += rest.chars().count() as u64;
             if output.text.len() + rest.len() <= MOST_SAID {
                 output.text.push_str(rest);
             }
-            desk.event(&mut self.session, "output.streaming", fields);
+            desk.event(&mut self.session, chunk);
         }
         if stage == Completeness::Completed {
             self.hush(desk);
@@ -265,14 +269,9 @@ impl Turn {
         let Some(output) = self.output.take() else {
             return;
         };
-        let fields = json!({
-            "chunk": "",
-            "position": output.position,
-            "complete": true,
-            "output_id": output.id,
-        });
+        let end = output.chunk("", true);
         self.said = output.text;
-        self.event(desk, "output.streaming", fields);
+        self.event(desk, end);
         if self.state == "writing_output" {
             self.enter(desk, "thinking");
         }
@@ -334,8 +333,8 @@ impl Turn {
             }
             How::Failed => {
                 self.step(desk, AgentEvent::Error);
-                let fields = failed(end, result, fault.as_ref());
-                self.event(desk, "session.errored", fields);
+                let errored = failed(end, result, fault.as_ref());
+                self.event(desk, Event::SessionErrored(errored));
             }
             How::Interrupted => {
                 self.step(desk, AgentEvent::Cancel);
@@ -343,13 +342,15 @@ impl Turn {
                     end.reason.as_deref(),
                     None | Some("interrupted" | "user_cancelled")
                 );
-                let fields = json!({
-                    "cancelled_by": if by_the_person { "user" } else { "system" },
-                    "cancellation_reason": code(end.reason.as_deref()).map(|code| code.to_lowercase()),
-                    "summary_normal": fault.map(|report| short(&report.message)),
-                    "partial_result": short(result),
-                });
-                self.event(desk, "session.cancelled", fields);
+                let by = if by_the_person { "user" } else { "system" };
+                let reason = code(end.reason.as_deref());
+                let cancelled = SessionCancelled {
+                    summary: normal(fault.map(|report| short(&report.message))),
+                    cancelled_by: Some(by.to_owned()),
+                    reason: reason.map(|code| code.to_lowercase()),
+                    partial_result: stated(short(result)),
+                };
+                self.event(desk, Event::SessionCancelled(cancelled));
             }
             How::AsksForInput => {
                 self.step(desk, AgentEvent::Cancel);
@@ -359,14 +360,19 @@ impl Turn {
                 } else {
                     result
                 };
-                let fields = json!({"reason": reason, "target_kind": "human"});
+                let handoff = HandoffRequested {
+                    reason: reason.to_owned(),
+                    target_kind: Some("human".to_owned()),
+                    ..HandoffRequested::default()
+                };
                 self.enter(desk, "handing_off");
-                self.event(desk, "handoff.requested", fields);
-                let fields = json!({
-                    "cancelled_by": "producer",
-                    "cancellation_reason": "needs_user_input",
-                });
-                self.event(desk, "session.cancelled", fields);
+                self.event(desk, Event::HandoffRequested(handoff));
+                let cancelled = SessionCancelled {
+                    cancelled_by: Some("producer".to_owned()),
+                    reason: Some("needs_user_input".to_owned()),
+                    ..SessionCancelled::default()
+                };
+                self.event(desk, Event::SessionCancelled(cancelled));
             }
         }
     }
@@ -378,12 +384,13 @@ impl Turn {
             // It was not announced before, and is longer than a sentence.
             self.speak(desk, None, Completeness::Completed, result);
         }
-        let fields = json!({
-            "summary_normal": (!known && is_short).then_some(result),
-            "duration_ms": written::duration(duration_ms),
-            "tool_invocations_count": self.told_calls,
-        });
-        self.event(desk, "session.completed", fields);
+        let completed = SessionCompleted {
+            summary: normal((!known && is_short).then(|| result.to_owned())),
+            duration_ms: written::duration(duration_ms),
+            tool_invocations_count: Some(self.told_calls),
+            ..SessionCompleted::default()
+        };
+        self.event(desk, Event::SessionCompleted(completed));
     }
 
     /// Handles the timers that are due.
@@ -413,8 +420,21 @@ impl Turn {
     }
 }
 
-/// Returns the fields of an end by an error.
-fn failed(end: &End, result: &str, fault: Option<&Report>) -> Value {
+impl Output {
+    /// Returns a piece of it that begins at its present position; `complete` if nothing follows.
+    fn chunk(&self, text: &str, complete: bool) -> Event {
+        Event::OutputStreaming(OutputStreaming {
+            chunk: text.to_owned(),
+            position: Some(self.position),
+            complete,
+            output_id: Some(OutputId::from(self.id.as_str())),
+            ..OutputStreaming::default()
+        })
+    }
+}
+
+/// Returns an end by an error.
+fn failed(end: &End, result: &str, fault: Option<&Report>) -> SessionErrored {
     let known = fault.map(|report| report.code.as_str());
     let reason = end.reason.as_deref().or(known);
     let message = fault.map(|report| report.message.as_str());
@@ -424,16 +444,17 @@ fn failed(end: &End, result: &str, fault: Option<&Report>) -> Value {
         result
     };
     let category = match (reason, fault.and_then(|report| report.retryable)) {
-        (_, Some(true)) => "transient",
-        (_, Some(false)) | (Some("invalid_request"), None) => "permanent",
-        (Some("permission_denied" | "needs_user_input"), None) => "requires_user",
-        (Some(_) | None, None) => "unknown",
+        (_, Some(true)) => ErrorCategory::Transient,
+        (_, Some(false)) | (Some("invalid_request"), None) => ErrorCategory::Permanent,
+        (Some("permission_denied" | "needs_user_input"), None) => ErrorCategory::RequiresUser,
+        (Some(_) | None, None) => ErrorCategory::Unknown,
     };
-    json!({
-        "summary_normal": written::long(words),
-        "error_category": category,
-        "error_code": code(reason),
-    })
+    SessionErrored {
+        summary: normal(Some(written::long(words))),
+        category,
+        code: code(reason),
+        ..SessionErrored::default()
+    }
 }
 
 /// Returns a code in AAEP's form; `None` if nothing of it fits.

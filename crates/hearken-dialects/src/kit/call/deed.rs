@@ -4,7 +4,6 @@
 //! here: the wording of a call (`call`), what a person is warned of (`session`).
 
 use ring::digest::{Context, SHA256};
-use serde_json::{Map, Value};
 
 use super::{Call, LONGEST_TITLE, inside};
 use crate::changes;
@@ -183,8 +182,8 @@ impl Call {
     }
 
     /// Returns everything else that is known of it, to be read in full.
-    pub fn more(&self) -> Map<String, Value> {
-        let mut more = Map::new();
+    pub fn more(&self) -> Vec<(String, String)> {
+        let mut more: Vec<(String, String)> = Vec::new();
         let stands_apart = self.command.is_some() || !self.edits.is_empty();
         let title = self.title.trim();
         let said = self.command.as_deref().map(str::trim) == Some(title)
@@ -195,16 +194,16 @@ impl Call {
             while self.given().any(|input| input.name == name) {
                 name = format!("call_{name}");
             }
-            more.insert(name, self.title.as_str().into());
+            more.push((name, self.title.clone()));
         }
         let unsaid = self.unsaid();
         for input in self.given() {
             // The texts of an edit are already in it, as its changes.
             let is_read =
                 self.command.is_some() || self.edits.is_empty() || unsaid.contains(&input.name);
-            if is_read && !self.said.contains(&input.name) && !self.is_here(input) {
-                more.entry(input.name.clone())
-                    .or_insert_with(|| input.text.as_str().into());
+            let is_new = !more.iter().any(|(name, _)| *name == input.name);
+            if is_read && is_new && !self.said.contains(&input.name) && !self.is_here(input) {
+                more.push((input.name.clone(), input.text.clone()));
             }
         }
         more

@@ -213,14 +213,13 @@ impl Turn {
     ) {
         let unknown = Call::new(&permission.call);
         let call = self.calls.get(&permission.call).unwrap_or(&unknown);
-        let (kind, fields) = permission.asks(call, &teller.words);
-        permission.note_asked(call, &fields);
+        let question = permission.asks(call, &teller.words);
+        permission.note_asked(call, &teller.words);
         let answerable = teller.answerable && permission.takes_answers();
         self.asking = Some(permission);
-        let fields = Value::Object(fields);
         let text = teller
             .writer
-            .event(&mut self.session, kind, cx.now.wall, fields);
+            .event(&mut self.session, cx.now.wall, question);
         cx.out.push(if answerable {
             Out::Event(text)
         } else {
