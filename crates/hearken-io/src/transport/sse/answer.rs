@@ -1,7 +1,7 @@
 //! A stream of server-sent events that answers a request made beside the stream of a link.
 //!
-//! Responsibilities: its events, each as one item of news, and its end. Not here: the request (`server`), the bytes and
-//! the events in them (`filter`).
+//! Responsibilities: its events, each as one item of news, and its end. Not here: the request (`server`), cleaning its
+//! bytes (`filter`), reading the events (the crate eventsource-client).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,8 +11,7 @@ use futures_util::StreamExt as _;
 use http::{Request, Response};
 use launchdarkly_sdk_transport::{ByteStream, HttpTransport, ResponseFuture, TransportError};
 
-use super::arrivals::{Arrivals, Arrived};
-use super::filter::Filter;
+use super::filter::{DROPPED, Filter};
 use super::request::{Halt, filtered, halt};
 use super::resume::SharedResume;
 use crate::link::{Cause, Fault, LinkEvent};
@@ -20,7 +19,14 @@ use crate::transport::sink::LinkSink;
 
 /// A transport that returns a response that is already there, once.
 #[derive(Clone)]
-struct Once(Arc<Mutex<Option<Response<ByteStream>>>>);
+pub(super) struct Once(Arc<Mutex<Option<Response<ByteStream>>>>);
+
+impl Once {
+    /// Creates a transport for a response.
+    pub(super) fn of(answer: Response<ByteStream>) -> Self {
+        Self(Arc::new(Mutex::new(Some(answer))))
+    }
+}
 
 impl HttpTransport for Once {
     fn request(&self, _: Request<Option<Bytes>>) -> ResponseFuture {
@@ -44,21 +50,28 @@ pub(in crate::transport) async fn pieces(
 ) -> Result<(), Fault> {
     let from = response.url().clone();
     // Such a stream is an answer, and never resumes an earlier one.
-    let arrivals = Arrivals::default();
     let filter = Filter::new(limit, SharedResume::default());
-    let answer = filtered(response, filter, arrivals.clone());
+    let answer = filtered(response, filter);
     let builder = ClientBuilder::for_url(from.as_str());
     let mut events = builder
         .map_err(|_| Fault::Unusable(Cause::NoRequest))?
         .reconnect(ReconnectOptions::reconnect(false).build())
         .redirect_limit(0)
-        .build_with_transport(Once(Arc::new(Mutex::new(Some(answer)))))
+        .build_with_transport(Once::of(answer))
         .stream();
     while let Some(event) = events.next().await {
         // A flood of comments must not starve other tasks.
         tokio::task::consume_budget().await;
-        match event {
-            Ok(SSE::Event(_) | SSE::Comment(_) | SSE::Connected(_)) => {}
+        let news = match event {
+            Ok(SSE::Event(event)) if !event.data.is_empty() => LinkEvent::Piece {
+                request,
+                text: event.data,
+            },
+            Ok(SSE::Comment(words)) if words == DROPPED => LinkEvent::Dropped {
+                fault: Fault::TooLarge { limit },
+                count: 1,
+            },
+            Ok(SSE::Event(_) | SSE::Comment(_) | SSE::Connected(_)) => continue,
             Err(StreamError::Eof) => return Ok(()),
             Err(error) => {
                 return match halt(error) {
@@ -66,21 +79,8 @@ pub(in crate::transport) async fn pieces(
                     Halt::Fault(fault) => Err(fault),
                 };
             }
-        }
-        while let Some(arrived) = arrivals.take() {
-            let news = match arrived {
-                Arrived::Event(frame) if !frame.text.is_empty() => LinkEvent::Piece {
-                    request,
-                    text: frame.text,
-                },
-                Arrived::Dropped => LinkEvent::Dropped {
-                    fault: Fault::TooLarge { limit },
-                    count: 1,
-                },
-                Arrived::Event(_) | Arrived::Comment => continue,
-            };
-            sink.put(news).await.map_err(|_| Fault::Closed)?;
-        }
+        };
+        sink.put(news).await.map_err(|_| Fault::Closed)?;
     }
     Ok(())
 }

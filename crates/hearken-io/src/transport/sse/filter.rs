@@ -1,24 +1,24 @@
-//! The bytes of an event stream, assembled into events.
+//! The bytes of an event stream, cleaned for the crate eventsource-client, which reads the events.
 //!
-//! Responsibilities: whole, valid, bounded events; the stream's id and retry; marking where something was skipped. Not
-//! here: the connection (the crate eventsource-client), when the results are taken (`arrivals`).
+//! Responsibilities: whole, valid, bounded events, written as the crate reads them correctly; the stream's id and
+//! retry; marking where something was skipped. Not here: the connection and the events themselves (the crate).
 //!
-//! The crate's own parser gives up a connection over one bad byte, one unknown field or one empty `event:`, has no
-//! bound, and would examine each byte a second time. So it is given a sign of life instead of the real bytes, and each
-//! event is assembled here, as the standard says: its `data` lines, decoded, joined by line feeds, under the last
-//! `event` that names it. Without data there is no event. Example, with the line ends shown as `|`:
+//! The crate gives up a connection over one bad byte, one unknown field or one empty `event:`, and has no bound. So
+//! what it is given holds only comments and whole events: an event's `data` lines, decoded, after the last `event` that
+//! names it. Without data there is no event. A comment of the stream becomes an empty one, a sign of life; one that
+//! reads [`DROPPED`] stands for a skipped event, so a stream can't forge it. Example, with the line ends shown as `|`:
 //!
 //! ```text
 //! in:   BOM data: a\xFF|\r\nfoo: 1|event:|retry: x|id: 7||: hello|id: 8||
-//! out:  event "a\u{FFFD}", comment          resume: id 8
+//! out:  data: a\u{FFFD}||:|          resume: id 8
 //! ```
 
 use std::borrow::Cow;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::HeaderValue;
 
-use super::arrivals::Arrived;
 use super::resume::SharedResume;
 use crate::link::Frame;
 use crate::transport::clean::readable;
@@ -34,6 +34,41 @@ const FIELD_BYTES: usize = 16;
 const EVENT_NAME_BYTES: usize = 128;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// The comment that stands for a skipped event.
+pub(super) const DROPPED: &str = "dropped";
+
+/// What the bytes complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Arrived {
+    /// A whole event. Its text may be empty.
+    Event(Frame),
+    /// An event beyond the bound was skipped here.
+    Dropped,
+    /// One or more comments: a sign of life.
+    Comment,
+}
+
+/// Returns what arrived as the bytes of an event stream in its plainest form.
+pub(super) fn written(arrived: &[Arrived]) -> Bytes {
+    let mut out = String::new();
+    for one in arrived {
+        match one {
+            Arrived::Event(frame) => {
+                if let Some(name) = &frame.event {
+                    out.extend(["event: ", name, "\n"]);
+                }
+                for line in frame.text.split('\n') {
+                    out.extend(["data: ", line, "\n"]);
+                }
+                out.push('\n');
+            }
+            Arrived::Dropped => out.extend([":", DROPPED, "\n"]),
+            Arrived::Comment => out.push_str(":\n"),
+        }
+    }
+    out.into()
+}
 
 /// A line-by-line parser of an event stream; feed it chunks as they arrive, split anywhere.
 #[derive(Debug)]
@@ -301,7 +336,7 @@ impl Filter {
     }
 }
 
-/// A parser from the bytes of an event stream to its events: the same as in a link, but on its own.
+/// The cleaning of an event stream on its own: from its bytes to the events that the crate is given.
 #[derive(Debug)]
 pub struct EventStream(Filter);
 
@@ -324,7 +359,7 @@ impl EventStream {
 
 /// Returns the name of an event, cut to the bound; `None` for the default name of unnamed events.
 fn named(name: &str) -> Option<String> {
-    if name == "message" {
+    if name == super::UNNAMED {
         return None;
     }
     Some(name[..name.floor_char_boundary(EVENT_NAME_BYTES)].to_owned())

@@ -1,8 +1,8 @@
 //! A stream of server-sent events, kept open.
 //!
 //! Responsibilities: one connection after another (attempts, waits, giving up), what is resumed after a break, the
-//! order of news. Not here: the request itself and redirects (`request`), the bytes of the stream (`filter`), opening
-//! it (the crate eventsource-client), how long to wait (`Backoff`).
+//! order of news. Not here: the request itself and redirects (`request`), cleaning the bytes (`filter`), reading the
+//! events (the crate eventsource-client), how long to wait (`Backoff`).
 //!
 //! A connection is good if it delivered a message or stayed up for [`GOOD_AFTER`]; only then do the waits and the count
 //! of attempts start over, so that a server which accepts and drops connections gets no rapid retries. There is no time
@@ -12,7 +12,6 @@
 //! silence is only reported.
 
 pub(super) mod answer;
-mod arrivals;
 mod document;
 mod filter;
 pub(super) mod request;
@@ -31,8 +30,8 @@ use super::halves::Reader;
 use super::server::{Course, Server};
 use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
-use crate::link::{Cause, Fault, LinkEvent, Stream};
-use arrivals::Arrived;
+use crate::link::{Cause, Fault, Frame, LinkEvent, Stream};
+use filter::DROPPED;
 pub use filter::EventStream;
 use request::{Halt, StreamRequest, halt};
 use resume::SharedResume;
@@ -45,6 +44,9 @@ const GOOD_AFTER: Duration = Duration::from_secs(5);
 /// costs its events and not its wake-ups, and few enough that arrived events reach the receiver immediately.
 const TOGETHER: usize = 128;
 const TOGETHER_BYTES: usize = 64 * 1024;
+
+/// The name that the standard gives to an event without one.
+const UNNAMED: &str = "message";
 
 /// The reader that follows an event stream and reconnects by itself.
 #[derive(Debug)]
@@ -172,110 +174,97 @@ impl SseReader {
         // Nothing changes it before this stream is open: only a stream's own events do.
         let resumed = stream.opened_by.is_none()
             && (self.resume).with(|resume| resume.last_event_id.is_some() && !resume.passed);
-        let arrivals = request.arrivals();
         let limit = self.settings.config.max_frame_bytes;
         let mut news = VecDeque::new();
         let mut frames: u64 = 0;
         let mut since: Option<Instant> = None;
         let mut heard = Instant::now();
-        // One timer for every silence: arrivals do not reset it, they are checked when it expires.
+        // One timer for every silence: what arrives does not reset it, the time since then is checked when it expires.
         let silence = self.silent_after.unwrap_or(Duration::ZERO);
         let mut quiet = std::pin::pin!(tokio::time::sleep(silence));
         let end = loop {
             // A flood of comments must not starve other tasks.
             tokio::task::consume_budget().await;
-            // One piece of the body may contain more than is passed on together.
-            let mut next = None;
-            if arrivals.is_empty() {
-                let arrival = {
-                    let mut arriving = std::pin::pin!(events.next());
-                    let mut since = Instant::now();
-                    loop {
-                        let beside = async {
-                            let Some(silence) = self.silent_after else {
-                                return std::future::pending().await;
-                            };
-                            quiet.as_mut().await;
-                            while since.elapsed() < silence {
-                                quiet.as_mut().reset(since + silence);
-                                quiet.as_mut().await;
-                            }
-                            match &stream.probe {
-                                Some(path) => self.server.clone().probe(path).await,
-                                // No other path can be asked, so only the silence can be reported.
-                                None => Err(Fault::TimedOut),
-                            }
+            let arrival = {
+                let mut arriving = std::pin::pin!(events.next());
+                let mut since = Instant::now();
+                loop {
+                    let beside = async {
+                        let Some(silence) = self.silent_after else {
+                            return std::future::pending().await;
                         };
-                        tokio::select! {
-                            biased;
-                            arrival = arriving.as_mut() => break Ok(arrival),
-                            answer = beside => match answer {
-                                // A server that answers beside the stream is alive and just has nothing to send.
-                                Ok(()) => {}
-                                Err(fault @ (Fault::Refused | Fault::UnknownHost)) => break Err(fault),
-                                Err(_undecided) => {
-                                    let seconds = heard.elapsed().as_secs();
-                                    sink.put(LinkEvent::Silent { seconds }).await?;
-                                }
-                            },
+                        quiet.as_mut().await;
+                        while since.elapsed() < silence {
+                            quiet.as_mut().reset(since + silence);
+                            quiet.as_mut().await;
                         }
-                        since = Instant::now();
+                        match &stream.probe {
+                            Some(path) => self.server.clone().probe(path).await,
+                            // No other path can be asked, so only the silence can be reported.
+                            None => Err(Fault::TimedOut),
+                        }
+                    };
+                    tokio::select! {
+                        biased;
+                        arrival = arriving.as_mut() => break Ok(arrival),
+                        answer = beside => match answer {
+                            // A server that answers beside the stream is alive and just has nothing to send.
+                            Ok(()) => {}
+                            Err(fault @ (Fault::Refused | Fault::UnknownHost)) => break Err(fault),
+                            Err(_undecided) => {
+                                let seconds = heard.elapsed().as_secs();
+                                sink.put(LinkEvent::Silent { seconds }).await?;
+                            }
+                        },
                     }
-                };
-                heard = Instant::now();
-                next = match arrival {
-                    Ok(arrival) => Some(arrival),
-                    Err(fault) => break Halt::Fault(fault),
-                };
-            }
+                    since = Instant::now();
+                }
+            };
+            heard = Instant::now();
+            let mut next = match arrival {
+                Ok(arrival) => arrival,
+                Err(fault) => break Halt::Fault(fault),
+            };
             // Everything that arrived with it is passed on with it.
-            let (mut taken, mut bytes, mut end) = (0, 0, None);
-            loop {
-                match next.take() {
-                    Some(Some(Ok(SSE::Connected(_)))) => {
+            let (mut taken, mut bytes) = (0, 0);
+            let end = loop {
+                match next {
+                    Some(Ok(SSE::Connected(_))) => {
                         since = Some(Instant::now());
                         news.push_back(LinkEvent::Connected);
                         if resumed {
                             news.push_back(LinkEvent::Resumed);
                         }
                     }
-                    // The sign that something arrived; or there was nothing to wait for.
-                    Some(Some(Ok(SSE::Comment(_) | SSE::Event(_)))) | None => {}
-                    Some(Some(Err(StreamError::Eof))) if stream.opened_by.is_some() => {
-                        end = Some(Halt::Whole);
-                    }
-                    Some(Some(Err(error))) => end = Some(halt(error)),
-                    Some(None) => end = Some(Halt::Fault(Fault::Closed)),
-                }
-                while taken < TOGETHER
-                    && bytes < TOGETHER_BYTES
-                    && let Some(arrived) = arrivals.take()
-                {
-                    taken += 1;
-                    match arrived {
-                        Arrived::Event(frame) => {
-                            frames = frames.saturating_add(1);
-                            // Some servers keep a connection alive with an empty event.
-                            if !frame.text.is_empty() {
-                                bytes += frame.text.len();
-                                news.push_back(LinkEvent::Frame(frame));
-                            }
+                    Some(Ok(SSE::Event(event))) => {
+                        frames = frames.saturating_add(1);
+                        // Some servers keep a connection alive with an empty event.
+                        if !event.data.is_empty() {
+                            bytes += event.data.len();
+                            news.push_back(LinkEvent::Frame(frame(event)));
                         }
-                        Arrived::Dropped => {
-                            let fault = Fault::TooLarge { limit };
-                            news.push_back(LinkEvent::Dropped { fault, count: 1 });
-                        }
-                        Arrived::Comment => {}
                     }
+                    Some(Ok(SSE::Comment(words))) if words == DROPPED => {
+                        let fault = Fault::TooLarge { limit };
+                        news.push_back(LinkEvent::Dropped { fault, count: 1 });
+                    }
+                    // A sign of life.
+                    Some(Ok(SSE::Comment(_))) => {}
+                    Some(Err(StreamError::Eof)) if stream.opened_by.is_some() => {
+                        break Some(Halt::Whole);
+                    }
+                    Some(Err(error)) => break Some(halt(error)),
+                    None => break Some(Halt::Fault(Fault::Closed)),
                 }
-                if end.is_some() || !arrivals.is_empty() {
-                    break;
+                taken += 1;
+                if taken >= TOGETHER || bytes >= TOGETHER_BYTES {
+                    break None;
                 }
-                next = events.next().now_or_never();
-                if next.is_none() {
-                    break;
+                match events.next().now_or_never() {
+                    Some(following) => next = following,
+                    None => break None,
                 }
-            }
+            };
             sink.put_all(&mut news).await?;
             if let Some(end) = end {
                 break end;
@@ -293,6 +282,14 @@ impl Outcome {
             end: Halt::Fault(fault),
             good: false,
         }
+    }
+}
+
+/// Returns an event as a frame; the usual name of unnamed events is no name.
+fn frame(event: eventsource_client::Event) -> Frame {
+    Frame {
+        text: event.data,
+        event: Some(event.event_type).filter(|name| name != UNNAMED),
     }
 }
 

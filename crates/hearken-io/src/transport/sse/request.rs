@@ -15,8 +15,7 @@ use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, LOCATION};
 use sync_wrapper::{SyncFuture, SyncStream};
 
-use super::arrivals::Arrivals;
-use super::filter::Filter;
+use super::filter::{Filter, written};
 use super::resume::SharedResume;
 use crate::link::{Body, Cause, Fault, Stream};
 use crate::transport::address::{SourceError, check};
@@ -53,7 +52,6 @@ pub(super) struct StreamRequest {
     allow_plain: bool,
     limit: usize,
     resume: SharedResume,
-    arrivals: Arrivals,
     /// The message that opens the stream; without one, the stream is just read.
     body: Option<Body>,
     version: Option<(HeaderName, HeaderValue)>,
@@ -69,7 +67,6 @@ impl StreamRequest {
             allow_plain: settings.config.allow_plain_http,
             limit: settings.config.max_frame_bytes,
             resume,
-            arrivals: Arrivals::default(),
             body: None,
             version: None,
         }
@@ -87,7 +84,6 @@ impl StreamRequest {
             return Err(Fault::TooLarge { limit });
         }
         let mut request = self.clone();
-        request.arrivals = Arrivals::default();
         if url.origin() != self.url.origin() {
             request.token = Ok(None);
             if stream.opened_by.is_some() {
@@ -103,11 +99,6 @@ impl StreamRequest {
     /// Returns the address that the first request goes to.
     pub(super) fn address(&self) -> &str {
         self.url.as_str()
-    }
-
-    /// Returns where the stream's content arrives: anything that the event source reports means that something has.
-    pub(super) fn arrivals(&self) -> Arrivals {
-        self.arrivals.clone()
     }
 
     /// Sends the request, follows redirects and judges the answer.
@@ -170,17 +161,12 @@ impl StreamRequest {
 
     fn stream(&self, response: reqwest::Response) -> Response<ByteStream> {
         let filter = Filter::new(self.limit, self.resume.clone());
-        filtered(response, filter, self.arrivals.clone())
+        filtered(response, filter)
     }
 }
 
-/// Feeds the body of an event stream to a filter; the results go to the arrivals, and the body that is passed on
-/// contains only a comment for each time that something arrives.
-pub(super) fn filtered(
-    response: reqwest::Response,
-    mut filter: Filter,
-    arrivals: Arrivals,
-) -> Response<ByteStream> {
+/// Passes on the body of an event stream through a filter.
+pub(super) fn filtered(response: reqwest::Response, mut filter: Filter) -> Response<ByteStream> {
     let chunks = response.bytes_stream().then(|chunk| async {
         // A flood that yields nothing to pass on could otherwise keep the link's task from seeing that it was closed.
         tokio::task::consume_budget().await;
@@ -190,10 +176,7 @@ pub(super) fn filtered(
         let ready = match chunk {
             Ok(chunk) => {
                 let arrived = filter.feed(&chunk);
-                (!arrived.is_empty()).then(|| {
-                    arrivals.put(arrived);
-                    Ok(Bytes::from_static(b":\n"))
-                })
+                (!arrived.is_empty()).then(|| Ok(written(&arrived)))
             }
             Err(error) => Some(Err(TransportError::new(Halt::Fault(fault_of_body(&error))))),
         };

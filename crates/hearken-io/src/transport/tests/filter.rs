@@ -8,25 +8,20 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use eventsource_client::{Client, ClientBuilder, Error as StreamError, ReconnectOptions, SSE};
+use futures_util::{FutureExt as _, StreamExt as _};
+use http::Response;
+use launchdarkly_sdk_transport::ByteStream;
 use proptest::prelude::*;
+use sync_wrapper::SyncStream;
 
-use super::{Arrived, Filter, SharedResume};
+use super::super::answer::Once;
+use super::{Arrived, DROPPED, Filter, SharedResume, written};
 
-/// Returns a stream that contains these arrivals.
-fn written(arrived: &[Arrived]) -> String {
-    let mut out = String::new();
-    for one in arrived {
-        match one {
-            Arrived::Event(frame) => {
-                out.extend(frame.event.iter().map(|name| format!("event: {name}\n")));
-                out.extend(frame.text.split('\n').map(|line| format!("data: {line}\n")));
-                out.push('\n');
-            }
-            Arrived::Dropped => out.push_str(":dropped\n"),
-            Arrived::Comment => out.push_str(":\n"),
-        }
-    }
-    out
+/// Returns what the crate is given.
+fn text(arrived: &[Arrived]) -> String {
+    String::from_utf8(written(arrived).to_vec()).unwrap()
 }
 
 /// Feeds the pieces to a filter and returns its output.
@@ -37,7 +32,7 @@ fn filtered(limit: usize, pieces: &[&[u8]]) -> (String, SharedResume) {
     for piece in pieces {
         out.extend(filter.feed(piece));
     }
-    (written(&out), resume)
+    (text(&out), resume)
 }
 
 fn last_id(resume: &SharedResume) -> Option<String> {
@@ -49,6 +44,28 @@ fn last_id(resume: &SharedResume) -> Option<String> {
 
 fn retry(resume: &SharedResume) -> Option<Duration> {
     resume.with(|resume| resume.retry)
+}
+
+/// Returns what the crate makes of a body in these pieces, and the error that ends it.
+fn read_by_the_crate(pieces: Vec<Bytes>) -> (Vec<Arrived>, Option<StreamError>) {
+    let body = futures_util::stream::iter(pieces.into_iter().map(Ok));
+    let answer: Response<ByteStream> = Response::new(Box::pin(SyncStream::new(body)));
+    let mut events = ClientBuilder::for_url("http://127.0.0.1/")
+        .unwrap()
+        .reconnect(ReconnectOptions::reconnect(false).build())
+        .build_with_transport(Once::of(answer))
+        .stream();
+    let mut read = Vec::new();
+    while let Some(event) = events.next().now_or_never().expect("nothing to wait for") {
+        read.extend(match event {
+            Ok(SSE::Connected(_)) => None,
+            Ok(SSE::Event(event)) => Some(Arrived::Event(super::super::frame(event))),
+            Ok(SSE::Comment(words)) if words == DROPPED => Some(Arrived::Dropped),
+            Ok(SSE::Comment(_)) => Some(Arrived::Comment),
+            Err(error) => return (read, Some(error)),
+        });
+    }
+    (read, None)
 }
 
 /// Returns the data of the events that have any, and how many events were dropped.
@@ -221,7 +238,7 @@ fn an_endless_line_is_told_once_at_once_and_keeps_nothing() {
     }
     assert_eq!(told, [Arrived::Dropped]);
     let back = filter.feed(b"\r\n\r\ndata: back\n\n");
-    assert_eq!(written(&back), "data: back\n\n");
+    assert_eq!(text(&back), "data: back\n\n");
 }
 
 #[test]
@@ -305,6 +322,22 @@ proptest! {
         prop_assert_eq!(none, 0);
         let (pieces, _) = events(cut(&stream, &cuts), 1_000_000);
         prop_assert_eq!(&pieces, &wanted);
+    }
+
+    #[test]
+    fn the_crate_reads_exactly_the_events_that_it_is_given(
+        stream in streams(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+    ) {
+        let mut filter = Filter::new(60, SharedResume::default());
+        let arrived: Vec<Vec<Arrived>> =
+            cut(&stream, &cuts).iter().map(|chunk| filter.feed(chunk)).collect();
+        let pieces = arrived.iter().map(|arrived| written(arrived));
+        let pieces = pieces.filter(|piece| !piece.is_empty()).collect();
+        let (read, end) = read_by_the_crate(pieces);
+        let given: Vec<Arrived> = arrived.into_iter().flatten().collect();
+        prop_assert_eq!(read, given);
+        prop_assert!(matches!(end, Some(StreamError::Eof)), "{:?}", end);
     }
 
     #[test]
