@@ -107,6 +107,7 @@ impl Sessions {
             return 0;
         }
         self.use_token(id);
+        self.note_decided(id);
         let sessions = &self.sessions;
         self.prompts.change(id, |prompt| {
             let session = sessions.get(&prompt.key);

@@ -268,8 +268,9 @@ impl Sessions {
                 .is_err()
                 && call.epoch == epoch
             {
-                self.anomaly(context, AnomalyKind::ToolLeftOpen, call.tool);
+                self.anomaly(context, AnomalyKind::ToolLeftOpen, call.tool.clone());
             }
+            self.note_failed(context.key, call);
         }
         for (id, run, heard) in outputs {
             let subject = Subject::Output(id.as_ref());

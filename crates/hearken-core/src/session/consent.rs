@@ -309,7 +309,7 @@ impl Sessions {
         let began_before = |prompt: &&Prompt| {
             prompt.tool.as_deref() == Some(call.tool.as_str()) && call.since <= prompt.raised
         };
-        let is_of_call = |prompt: &&Prompt| match &prompt.call_id {
+        let is_of_call = |prompt: &&Prompt| match prompt.asked_id() {
             Some(id) => call.call_id.as_ref() == Some(id),
             None => began_before(prompt),
         };

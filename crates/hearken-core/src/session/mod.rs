@@ -20,6 +20,7 @@ mod change;
 mod consent;
 mod context;
 mod deadline_index;
+mod failed;
 mod fate;
 mod fingerprint;
 mod journal;

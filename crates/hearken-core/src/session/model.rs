@@ -176,6 +176,8 @@ pub struct Session {
     pub(super) last_stamp: Option<Timestamp>,
     /// The running tools.
     pub tools: Vec<ToolCall>,
+    /// The last calls that ended without success and whose success would be a danger.
+    pub(super) failed: Vec<ToolCall>,
     /// The agent's last state, as the agent names it.
     pub state: Option<Cow<'static, str>>,
     /// How many times something of it was not received: its beginning, missing numbers, a lost connection. The agent is
@@ -279,6 +281,7 @@ impl Session {
             version: None,
             producer: ReadFrom::default(),
             tools: Vec::new(),
+            failed: Vec::new(),
             plan: Attached::none(),
             progress: None,
             since: at,
@@ -359,7 +362,7 @@ impl Session {
         self.counted = self.counted.min(self.loaded);
         if self.loaded > self.counted + LOADED {
             let of = |id: Option<&ToolCallId>| id.map_or(0, |id| id.as_str().len());
-            let tools = self.tools.iter();
+            let tools = self.tools.iter().chain(&self.failed);
             let tools: usize = tools
                 .map(|call| call.tool.len() + of(call.call_id.as_ref()))
                 .sum();
@@ -380,7 +383,7 @@ impl Session {
             + self.agent.len()
             + state
             + described.map_or(0, String::len)
-            + 2 * size_of::<ToolCall>() * self.tools.len()
+            + 2 * size_of::<ToolCall>() * (self.tools.len() + self.failed.len())
             + 2 * size_of::<(OutputId, Output)>() * self.outputs.len()
             + self.rest
             + self.loaded

@@ -477,17 +477,41 @@ impl Prompt {
             return false;
         };
         let other_tool = asked.tool.as_deref().is_some_and(|asked| asked != tool);
-        let said = asked
-            .extra_context
-            .iter()
-            .find(|(name, _)| name == "args_summary");
-        let said = said.map(|(_, said)| digest_of_text(said));
-        let known = said.or(self.tool_word.as_ref().and_then(|word| word.args));
+        let known = self.asked_args();
         let other_args = match (known, args) {
             (Some(known), Some(args)) => known != digest_of_text(args),
             (Some(_) | None, Some(_) | None) => false,
         };
         other_tool || other_args
+    }
+
+    /// Returns the tool that it is about, if that is known.
+    pub(super) fn asked_tool(&self) -> Option<&str> {
+        let stated = match &self.question {
+            Question::Confirmation(asked) => asked.tool.as_deref(),
+            Question::Clarification(_) => None,
+        };
+        self.tool.as_deref().or(stated)
+    }
+
+    /// Returns the id of the call that it is about, if that is known.
+    pub(super) fn asked_id(&self) -> Option<&ToolCallId> {
+        let stated = match &self.question {
+            Question::Confirmation(asked) => asked.tool_call_id.as_ref(),
+            Question::Clarification(_) => None,
+        };
+        self.call_id.as_ref().or(stated)
+    }
+
+    /// Returns the digest of the arguments that it is about, if they are known.
+    pub(super) fn asked_args(&self) -> Option<Digest> {
+        let Question::Confirmation(asked) = &self.question else {
+            return None;
+        };
+        let mut extra = asked.extra_context.iter();
+        let said = extra.find(|(name, _)| name == "args_summary");
+        let said = said.map(|(_, said)| digest_of_text(said));
+        said.or(self.tool_word.as_ref().and_then(|word| word.args))
     }
 
     /// Returns the exact command that it asks for, if it asks for one.

@@ -155,6 +155,7 @@ impl Sessions {
         let overdue = self.is_overdue(id);
         if self.lapses(id) {
             self.prompts.change(id, |prompt| prompt.lapsed = true);
+            self.note_decided(id);
         }
         self.close(id, how.clone(), now, context.observer);
         self.follow_closing(id, overdue);

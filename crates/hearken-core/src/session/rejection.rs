@@ -11,7 +11,11 @@
 //! If the call is about no question, and nothing that was accepted waits for a call, the first call that succeeds after
 //! a rejection is perhaps what was rejected, whatever it is called; surely, if its tool begins with the same verb. That
 //! ends with the turn. Translated calls that only look at something are left out, and so are those of another tool than
-//! the question names.
+//! the question names. While something else that was accepted waits for its call, a call is perhaps what was rejected if
+//! only that has its tool or its verb: harmless questions are no decoy.
+//!
+//! What was rejected in another session of the same link counts for ten minutes. A call there that has its words, or its
+//! tool and arguments, is perhaps that, unless the action was accepted since.
 //!
 //! # Worked example
 //! "Transfer $500 from checking to savings" is rejected. `transfer_funds`, "Transferring $500 from checking to
@@ -21,6 +25,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use smallvec::SmallVec;
+
 use crate::protocol::{Decision, Envelope, Now, ToolInvoked};
 
 use super::key::{PromptId, SessionKey};
@@ -28,6 +34,7 @@ use super::prompt::{Prompt, ReplyState};
 use super::question::Question;
 use super::sessions::Sessions;
 use super::suspicion::Suspicion;
+use super::token_memory::digest_of_text;
 
 /// The seconds after the end of a question's time in which a decision made just before it may still show.
 const SLACK: u64 = 2;
@@ -35,10 +42,12 @@ const SLACK: u64 = 2;
 const MOST_OF_IT: usize = 60;
 /// The fewest words by which a question is recognised.
 const FEWEST: usize = 2;
-/// After how long a call no longer counts as the first after a rejection.
+/// After how long a call no longer counts as the first after a rejection, or as what another session was denied.
 const RIGHT_AFTER: Duration = Duration::from_secs(600);
 /// The most characters of a text that are compared.
 const LONGEST: usize = 4000;
+/// The most decided questions with which the calls of other sessions are compared: more than anyone decides in that time.
+const MOST_DECIDED: usize = 64;
 /// Calls that only look at something, by the kinds that translated protocols state.
 const LOOKS: [&str; 4] = ["read", "search", "think", "fetch"];
 /// Words without which a text names the same.
@@ -46,6 +55,23 @@ const STOPS: [&str; 16] = [
     "the", "an", "to", "from", "of", "in", "on", "and", "is", "it", "for", "with", "by", "at",
     "into", "this",
 ];
+
+/// What the questions of its own session say about a call.
+enum Verdict {
+    /// It carries out what was rejected.
+    Accused(Suspicion),
+    /// It does what was accepted.
+    Cleared,
+    /// It is about none of them.
+    Unknown,
+}
+
+/// A call that is compared with questions.
+struct Call<'a> {
+    event: &'a ToolInvoked,
+    envelope: &'a Envelope,
+    words: Vec<Words>,
+}
 
 impl Sessions {
     /// Returns whether a call that begins now carries out what was rejected.
@@ -56,61 +82,120 @@ impl Sessions {
         envelope: &Envelope,
         now: Now,
     ) -> Option<Suspicion> {
-        let all = self.prompts_of_team(key);
-        if !all.iter().any(|prompt| self.is_denied(prompt)) {
+        let team = self.prompts_of_team(key);
+        let elsewhere = self.decided_elsewhere(key, &team, now);
+        let denied = |prompts: &[&Prompt]| prompts.iter().any(|prompt| self.is_denied(prompt));
+        if !denied(&team) && !denied(&elsewhere) {
             return None;
         }
-        let call = Words::of_call(event);
-        let accused = |prompt: &Prompt, is_sure| Suspicion {
-            prompt: prompt.id,
-            is_sure,
-            by_silence: !prompt.was_rejected(),
+        let call = Call {
+            event,
+            envelope,
+            words: Words::of_call(event),
         };
+        match self.verdict_of_team(&team, &call, now) {
+            Verdict::Accused(suspicion) => Some(suspicion),
+            Verdict::Cleared => None,
+            Verdict::Unknown => self.suspicion_elsewhere(&elsewhere, &call),
+        }
+    }
+
+    fn verdict_of_team(&self, all: &[&Prompt], call: &Call<'_>, now: Now) -> Verdict {
         let confirmations = || {
             let all = all.iter().rev();
             all.filter_map(|prompt| Some((*prompt, asked_of(prompt)?)))
         };
-        // Its own question decides alone.
-        if let Some(id) = &event.tool_call_id {
-            let own = confirmations().find(|(prompt, _)| prompt.call_id.as_ref() == Some(id));
+        // Its own question decides alone, unless the call says that it does what another one was about.
+        if let Some(id) = &call.event.tool_call_id {
+            let own = confirmations().find(|(prompt, _)| prompt.asked_id() == Some(id));
             match own {
-                Some((prompt, _)) if self.is_denied(prompt) => return Some(accused(prompt, true)),
-                Some((prompt, _)) if prompt.was_accepted() => return None,
+                Some((prompt, _)) if self.is_denied(prompt) => return accused(prompt, true),
+                Some((prompt, action)) if prompt.was_accepted() => {
+                    if call.envelope.is_translated() || call.names(prompt, &action).is_some() {
+                        return Verdict::Cleared;
+                    }
+                    let mut denied = confirmations().filter(|(prompt, _)| self.is_denied(prompt));
+                    let other =
+                        denied.find(|(prompt, action)| call.names(prompt, action).is_some());
+                    return other.map_or(Verdict::Cleared, |(prompt, _)| accused(prompt, false));
+                }
                 Some(_) | None => {}
             }
         }
-        let mut best: Option<(usize, Vec<&Prompt>)> = None;
-        for (prompt, action) in confirmations() {
-            let Some(named) = named(prompt, &action, &call, envelope) else {
-                continue;
-            };
-            match &mut best {
-                Some((most, _)) if *most > named => {}
-                Some((most, alike)) if *most == named => alike.push(prompt),
-                _ => best = Some((named, vec![prompt])),
-            }
-        }
-        if let Some((_, alike)) = best {
+        let alike = call.best_of(confirmations());
+        if let Some(latest) = alike.first() {
             // The latest first: one that was accepted here covers what was rejected before it.
-            if alike.first().is_some_and(|latest| self.is_denied(latest)) {
-                return alike.first().map(|latest| accused(latest, true));
+            if self.is_denied(latest) {
+                return accused(latest, true);
             }
             if alike.iter().any(|prompt| prompt.was_accepted()) {
-                return None;
+                return Verdict::Cleared;
             }
             let denied = alike.into_iter().find(|prompt| self.is_denied(prompt));
-            return denied.map(|prompt| accused(prompt, false));
+            return denied.map_or(Verdict::Unknown, |prompt| accused(prompt, false));
         }
-        // What was accepted may be what this call does.
         let waits = |prompt: &Prompt| prompt.was_accepted() && !prompt.was_followed;
-        let last = confirmations().find(|(prompt, _)| self.is_denied(prompt) || waits(prompt));
-        let (prompt, action) = last.filter(|(prompt, _)| !waits(prompt) && !prompt.was_followed)?;
-        let is_old = now.monotonic.saturating_sub(prompt.raised) > RIGHT_AFTER;
-        if is_old || is_another(prompt, event, envelope) {
-            return None;
+        let is_it = |prompt: &Prompt| {
+            let is_old = age(prompt, now) > RIGHT_AFTER;
+            !prompt.was_followed && !is_old && !call.is_another(prompt)
+        };
+        let mut last =
+            confirmations().filter(|(prompt, _)| self.is_denied(prompt) || waits(prompt));
+        match last.next() {
+            // What was accepted may be what this call does, unless its tool is that of what was rejected.
+            Some((prompt, _)) if waits(prompt) => {
+                let is_accepted = |(prompt, action): (&Prompt, Words)| {
+                    waits(prompt) && call.has_tool_of(prompt, &action)
+                };
+                if confirmations().any(is_accepted) {
+                    return Verdict::Cleared;
+                }
+                let mut decoyed = confirmations().filter(|(prompt, action)| {
+                    self.is_denied(prompt) && is_it(prompt) && call.has_tool_of(prompt, action)
+                });
+                let decoyed = decoyed.next();
+                decoyed.map_or(Verdict::Unknown, |(prompt, _)| accused(prompt, false))
+            }
+            Some((prompt, action)) if is_it(prompt) => {
+                let same_verb =
+                    action.verb.is_some() && Words::of(&call.event.tool).verb == action.verb;
+                accused(prompt, same_verb)
+            }
+            Some(_) | None => Verdict::Unknown,
         }
-        let same_verb = action.verb.is_some() && Words::of(&event.tool).verb == action.verb;
-        Some(accused(prompt, same_verb))
+    }
+
+    /// Returns whether a call does what was rejected in another session of its link: by its words, or by its tool and
+    /// its arguments. That is never sure, because another session may have a reason of its own.
+    fn suspicion_elsewhere(&self, decided: &[&Prompt], call: &Call<'_>) -> Option<Suspicion> {
+        let decided = decided.iter().rev();
+        let asked = decided.filter_map(|prompt| Some((*prompt, asked_of(prompt)?)));
+        let latest = *call.best_of(asked).first()?;
+        self.is_denied(latest).then(|| suspected(latest, false))
+    }
+
+    /// Returns the questions of other sessions of a link that were decided not long ago, the earliest first.
+    fn decided_elsewhere(
+        &self,
+        key: &SessionKey,
+        team: &[&Prompt],
+        now: Now,
+    ) -> SmallVec<[&Prompt; 4]> {
+        let all = self.decided.iter().filter_map(|id| self.prompts.get(*id));
+        all.filter(|prompt| prompt.key.link == key.link && age(prompt, now) <= RIGHT_AFTER)
+            .filter(|prompt| !team.iter().any(|own| own.id == prompt.id))
+            .collect()
+    }
+
+    /// Remembers that a question was decided, for calls in other sessions.
+    pub(super) fn note_decided(&mut self, id: PromptId) {
+        if self.decided.contains(&id) {
+            return;
+        }
+        if self.decided.len() >= MOST_DECIDED {
+            self.decided.pop_front();
+        }
+        self.decided.push_back(id);
     }
 
     /// Notes that a call has succeeded: whatever comes now is not the first after a rejection or an acceptance.
@@ -267,26 +352,84 @@ fn asked_of(prompt: &Prompt) -> Option<Words> {
     }
 }
 
-/// Returns how much of what a question names a call names, in percent; `None` if it is too little.
-fn named(prompt: &Prompt, action: &Words, call: &[Words], envelope: &Envelope) -> Option<usize> {
-    // Where a translator says all that both do, nothing else decides.
-    if let (Some(deed), Some(asked)) = (&envelope.attached.deed, &prompt.attached.deed) {
-        return deed.is_same_as(asked).then_some(100);
+impl Call<'_> {
+    /// Returns those questions that the call names best, in the given order; none if it names none.
+    fn best_of<'p>(&self, asked: impl Iterator<Item = (&'p Prompt, Words)>) -> Vec<&'p Prompt> {
+        let mut best: (usize, Vec<&Prompt>) = (0, Vec::new());
+        for (prompt, action) in asked {
+            let Some(named) = self.names(prompt, &action) else {
+                continue;
+            };
+            if named > best.0 {
+                best = (named, vec![prompt]);
+            } else if named == best.0 {
+                best.1.push(prompt);
+            }
+        }
+        best.1
     }
-    action.share_in(call)
+
+    /// Returns how much of what a question names the call names, in percent; `None` if it is too little.
+    fn names(&self, prompt: &Prompt, action: &Words) -> Option<usize> {
+        // Where a translator says all that both do, nothing else decides.
+        if let (Some(deed), Some(asked)) = (&self.envelope.attached.deed, &prompt.attached.deed) {
+            return deed.is_same_as(asked).then_some(100);
+        }
+        let args = self.event.args_summary.as_deref().map(digest_of_text);
+        let same_args = args.is_some() && prompt.asked_args() == args;
+        if same_args && prompt.asked_tool() == Some(&self.event.tool) {
+            return Some(100);
+        }
+        action.share_in(&self.words)
+    }
+
+    /// Returns whether the call's tool is the one that a question is about, or begins with the same verb as its action.
+    fn has_tool_of(&self, prompt: &Prompt, action: &Words) -> bool {
+        let same_verb = action.verb.is_some() && Words::of(&self.event.tool).verb == action.verb;
+        same_verb || prompt.asked_tool() == Some(&self.event.tool)
+    }
+
+    /// Returns whether a translated call surely is another one than the question is about: it only looks at something,
+    /// or its tool is another.
+    fn is_another(&self, prompt: &Prompt) -> bool {
+        if !self.envelope.is_translated() {
+            return false;
+        }
+        let is_known = self.envelope.attached.deed.is_some() && prompt.attached.deed.is_some();
+        match prompt.asked_tool() {
+            Some(tool) if tool != self.event.tool => true,
+            // A tool may be called like one of these kinds.
+            Some(_) if !is_known => false,
+            Some(_) | None => LOOKS.contains(&self.event.tool.as_str()),
+        }
+    }
 }
 
-/// Returns whether a translated call surely is another one than the question is about: it only looks at something, or
-/// its tool is another.
-fn is_another(prompt: &Prompt, event: &ToolInvoked, envelope: &Envelope) -> bool {
-    if !envelope.is_translated() {
-        return false;
+fn suspected(prompt: &Prompt, is_sure: bool) -> Suspicion {
+    Suspicion {
+        prompt: prompt.id,
+        is_sure,
+        by_silence: !prompt.was_rejected(),
     }
-    let Question::Confirmation(asked) = &prompt.question else {
-        return false;
-    };
-    let tool = prompt.tool.as_deref().or(asked.tool.as_deref());
-    LOOKS.contains(&event.tool.as_str()) || tool.is_some_and(|tool| tool != event.tool)
+}
+
+fn accused(prompt: &Prompt, is_sure: bool) -> Verdict {
+    Verdict::Accused(suspected(prompt, is_sure))
+}
+
+/// Returns how long ago a question was decided; by silence, at the end of its time.
+fn age(prompt: &Prompt, now: Now) -> Duration {
+    let since_asked = now.monotonic.saturating_sub(prompt.raised);
+    match prompt.reply.given() {
+        Some(given) => {
+            let passed = now.wall.as_second() - given.decided.as_second();
+            Duration::from_secs(u64::try_from(passed).unwrap_or(0)).min(since_asked)
+        }
+        None => {
+            let timeout = Duration::from_secs(prompt.question.timeout_seconds().unwrap_or(0));
+            since_asked.saturating_sub(timeout)
+        }
+    }
 }
 
 #[cfg(test)]

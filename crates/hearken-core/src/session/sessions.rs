@@ -61,6 +61,8 @@ pub struct Sessions {
     pub(super) settled: Option<u64>,
     pub(super) closed: VecDeque<PromptId>,
     pub(super) closed_bytes: usize,
+    /// The last confirmations that the person or silence decided.
+    pub(super) decided: VecDeque<PromptId>,
     /// Questions of a lost link that the replay on the new connection has shown again.
     pub(super) shown_again: Vec<PromptId>,
     pub(super) next_prompt: u64,

@@ -2,6 +2,7 @@
 
 mod aftermath;
 mod bounds;
+mod evasions;
 mod linked;
 mod order;
 mod properties;

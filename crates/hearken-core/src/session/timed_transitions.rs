@@ -99,6 +99,7 @@ impl Sessions {
                 if prompt.standing.reaches() {
                     let nothing = Brings::default();
                     self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut Unobserved);
+                    self.note_decided(id);
                     if !prompt.accepts_when_silent() {
                         self.follow(id, Fate::TimedOut);
                     }

@@ -214,6 +214,9 @@ impl Sessions {
             // An action done before our time is past.
             (Some(_), Some(session)) if session.only_replayed => None,
             (Some(call), Some(session)) if succeeded => self.danger_of_success(session, call),
+            (None, _) if succeeded && run != ToolRun::Succeeded => {
+                self.danger_without_call(context.key, id, &event.tool)
+            }
             (Some(_) | None, Some(_) | None) => None,
         };
         if let Some(ToolCall {
@@ -230,11 +233,18 @@ impl Sessions {
         let elapsed = call
             .as_ref()
             .map(|call| context.now.monotonic.saturating_sub(call.since));
+        if let Some(call) = call.filter(|_| !succeeded) {
+            self.note_failed(context.key, call);
+        }
         self.implies(context, AgentState::Thinking);
         for kind in found {
             self.anomaly(context, kind, event.tool.clone());
         }
         if let Some(danger) = danger {
+            // A further success of the same call is no news.
+            if let Some(session) = self.sessions.of_mut(context) {
+                session.remember_run(id, ToolRun::Succeeded);
+            }
             context.push(What::Danger(danger));
         }
         if let Some(danger) = self.ran_otherwise(context, &event.tool, None, id.cloned().as_ref()) {

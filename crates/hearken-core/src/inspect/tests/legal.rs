@@ -41,9 +41,10 @@ struct Session {
 }
 
 impl Session {
-    fn new(numbers: Numbers) -> Self {
+    /// Begins a session; before it, another agent was denied these actions in a session of its own.
+    fn new(numbers: Numbers, denied: &[String]) -> Self {
         let mut session = Self {
-            stream: Stream::default(),
+            stream: denied_before(denied),
             agents: Vec::new(),
             numbers,
             count: 0,
@@ -148,6 +149,47 @@ impl Session {
     }
 }
 
+/// Returns a session of another agent in which these actions were rejected.
+fn denied_before(actions: &[String]) -> Stream {
+    let mut stream = Stream::default();
+    let mut on = |stream: &mut Stream, name: &str, mut fields: Value| {
+        fields["producer"] = json!({"agent_id": "before"});
+        fields["session_id"] = "sess_before".into();
+        stream.on(name, fields);
+    };
+    on(&mut stream, "session.started", json!({}));
+    for (at, action) in actions.iter().enumerate() {
+        let from = if at == 0 { "idle" } else { "thinking" };
+        let fields = json!({"from_state": from, "to_state": "awaiting_input"});
+        on(&mut stream, "state.changed", fields);
+        let token = format!("rpl_before{at}");
+        let fields = json!({"action": action, "consequence": "It is done at once.", "reply_token": token,
+            "timeout_seconds": 300, "default_decision": "reject", "risk_level": "high", "irreversible": true});
+        on(&mut stream, "awaiting.confirmation", fields);
+        let reply = json!({"type": "confirmation.reply", "reply_token": token, "decision": "reject",
+            "subscription_id": "sub_1", "timestamp": "2026-01-01T00:00:00.000Z"});
+        stream.lines.push(reply.to_string());
+        let fields = json!({"from_state": "awaiting_input", "to_state": "writing_output"});
+        on(&mut stream, "state.changed", fields);
+        let fields = json!({"chunk": "It was not done.", "position": 0, "complete": true,
+            "output_id": format!("out_before{at}")});
+        on(&mut stream, "output.streaming", fields);
+        let fields = json!({"from_state": "writing_output", "to_state": "thinking"});
+        on(&mut stream, "state.changed", fields);
+    }
+    on(&mut stream, "session.completed", json!({}));
+    stream
+}
+
+fn denied() -> impl Strategy<Value = Vec<String>> {
+    let action = prop_oneof![
+        (0..60_u32).prop_map(|sum| format!("Transfer {sum} dollars")),
+        Just("Read the mail".to_owned()),
+        Just("Delete the folder build".to_owned()),
+    ];
+    prop::collection::vec(action, 0..4)
+}
+
 fn step() -> impl Strategy<Value = (usize, Step)> {
     let step = prop_oneof![
         3 => Just(Step::Calls),
@@ -163,8 +205,9 @@ proptest! {
     fn a_legal_stream_gives_no_finding(
         steps in prop::collection::vec(step(), 0..40),
         numbers in prop::sample::select(vec![Numbers::Absent, Numbers::OfSession, Numbers::OfAgent]),
+        denied in denied(),
     ) {
-        let mut session = Session::new(numbers);
+        let mut session = Session::new(numbers, &denied);
         for (agent, step) in steps {
             session.go_on(agent);
             match step {
