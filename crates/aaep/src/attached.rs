@@ -33,6 +33,8 @@ pub struct Attached {
     pub deed: Option<Deed>,
     /// The values of the choices of a question that can't be undone.
     pub final_choices: Vec<String>,
+    /// Whether the questions whose state a state change leaves stay without an answer, because their turn is over.
+    pub unanswered: bool,
 }
 
 /// The changes to one file.
@@ -261,6 +263,9 @@ impl Attached {
             let values: Vec<String> = self.final_choices.iter().map(|it| bounded(it)).collect();
             map.insert("final_choices".to_owned(), values.into());
         }
+        if self.unanswered {
+            map.insert("unanswered".to_owned(), true.into());
+        }
         map
     }
 
@@ -303,6 +308,7 @@ impl Attached {
                 .filter_map(Value::as_str)
                 .map(bounded)
                 .collect(),
+            unanswered: own.get("unanswered").and_then(Value::as_bool) == Some(true),
         }
     }
 }

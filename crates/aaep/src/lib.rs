@@ -75,6 +75,6 @@ pub use recent::Recent;
 pub use reply::{Answer, LONGEST_RATIONALE, RecordedReply, Reply, Response, user_message};
 pub use same::{are_one, are_same};
 pub use texts::{Texts, bare};
-pub use translated::{NOT_STATED, OWN_CONTEXT, TRANSLATED};
+pub use translated::{NO_END, NOT_STATED, OWN_CONTEXT, TRANSLATED};
 pub use variants::{Part, UNDETERMINED, Wanted, direction_of};
 pub use version::{AAEP_VERSION, CORE_CONTEXT};

@@ -24,6 +24,10 @@ pub const OWN_CONTEXT: &str = "urn:hearken:context:v1";
 /// The status of a call for which the other side reported only its end.
 pub const NOT_STATED: &str = "not_stated";
 
+/// The status of a call whose end the other side did not report before its turn or its session was over: it may still
+/// run.
+pub const NO_END: &str = "no_end_reported";
+
 /// The fields that other protocols may lack.
 const NOT_THERE: [&str; 4] = [
     "summary_normal",
@@ -53,7 +57,8 @@ pub(super) fn forgive(map: &Map<String, Value>, findings: &mut Findings) {
     if !extensions.is_some_and(is_marked) {
         return;
     }
-    let is_open = map.get("status").and_then(Value::as_str) == Some(NOT_STATED);
+    let status = map.get("status").and_then(Value::as_str);
+    let is_open = status.is_some_and(|status| [NOT_STATED, NO_END].contains(&status));
     findings.restate(
         |finding| {
             let absent =
@@ -104,6 +109,8 @@ mod tests {
     fn only_a_translated_event_may_leave_open_how_a_call_ended() {
         let translated = json!({"hearken": {"translated": "test"}});
         assert_eq!(errors(translated.clone(), "not_stated"), 0);
+        assert_eq!(errors(translated.clone(), "no_end_reported"), 0);
+        assert_eq!(errors(json!({}), "no_end_reported"), 1);
         assert_eq!(errors(translated, "purple"), 1);
         assert_eq!(
             errors(json!({"hearken": {"translated": 1}}), "not_stated"),

@@ -194,6 +194,13 @@ impl Sessions {
     /// Handles the agent leaving `awaiting_input`: the question that blocked it is decided. If several are open,
     /// only an answered one can be identified; otherwise each is only perhaps decided.
     pub(super) fn left_awaiting(&mut self, context: &mut Context, event: &StateChanged) {
+        // A translator says so where the other protocol ends a turn with its questions.
+        if context.envelope.is_translated() && context.envelope.attached.unanswered {
+            for id in self.open_of(context.key) {
+                self.close_told(context, id, Closing::SessionEnded);
+            }
+            return;
+        }
         let open: Vec<&Prompt> = self.prompts.open_of(context.key).collect();
         let how = Closing::StateLeft {
             to: event.to_state.to_string(),

@@ -306,6 +306,7 @@ impl Call {
             plan: Vec::new(),
             deed: Some(self.deed()),
             final_choices: Vec::new(),
+            unanswered: false,
         }
     }
 

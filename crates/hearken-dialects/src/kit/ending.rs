@@ -88,7 +88,7 @@ impl Turn {
             .map(|(key, _)| key.clone())
             .collect();
         for key in running {
-            self.leave_open(&key, teller, cx);
+            self.leave_open(&key, written::NO_END, teller, cx);
             if let Some(call) = self.calls.remove(&key) {
                 teller.left.put(&key, call);
             }

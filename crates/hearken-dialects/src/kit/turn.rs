@@ -431,7 +431,7 @@ impl Turn {
         let is_known = call.rejected || call.stage == HeardStage::Rejected;
         let (is_told, title) = (call.stage == HeardStage::Told, call.title());
         if is_told {
-            self.leave_open(key, teller, cx);
+            self.leave_open(key, written::NOT_STATED, teller, cx);
         }
         self.forget(key);
         if is_told {
@@ -440,10 +440,16 @@ impl Turn {
         (!is_known).then_some(title)
     }
 
-    /// Announces that a call ended with an unknown outcome.
-    pub(super) fn leave_open(&mut self, key: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
+    /// Announces that nothing more is heard of a call, with the status that says why.
+    pub(super) fn leave_open(
+        &mut self,
+        key: &str,
+        status: &'static str,
+        teller: &mut EventContext,
+        cx: &mut Cx<'_>,
+    ) {
         if let Some(call) = self.calls.get(key) {
-            let completed = call.completion(written::NOT_STATED);
+            let completed = call.completion(status);
             self.event(Event::ToolCompleted(completed), teller, cx);
         }
     }

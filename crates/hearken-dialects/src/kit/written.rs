@@ -35,6 +35,9 @@ const LONGEST_MS: u64 = 86_400_000;
 /// The status, in a translated event, of a call known only to have ended.
 pub const NOT_STATED: &str = crate::protocol::NOT_STATED;
 
+/// The status, in a translated event, of a call whose end was not reported before its turn was over.
+pub const NO_END: &str = crate::protocol::NO_END;
+
 /// The agent that events are written for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Agent {

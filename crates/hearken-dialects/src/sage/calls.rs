@@ -14,7 +14,7 @@ use crate::protocol::{
     Attached, CallOutput, Event, ToolCallId, ToolCompleted, ToolInvoked, ToolStatus,
 };
 
-use super::super::written::{self, Content, NOT_STATED, normal, short, stated};
+use super::super::written::{self, Content, NO_END, NOT_STATED, normal, short, stated};
 use super::desk::Desk;
 use super::machines::{Agent, AgentEvent, Tool, ToolEvent};
 use super::message::{self, Completeness, Status};
@@ -365,7 +365,7 @@ impl Turn {
         }
     }
 
-    /// Ends the calls that still run when the turn ends; their outcome is unknown.
+    /// Lets go of the calls that still run when the turn ends; whether they go on is unknown.
     pub fn leave_calls(&mut self, desk: &mut Desk<'_>) {
         let open: Vec<String> = self
             .calls
@@ -379,7 +379,7 @@ impl Turn {
             .collect();
         for name in open {
             if let Some(call) = self.calls.get_mut(&name) {
-                let completed = call.completion(NOT_STATED);
+                let completed = call.completion(NO_END);
                 call.shown = Shown::Over;
                 self.event(desk, Event::ToolCompleted(completed));
             }

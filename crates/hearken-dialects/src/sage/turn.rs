@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use crate::link::{Phrase, Word};
 use crate::protocol::{
-    ErrorCategory, Event, HandoffRequested, OutputId, OutputStreaming, SessionCancelled,
+    Attached, ErrorCategory, Event, HandoffRequested, OutputId, OutputStreaming, SessionCancelled,
     SessionCompleted, SessionErrored, SessionStarted, StateChanged,
 };
 
@@ -189,6 +189,25 @@ impl Turn {
         self.event(desk, Event::StateChanged(changed));
     }
 
+    /// Leaves the questions that are open when the turn ends: nothing waits for an answer any more. Sage has no event
+    /// for that, but AAEP requires one (A.4).
+    fn leave_questions(&mut self, desk: &mut Desk<'_>) {
+        if self.open == 0 || self.state != "awaiting_input" {
+            return;
+        }
+        self.state = "thinking";
+        let unanswered = Attached {
+            unanswered: true,
+            ..Attached::default()
+        };
+        let changed = Event::StateChanged(StateChanged {
+            from_state: "awaiting_input".into(),
+            to_state: "thinking".into(),
+            ..StateChanged::default()
+        });
+        self.event(desk, Content::from(changed).with(unanswered));
+    }
+
     /// Announces the state that follows from the open questions and running calls.
     pub fn settle_state(&mut self, desk: &mut Desk<'_>) {
         let runs = self.calls.values().any(Call::runs);
@@ -312,6 +331,7 @@ impl Turn {
     pub fn end(&mut self, desk: &mut Desk<'_>, end: &End) {
         self.tell_start(desk, "");
         self.hush(desk);
+        self.leave_questions(desk);
         self.leave_calls(desk);
         let fault = self.fault.take().map(|fault| fault.report);
         self.ended = true;

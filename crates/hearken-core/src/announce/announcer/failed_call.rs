@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use crate::config::Verbosity;
-use crate::protocol::{Attached, CallOutput, ToolCompleted, ToolStatus};
+use crate::protocol::{Attached, CallOutput, NO_END, ToolCompleted, ToolStatus};
 use crate::session::Change;
 
 use super::wording::{agents, tool};
@@ -45,6 +45,7 @@ impl Announcer {
     pub(super) fn failed_call(&self, change: &Change, event: &ToolCompleted) -> Draft {
         let key = match &event.status {
             ToolStatus::Timeout => "tool.timeout",
+            ToolStatus::Other(status) if status == NO_END => "tool.no_end",
             ToolStatus::Other(_) => "tool.other",
             ToolStatus::Error | ToolStatus::Success => "tool.error",
         };

@@ -33,10 +33,41 @@ fn a_permission_that_is_asked_again_is_of_the_same_call() {
             "tool.invoked",
             "state.changed",
             "awaiting.confirmation",
+            "state.changed",
             "tool.completed",
             "session.errored"
         ]
     );
+}
+
+/// Every way in which a turn may end leaves its questions first, and says that they stay without an answer.
+#[test]
+fn a_turn_that_ends_with_open_questions_leaves_them_first() {
+    for payload in [
+        json!({"status": "completed", "result": "Cleaned."}),
+        json!({"status": "failed"}),
+        json!({"status": "interrupted"}),
+        json!({"status": "failed", "reason": "needs_user_input"}),
+    ] {
+        for asked in [1, 2] {
+            let mut bench = begun();
+            bench.frame(&asks());
+            if asked == 2 {
+                let fields = json!({"request_id": "r/2", "item_id": "c2"});
+                let second = json!({"tool_name": "bash", "risk": "high", "input_redacted": false,
+                    "input": {"cmd": "touch c2"}});
+                bench.frame(&message("permission.requested", fields, second));
+            }
+            let out = bench.frame(&message("turn.completed", json!({}), payload.clone()));
+            let all = events(&out);
+            let left = |event: &&Value| event["from_state"] == "awaiting_input";
+            let left: Vec<&Value> = all.iter().filter(left).collect();
+            assert_eq!(left.len(), 1, "{payload} {asked}: {:?}", briefs(&out));
+            assert_eq!(left[0]["extensions"]["hearken"]["unanswered"], true);
+            assert_eq!(left[0]["to_state"], "thinking");
+            assert_eq!(all[0], *left[0], "{payload} {asked}: {:?}", briefs(&out));
+        }
+    }
 }
 
 #[test]
