@@ -49,6 +49,7 @@ mod german;
 mod guide;
 mod hands;
 mod hooked;
+mod judged;
 mod kinds;
 #[cfg(unix)]
 mod latency;

@@ -475,6 +475,7 @@ mod tests {
                 ..Deed::default()
             }),
             final_choices: vec!["close".to_owned()],
+            unanswered: true,
         };
         assert_eq!(again(&attached), attached);
         assert!(Attached::read(&Map::new()).is_empty());

@@ -45,8 +45,14 @@ impl Accounts {
         }
     }
 
-    /// Notes a change, and compares it with what its session said before.
-    pub(super) fn compare(&mut self, index: usize, change: &Change) -> Option<Difference> {
+    /// Notes a change, and compares it with what its session said before. At a successful end, `linked` are the
+    /// sessions that work for it under ids of their own.
+    pub(super) fn compare(
+        &mut self,
+        index: usize,
+        change: &Change,
+        linked: &[SessionId],
+    ) -> Option<Difference> {
         let (_, account) = self.all.get_mut(index)?;
         if let What::SessionStarted(event) = &change.what {
             account.start(event);
@@ -66,10 +72,18 @@ impl Accounts {
         } else if let What::Output { event, .. } = &change.what {
             account.chunk(event)
         } else if let What::SessionEnded(Ended::Completed(event)) = &change.what {
-            let of_it = (self.all.iter()).filter(|(id, _)| *id == change.key.session);
-            let with_helpers = of_it.map(|(_, account)| account.invoked).sum();
+            let of = |is_meant: &dyn Fn(&SessionId) -> bool| -> (u64, bool) {
+                let meant = || self.all.iter().filter(|(id, _)| is_meant(id));
+                let invoked = meant().map(|(_, account)| account.invoked).sum();
+                (invoked, meant().all(|(_, account)| account.whole))
+            };
+            let (with_helpers, _) = of(&|id| *id == change.key.session);
+            let (of_linked, is_whole) = of(&|id| linked.contains(id));
             let (_, account) = self.all.get(index)?;
-            account.end(event, with_helpers)
+            // What is missing of a linked session may explain the number.
+            (is_whole || event.tool_invocations_count < Some(account.invoked))
+                .then(|| account.end(event, [with_helpers, with_helpers + of_linked]))
+                .flatten()
         } else {
             None
         }
@@ -153,11 +167,12 @@ impl Account {
         })
     }
 
-    /// Compares the number of calls that a session's end states with those that were seen, in the session alone or
-    /// also in those of its helpers.
-    fn end(&self, event: &SessionCompleted, with_helpers: u64) -> Option<Difference> {
+    /// Compares the number of calls that a session's end states with those that were seen. The chapters count what
+    /// "the agent invoked during this session" (4.1.2) and say nothing of those that work for it, under its id or
+    /// linked to it (A.9): each way to count is accepted.
+    fn end(&self, event: &SessionCompleted, with_others: [u64; 2]) -> Option<Difference> {
         let stated = event.tool_invocations_count?;
-        let differs = self.whole && stated != self.invoked && stated != with_helpers;
+        let differs = self.whole && stated != self.invoked && !with_others.contains(&stated);
         let seen = self.invoked;
         differs.then(|| (Fact::CountDiffers { stated, seen }, String::new()))
     }

@@ -329,7 +329,13 @@ impl Checker {
             Some(of) => of.index,
             None => self.known.get(&change.key).copied(),
         };
-        if let Some(fact) = index.and_then(|index| self.accounts.compare(index, &change)) {
+        let linked = if let What::SessionEnded(Ended::Completed(_)) = change.what {
+            self.sessions.linked_to(&change.key)
+        } else {
+            Vec::new()
+        };
+        let fact = index.and_then(|index| self.accounts.compare(index, &change, &linked));
+        if let Some(fact) = fact {
             self.differs(line, of, &change.key, (fact, index));
         }
         let mut report = index.and_then(|index| self.summary.sessions.get_mut(index));

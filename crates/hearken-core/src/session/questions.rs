@@ -157,6 +157,9 @@ impl Sessions {
             self.prompts.change(id, |prompt| prompt.lapsed = true);
             self.note_decided(id);
         }
+        if overdue && !matches!(how, Closing::Changed | Closing::AskedAgain) {
+            self.note_end_of_time(id, context);
+        }
         self.close(id, how.clone(), now, context.observer);
         self.follow_closing(id, overdue);
         context.push(What::PromptClosed { prompt: id, how });

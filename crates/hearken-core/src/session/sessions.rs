@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::link::LinkId;
-use crate::protocol::{Attached, Decoded, Event, Now, Severity, Unobserved};
+use crate::protocol::{Attached, Decoded, Event, Now, SessionId, Severity, Unobserved};
 
 use super::anomaly::{Anomaly, AnomalyKind, Detail};
 use super::change::{Change, What};
@@ -435,6 +435,25 @@ impl Sessions {
         }
         let parent = session.parent.as_ref()?;
         self.sessions.of_any_agent(session.key.link, parent).next()
+    }
+
+    /// Returns the sessions that work for another one under ids of their own, and those that work for them (A.9,
+    /// pattern 2), as far as they are remembered.
+    pub fn linked_to(&self, key: &SessionKey) -> Vec<SessionId> {
+        let mut all = vec![key.session.clone()];
+        let mut at = 0;
+        while let Some(parent) = all.get(at).cloned() {
+            let of_link = self.sessions.values().filter(|it| it.key.link == key.link);
+            let children = of_link.filter(|it| it.parent.as_ref() == Some(&parent));
+            for child in children {
+                if !all.contains(&child.key.session) {
+                    all.push(child.key.session.clone());
+                }
+            }
+            at += 1;
+        }
+        all.remove(0);
+        all
     }
 
     /// Returns a count that grows with every change in what distinguishes agents and their runs: which exist, their

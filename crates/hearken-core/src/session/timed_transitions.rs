@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::protocol::{Now, Unobserved};
 
 use super::change::{Change, What};
+use super::context::Context;
 use super::deadline_index::Dues;
 use super::fate::Fate;
 use super::key::PromptId;
@@ -77,6 +78,37 @@ impl Sessions {
             Standing::NotAnswerable => false,
         };
         matters && prompt.held.is_none()
+    }
+
+    /// Notes, when a question closes, that its time was over before: of one that can't be answered here nothing else
+    /// shows it.
+    pub(super) fn note_end_of_time(&mut self, id: PromptId, context: &mut Context) {
+        let Some(prompt) = self.prompts.get(id) else {
+            return;
+        };
+        if prompt.reply != ReplyState::Unanswered || prompt.is_answerable() {
+            return;
+        }
+        // The step has its own time, which is past.
+        let late = self.expires(prompt).map_or(Duration::ZERO, |expires| {
+            context.now.monotonic.saturating_sub(expires)
+        });
+        let wall = jiff::SignedDuration::try_from(late).unwrap_or_default();
+        let at = Now {
+            monotonic: context.now.monotonic.saturating_sub(late),
+            wall: context
+                .now
+                .wall
+                .saturating_sub(wall)
+                .unwrap_or(context.now.wall),
+        };
+        self.answer_step(
+            id,
+            QuestionEvent::TimeEnded,
+            Brings::default(),
+            at,
+            context.observer,
+        );
     }
 
     /// Handles what is due for questions.

@@ -103,6 +103,46 @@ fn a_count_may_include_the_calls_of_helpers() {
     assert_eq!(found(&stream), []);
 }
 
+/// The chapters don't say whether the calls of linked sessions count (4.1.2, A.9).
+#[test]
+fn a_count_may_include_the_calls_of_linked_sessions() {
+    for (stated, differs) in [(1, false), (2, true), (3, false), (4, true)] {
+        for joined in [false, true] {
+            let mut stream = Stream::default();
+            stream.on("session.started", json!({}));
+            call(&mut stream, "look");
+            for (session, parent) in [("sess_2", "sess_1"), ("sess_3", "sess_2")] {
+                let of = |mut fields: Value| {
+                    fields["extensions"] = json!({"parent_session_id": parent});
+                    fields["producer"] = json!({"agent_id": "b"});
+                    fields
+                };
+                if !joined {
+                    stream.event(session, "session.started", of(json!({})));
+                }
+                stream.event(session, "tool.invoked", of(json!({"tool": "see"})));
+                let done = json!({"tool": "see", "status": "success"});
+                stream.event(session, "tool.completed", of(done));
+                let end = of(json!({"tool_invocations_count": 1}));
+                stream.event(session, "session.completed", end);
+            }
+            stream.on(
+                "session.completed",
+                json!({"tool_invocations_count": stated}),
+            );
+            let found = found(&stream);
+            let rules: Vec<&str> = found.iter().map(|(_, rule)| *rule).collect();
+            // Of a session that was joined, a call may have been missed.
+            let wanted: &[&str] = if differs && !joined {
+                &["count_differs"]
+            } else {
+                &[]
+            };
+            assert_eq!(rules, wanted, "{stated} {joined}");
+        }
+    }
+}
+
 #[test]
 fn a_tool_that_the_start_does_not_list_is_found() {
     let mut stream = Stream::default();

@@ -152,7 +152,7 @@ impl Session {
 /// Returns a session of another agent in which these actions were rejected.
 fn denied_before(actions: &[String]) -> Stream {
     let mut stream = Stream::default();
-    let mut on = |stream: &mut Stream, name: &str, mut fields: Value| {
+    let on = |stream: &mut Stream, name: &str, mut fields: Value| {
         fields["producer"] = json!({"agent_id": "before"});
         fields["session_id"] = "sess_before".into();
         stream.on(name, fields);

@@ -151,3 +151,38 @@ fn several_agents_have_a_trace_each() {
     let text = tracer.finish(Format::Mermaid, &english()).unwrap();
     assert_eq!(text.matches("stateDiagram-v2").count(), 3);
 }
+
+/// A question of a recording can't be answered, so only the times of its events show that its time was over.
+#[test]
+fn a_trace_says_that_a_question_timed_out() {
+    for (seconds, is_over) in [(59, false), (60, true), (75, true)] {
+        let mut stream = Stream::default();
+        stream.on("session.started", json!({}));
+        let entered = json!({"from_state": "idle", "to_state": "awaiting_input"});
+        stream.on("state.changed", entered);
+        let asked = json!({"action": "Transfer $500.", "consequence": "Funds move.", "reply_token": "rpl_1",
+            "timeout_seconds": 60, "default_decision": "reject", "risk_level": "high"});
+        stream.on("awaiting.confirmation", asked);
+        stream.seconds += seconds - 1;
+        let left = json!({"from_state": "awaiting_input", "to_state": "calling_tool"});
+        stream.on("state.changed", left);
+        let trace = |format| {
+            let mut tracer = Tracer::new();
+            for line in &stream.lines {
+                tracer.line(line);
+            }
+            tracer.finish(format, &english()).unwrap()
+        };
+        for (format, words) in [
+            (
+                Format::Text,
+                "question 1: unanswered to timed out, by time ended; line 4, 62.000 s",
+            ),
+            (Format::Mermaid, "time ended at 62.000 s"),
+            (Format::Json, r#""seconds":62.0"#),
+        ] {
+            let text = trace(format);
+            assert_eq!(text.contains(words), is_over, "{seconds}: {text}");
+        }
+    }
+}
