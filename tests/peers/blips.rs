@@ -212,7 +212,7 @@ fn killed_and_started_anew_in_the_middle_of_a_question() {
         hearken.announced("connection", "is lost");
         hearken.announced(
             "confirmation",
-            "It is perhaps already decided. The agent then takes it as rejected.",
+            "It is perhaps already decided. Without an answer the agent takes it as rejected.",
         );
         let peer = asker.start(port);
         hearken.announced("connection", "is back");
@@ -251,7 +251,7 @@ fn cut_off_and_back_with_the_server_alive_while_somebody_else_decides() {
         proxy.cut();
         hearken.announced(
             "confirmation",
-            "It is perhaps already decided. The agent then takes it as rejected.",
+            "It is perhaps already decided. Without an answer the agent takes it as rejected.",
         );
         hearken.announced("connection", "is back");
         hearken.announced(

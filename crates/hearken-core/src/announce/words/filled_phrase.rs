@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use super::arg::{Arg, Args};
 use super::naming::{name_of, words_of};
-use super::segment::{Mark, Segment, join};
+use super::segment::{Mark, Segment, join, stop};
 use super::template::{Part, parts};
 use crate::announce::text::speakable::{self, Lexicon, Profile};
 
@@ -36,6 +36,8 @@ pub(super) struct Filled<'a> {
     own: String,
     /// The spoken form of `own`; `None` while both are the same.
     own_spoken: Option<String>,
+    /// Whether a stop of the phrase was left out at its end so far.
+    stops: bool,
 }
 
 impl<'a> Filled<'a> {
@@ -51,6 +53,7 @@ impl<'a> Filled<'a> {
             segments: Vec::new(),
             own: String::new(),
             own_spoken: None,
+            stops: false,
         }
     }
 
@@ -126,6 +129,7 @@ impl<'a> Filled<'a> {
             (true, before) => before.is_some(),
         };
         let rest = text.strip_prefix('.').filter(|_| stopped);
+        self.stops = rest.is_some();
         self.put(rest.unwrap_or(text));
     }
 
@@ -161,6 +165,7 @@ impl<'a> Filled<'a> {
     }
 
     fn push(&mut self, segment: Segment) {
+        self.stops = false;
         if self.segments.capacity() == 0 {
             self.segments.reserve_exact(USUAL_SEGMENTS);
         }
@@ -249,7 +254,15 @@ impl<'a> Filled<'a> {
     pub(super) fn into_text(self) -> String {
         match self.segments.is_empty() {
             true => self.own_words().to_owned(),
-            false => join(&self.into_segments()),
+            false => {
+                // After another's words at the end, the phrase's own stop was left to joining.
+                let stops = self.stops && self.own_words().is_empty();
+                let mut line = join(&self.into_segments());
+                if stops {
+                    stop(&mut line);
+                }
+                line
+            }
         }
     }
 }

@@ -343,6 +343,28 @@ mod tests {
     }
 
     #[test]
+    fn a_sentence_ends_with_a_stop_whatever_the_agents_last_sign_is() {
+        let n = ("n", Arg::own(1));
+        for file in &BUILT_IN {
+            let phrases = Phrases::built_in(file).unwrap();
+            for key in ["question.default.response", "quit.default.response"] {
+                for (response, end) in [
+                    ("Age 65 (standard)", "Age 65 (standard)."),
+                    ("Rebate [10 %]", "Rebate [10 %]."),
+                    ("20 %", "20 %."),
+                    ("As agreed.", "As agreed."),
+                    ("Who?", "Who?"),
+                    ("Monday", "Monday."),
+                ] {
+                    let exact = Arg::Exact(response.to_owned(), None);
+                    let text = phrases.text(key, &[n.clone(), ("response", exact)]);
+                    assert!(text.ends_with(end), "{}: {text}", file.tag);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_stop_that_is_there_is_not_said_twice() {
         let phrases = phrases("a = \"Not sent: {reason}. Again?\"");
         for (reason, said) in [

@@ -217,16 +217,26 @@ fn join_by(segments: &[Segment], words: fn(&Segment) -> &str, rows: bool) -> Str
         } else if on_rows || before_on_rows {
             line.push('\n');
         } else {
-            if line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '"' | '\'' | '”'))
-            {
-                line.push('.');
-            }
+            stop(&mut line);
             line.push(' ');
         }
         line.push_str(text);
         before_on_rows = on_rows;
     }
     line
+}
+
+/// Ends a line of text with a full stop where its end sounds like that of a sentence without one.
+pub(super) fn stop(line: &mut String) {
+    let closes = |c| {
+        matches!(
+            c,
+            ')' | ']' | '"' | '\'' | '”' | '’' | '»' | '%' | '€' | '$' | '£'
+        )
+    };
+    if line.ends_with(|c: char| c.is_alphanumeric() || closes(c)) {
+        line.push('.');
+    }
 }
 
 #[cfg(test)]

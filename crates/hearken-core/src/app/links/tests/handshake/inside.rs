@@ -177,7 +177,7 @@ fn the_end_of_a_subscription_decides_its_questions_and_is_followed_by_a_new_one(
         rig.lines
     );
     assert!(
-        rig.heard("Question 1 is closed, because its subscription has ended. The agent then takes it as rejected."),
+        rig.heard("Question 1 is closed, because its subscription has ended. Without an answer the agent takes it as rejected."),
         "{:?}",
         rig.lines
     );
