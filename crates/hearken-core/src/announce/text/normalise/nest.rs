@@ -64,6 +64,22 @@ pub(super) fn branch(line: &str) -> Option<(usize, &str)> {
     (is_drawn && spaced.len() < text.len()).then_some((indent, spaced.trim_end()))
 }
 
+/// How many branches make a tree.
+const FEWEST: usize = 2;
+
+/// Returns whether lines draw a tree, with no more other lines than branches: roots, and what a program counts below it.
+pub(super) fn is_drawn<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
+    let (mut branches, mut others) = (0, 0);
+    for line in lines {
+        if branch(line).is_some() {
+            branches += 1;
+        } else if line.chars().any(char::is_alphanumeric) {
+            others += 1;
+        }
+    }
+    branches >= FEWEST && others <= branches
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@ use super::clean::{clean, clean_lines};
 use super::html::Html;
 use super::inline::{say_cell, say_line};
 use super::math;
-use super::nest::{Levels, branch, indent_of};
+use super::nest::{Levels, branch, indent_of, is_drawn};
 use super::spoken::Spoken;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{
@@ -73,7 +73,7 @@ impl<'a> Passage<'a> {
 
     /// Returns the lines, each with whether it starts at the beginning of a line. A newline at either end of the
     /// passage only separates it from its neighbours and is not an empty line.
-    pub(super) fn lines(self) -> impl Iterator<Item = (&'a str, bool)> {
+    pub(super) fn lines(self) -> impl Iterator<Item = (&'a str, bool)> + Clone {
         let bare = self.text.trim_start_matches(['\n', '\r']);
         let skipped = &self.text[..self.text.len() - bare.len()];
         let first = self.begins.at_line() || skipped.contains('\n');
@@ -103,6 +103,8 @@ pub(super) enum Within {
 pub(super) struct Code {
     pub(super) fence: Fence,
     pub(super) lines: usize,
+    /// Whether its lines draw a tree, which is read as one outside a block is.
+    pub(super) drawn: bool,
 }
 
 impl Within {
@@ -189,6 +191,7 @@ impl Reader {
         let mut opened_here = false;
         let mut lines = passage.lines().peekable();
         while let Some((line, whole)) = lines.next() {
+            let mut around = None;
             if let Within::Code(code) = &mut self.place {
                 let closes = if whole {
                     code.fence.closes(line)
@@ -196,27 +199,50 @@ impl Reader {
                     Closes::Not
                 };
                 match closes {
+                    Closes::Not if code.drawn => around = Some(code.clone()),
                     Closes::Not => code.lines = code.lines.saturating_add(1),
                     Closes::Here | Closes::Before => {
-                        self.close(opened_here, words, spoken);
+                        match code.drawn {
+                            true => self.levels.leave(),
+                            false => self.close(opened_here, words, spoken),
+                        }
+                        self.place = Within::Text;
                         last = Shape::Block;
                     }
                 }
-                if closes != Closes::Before {
+                if closes != Closes::Before && around.is_none() {
                     continue;
                 }
             }
-            if let Some((fence, info, number)) = Fence::opened_by(line).filter(|_| whole) {
+            let opening = Fence::opened_by(line).filter(|_| whole && around.is_none());
+            if let Some((fence, info, number)) = opening {
                 spoken.stop('.');
                 if !number.is_empty() {
                     spoken.word(number);
                     spoken.stop(',');
                 }
-                say_opening(info, words, spoken);
-                self.place = Within::Code(Code { fence, lines: 0 });
+                let inside = lines.clone().map(|(line, _)| line);
+                let inside = inside.take_while(|line| fence.closes(line) == Closes::Not);
+                let drawn = is_plain(info) && is_drawn(inside.map(|line| fence.bare(line)));
+                match drawn {
+                    true => self.levels.leave(),
+                    false => say_opening(info, words, spoken),
+                }
+                self.place = Within::Code(Code {
+                    fence,
+                    lines: 0,
+                    drawn,
+                });
                 opened_here = true;
                 continue;
             }
+            let line = match &around {
+                Some(code) => {
+                    self.place = Within::Text;
+                    code.fence.bare(line)
+                }
+                None => line,
+            };
             let indent = if whole { indent_of(line) } else { 1 };
             let below = lines.peek().map_or("", |(line, _)| line.trim());
             let clean = clean_lines(line);
@@ -231,6 +257,9 @@ impl Reader {
                 }
                 let next = lines.peek().copied().unwrap_or(below);
                 last = self.line(line, indent, next, last, words, spoken);
+            }
+            if let Some(code) = around {
+                self.place = Within::Code(code);
             }
         }
         if passage.text.ends_with("\n\n") {
@@ -249,7 +278,6 @@ impl Reader {
             spoken.stop(',');
             spoken.word(&words.end_of_code);
         }
-        self.place = Within::Text;
     }
 
     fn length(&self, words: &Words) -> String {
@@ -503,6 +531,13 @@ pub(super) fn only_line(text: &str) -> Option<&str> {
     // A fold, as in `clean`.
     let is_plain = |plain, b| plain & (b' '..0x7f).contains(&b);
     (begins && line.bytes().fold(true, is_plain)).then_some(line)
+}
+
+/// Returns whether the words after a fence name no language.
+fn is_plain(info: &str) -> bool {
+    ["", "text", "txt", "plaintext", "plain", "tree"]
+        .iter()
+        .any(|plain| info.eq_ignore_ascii_case(plain))
 }
 
 fn say_opening(info: &str, words: &Words, spoken: &mut Spoken) {

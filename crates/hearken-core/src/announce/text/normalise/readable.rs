@@ -89,7 +89,11 @@ impl Readable {
                     None => format!("{}:", words.code_block),
                 };
                 out.line(&capital(&start));
-                self.place = Within::Code(Code { fence, lines: 0 });
+                self.place = Within::Code(Code {
+                    fence,
+                    lines: 0,
+                    drawn: false,
+                });
                 continue;
             }
             let below = lines.peek().map_or("", |(line, _)| line.trim());
