@@ -82,6 +82,36 @@ fn what_an_agent_keeps_of_its_conversations_is_named_and_not_called_a_broken_rec
             "the stream-json output of Claude Code",
             "hearken hooks install claude",
         ),
+        (
+            "{\n  \"info\": {\n    \"id\": \"ses_1\"\n  },\n  \"messages\": []\n}",
+            "an export of opencode",
+            "hearken run opencode",
+        ),
+        (
+            r#"{"sessionId":"s","projectHash":"h","messages":[]}"#,
+            "a chat of Gemini CLI",
+            "hearken run gemini",
+        ),
+        (
+            r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user","parts":[]}}"#,
+            "a chat of Qwen Code",
+            "hearken run qwen",
+        ),
+        (
+            r#"{"type":"user.message","data":{},"id":"i","timestamp":"t","parentId":null}"#,
+            "a session of Copilot",
+            "hearken run copilot",
+        ),
+        (
+            r#"{"working_dir":"/x","description":"d","message_count":2}"#,
+            "a session of goose",
+            "hearken run goose",
+        ),
+        (
+            "# aider chat started at 2026-01-02 10:00:00",
+            "the chats of aider",
+            "hearken knows no way to hear aider",
+        ),
     ] {
         for command in ["check", "trace"] {
             let (code, _, errors) = run(&[command, "-"], format!("{text}\n").as_bytes());

@@ -46,6 +46,22 @@ pub enum Foreign {
     ClaudeTranscript,
     /// What `claude --output-format stream-json` prints.
     ClaudeStream,
+    /// What `opencode export` writes.
+    OpencodeExport,
+    /// What `opencode run --format json` prints.
+    OpencodeStream,
+    /// What Gemini CLI keeps of a conversation.
+    GeminiChat,
+    /// What Gemini CLI, or a program built on it, saves with `/chat save`.
+    GeminiCheckpoint,
+    /// What Qwen Code keeps of a conversation.
+    QwenChat,
+    /// What Copilot CLI keeps of a conversation.
+    CopilotSession,
+    /// What goose keeps or exports of a conversation.
+    GooseSession,
+    /// What aider keeps of its conversations.
+    AiderChat,
 }
 
 /// The phrases for what an agent keeps or prints of its conversations, with the way in which that agent is heard.
@@ -113,6 +129,30 @@ impl Foreign {
                 source: "link.kept.claude",
                 call: "call.kept.claude",
             }),
+            Self::OpencodeExport | Self::OpencodeStream => Some(Kept {
+                source: "link.kept.opencode",
+                call: "call.kept.opencode",
+            }),
+            Self::GeminiChat | Self::GeminiCheckpoint => Some(Kept {
+                source: "link.kept.gemini",
+                call: "call.kept.gemini",
+            }),
+            Self::QwenChat => Some(Kept {
+                source: "link.kept.qwen",
+                call: "call.kept.qwen",
+            }),
+            Self::CopilotSession => Some(Kept {
+                source: "link.kept.copilot",
+                call: "call.kept.copilot",
+            }),
+            Self::GooseSession => Some(Kept {
+                source: "link.kept.goose",
+                call: "call.kept.goose",
+            }),
+            Self::AiderChat => Some(Kept {
+                source: "link.kept.aider",
+                call: "call.kept.aider",
+            }),
             Self::Html
             | Self::Text
             | Self::Binary
@@ -149,6 +189,14 @@ impl Foreign {
             Self::CodexStream => "foreign.codex_stream",
             Self::ClaudeTranscript => "foreign.claude_transcript",
             Self::ClaudeStream => "foreign.claude_stream",
+            Self::OpencodeExport => "foreign.opencode_export",
+            Self::OpencodeStream => "foreign.opencode_stream",
+            Self::GeminiChat => "foreign.gemini_chat",
+            Self::GeminiCheckpoint => "foreign.gemini_checkpoint",
+            Self::QwenChat => "foreign.qwen_chat",
+            Self::CopilotSession => "foreign.copilot_session",
+            Self::GooseSession => "foreign.goose_session",
+            Self::AiderChat => "foreign.aider_chat",
         }
     }
 
@@ -176,6 +224,14 @@ fn kept(map: &Map<String, Value>, kind: &str) -> Option<Foreign> {
     if is_text("session_id") && (speaks || ends_or_begins || is_part) {
         return Some(Foreign::ClaudeStream);
     }
+    // Qwen Code's entries are Claude Code's, with messages in the form of Gemini.
+    let is_thread = is_text("uuid") && map.contains_key("parentUuid") && is_text("sessionId");
+    if is_thread && (within("message", "parts") || map.contains_key("systemPayload")) {
+        return Some(Foreign::QwenChat);
+    }
+    if let Some(other) = kept_by_others(map, kind) {
+        return Some(other);
+    }
     let is_entry =
         (speaks || kind == "system") && is_text("uuid") && map.contains_key("parentUuid");
     let is_note = match kind {
@@ -186,6 +242,74 @@ fn kept(map: &Map<String, Value>, kind: &str) -> Option<Foreign> {
     };
     (is_note || (is_entry && is_text("sessionId"))).then_some(Foreign::ClaudeTranscript)
 }
+
+/// Recognises what the agents keep or print whose lines resemble nobody else's.
+fn kept_by_others(map: &Map<String, Value>, kind: &str) -> Option<Foreign> {
+    let is_text = |name: &str| map.get(name).is_some_and(Value::is_string);
+    let is_object = |name: &str| map.get(name).is_some_and(Value::is_object);
+    let is_list = |name: &str| map.get(name).is_some_and(Value::is_array);
+    let is_number = |name: &str| map.get(name).is_some_and(Value::is_number);
+    let in_info = |name: &str| map.get("info").is_some_and(|info| info.get(name).is_some());
+    if in_info("id") && is_list("messages") {
+        return Some(Foreign::OpencodeExport);
+    }
+    if !kind.is_empty() && is_text("sessionID") && is_object("part") && is_number("timestamp") {
+        return Some(Foreign::OpencodeStream);
+    }
+    if is_text("sessionId") && is_text("projectHash") {
+        let of_qwen = |message: &Value| message.get("type").is_some_and(|kind| kind == "qwen");
+        let messages = map.get("messages").and_then(Value::as_array);
+        return Some(match messages.is_some_and(|all| all.iter().any(of_qwen)) {
+            true => Foreign::QwenChat,
+            false => Foreign::GeminiChat,
+        });
+    }
+    if kind == "gemini" && is_text("id") && is_text("timestamp") && map.contains_key("content") {
+        return Some(Foreign::GeminiChat);
+    }
+    if let Some(Value::Array(history)) = map.get("history")
+        && let Some(Foreign::GeminiCheckpoint) = of_list(history)
+    {
+        return Some(Foreign::GeminiCheckpoint);
+    }
+    let is_envelope = is_text("id") && is_text("timestamp") && map.contains_key("parentId");
+    if kind.contains('.') && is_object("data") && is_envelope {
+        return Some(Foreign::CopilotSession);
+    }
+    let is_session = is_number("message_count") || map.contains_key("conversation");
+    let is_message = kind.is_empty() && is_text("role") && is_number("created");
+    let is_goose = is_text("working_dir") && is_session || is_message && is_list("content");
+    is_goose.then_some(Foreign::GooseSession)
+}
+
+/// Recognises a list that an agent saved of a conversation.
+pub(super) fn of_list(list: &[Value]) -> Option<Foreign> {
+    let is_turn = |turn: &Value| {
+        let role = turn.get("role").and_then(Value::as_str);
+        matches!(role, Some("user" | "model")) && turn.get("parts").is_some_and(Value::is_array)
+    };
+    (!list.is_empty() && list.iter().all(is_turn)).then_some(Foreign::GeminiCheckpoint)
+}
+
+/// Recognises the beginning of what an agent saved as a single object that is too long to be read, or cut off.
+fn of_beginning(text: &str) -> Option<Foreign> {
+    let signs: String = text
+        .chars()
+        .take(BEGINNING)
+        .filter(|c| !c.is_whitespace())
+        .collect();
+    if signs.starts_with("{\"info\":{\"id\":\"ses_") {
+        return Some(Foreign::OpencodeExport);
+    }
+    (signs.starts_with("{\"sessionId\":\"") && signs.contains("\",\"projectHash\":\""))
+        .then_some(Foreign::GeminiChat)
+}
+
+/// How many characters of a broken text are looked at.
+const BEGINNING: usize = 400;
+
+/// How the first line of a chat of aider begins.
+const AIDER: &str = "# aider chat started at ";
 
 /// The types of the lines in a rollout of Codex.
 const CODEX_ROLLOUT: [&str; 5] = [
@@ -204,7 +328,8 @@ pub(super) fn of_text(text: &str) -> Option<Foreign> {
             .is_some_and(|start| start.eq_ignore_ascii_case(word))
     };
     match text.chars().next() {
-        Some('{' | '[') => None,
+        Some('{' | '[') => of_beginning(text),
+        Some('#') if begins(AIDER) => Some(Foreign::AiderChat),
         Some('<') if begins("<!doctype html") || begins("<html") || begins("<head") => {
             Some(Foreign::Html)
         }
@@ -387,6 +512,55 @@ mod tests {
                 Some(Foreign::Untyped),
             ),
             (
+                json!({"info": {"id": "ses_1", "title": "x"}, "messages": []}),
+                Some(Foreign::OpencodeExport),
+            ),
+            (
+                json!({"type": "text", "timestamp": 1, "sessionID": "ses_1", "part": {"id": "p"}}),
+                Some(Foreign::OpencodeStream),
+            ),
+            (
+                json!({"sessionId": "s", "projectHash": "h", "startTime": "t", "messages": [{"type": "gemini"}]}),
+                Some(Foreign::GeminiChat),
+            ),
+            (
+                json!({"sessionId": "s", "projectHash": "h", "messages": [{"type": "qwen"}]}),
+                Some(Foreign::QwenChat),
+            ),
+            (
+                json!({"id": "i", "timestamp": "t", "type": "gemini", "content": "x"}),
+                Some(Foreign::GeminiChat),
+            ),
+            (
+                json!({"history": [{"role": "user", "parts": [{"text": "x"}]}], "authType": "x"}),
+                Some(Foreign::GeminiCheckpoint),
+            ),
+            (json!({"history": []}), Some(Foreign::Untyped)),
+            (
+                json!({"type": "assistant", "uuid": "u", "parentUuid": "p", "sessionId": "s", "message": {"role": "model", "parts": []}}),
+                Some(Foreign::QwenChat),
+            ),
+            (
+                json!({"type": "user", "uuid": "u", "parentUuid": null, "sessionId": "s", "message": {"role": "user", "parts": []}}),
+                Some(Foreign::QwenChat),
+            ),
+            (
+                json!({"type": "user.message", "data": {"content": "x"}, "id": "i", "timestamp": "t", "parentId": null}),
+                Some(Foreign::CopilotSession),
+            ),
+            (
+                json!({"type": "user.message", "data": {}, "id": "i"}),
+                Some(Foreign::Typed),
+            ),
+            (
+                json!({"working_dir": "/x", "description": "d", "message_count": 2}),
+                Some(Foreign::GooseSession),
+            ),
+            (
+                json!({"id": "m", "role": "user", "created": 1, "content": [{"type": "text"}]}),
+                Some(Foreign::GooseSession),
+            ),
+            (
                 json!({"type": "aaep:system", "subtype": "init", "session_id": "s"}),
                 None,
             ),
@@ -397,6 +571,19 @@ mod tests {
             ("<!DOCTYPE html><html>", Some(Foreign::Html)),
             ("  <html lang=en>", Some(Foreign::Html)),
             ("Compiling x", Some(Foreign::Text)),
+            (
+                "# aider chat started at 2026-01-02 10:00:00",
+                Some(Foreign::AiderChat),
+            ),
+            ("# aider", Some(Foreign::Text)),
+            (
+                "{\n  \"info\": {\n    \"id\": \"ses_1\",",
+                Some(Foreign::OpencodeExport),
+            ),
+            (
+                "{\n  \"sessionId\": \"s\",\n  \"projectHash\": \"h\",",
+                Some(Foreign::GeminiChat),
+            ),
             ("", Some(Foreign::Text)),
             ("{\"type\": \"aaep:", None),
             (

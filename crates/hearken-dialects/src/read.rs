@@ -44,13 +44,20 @@ pub fn read_after(text: &str, recent: &mut Recent) -> Result<Box<Decoded>, NoEve
         Err(error) => {
             let what = match &error {
                 DecodeError::Json { .. } => foreign::of_text(text),
-                DecodeError::NotAnObject(_) => Some(Foreign::Value),
+                DecodeError::NotAnObject(_) => Some(of_value(text)),
                 DecodeError::NoType => judge(text),
                 DecodeError::TooDeep => None,
             };
             Err(what.map_or(NoEvent::Broken(error), NoEvent::Foreign))
         }
     }
+}
+
+/// Judges JSON that is no object.
+fn of_value(text: &str) -> Foreign {
+    let list: Option<Vec<serde_json::Value>> = serde_json::from_str(text).ok();
+    list.and_then(|list| foreign::of_list(&list))
+        .unwrap_or(Foreign::Value)
 }
 
 /// Judges an object whose type does not name AAEP.

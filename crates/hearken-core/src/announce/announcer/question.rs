@@ -493,10 +493,15 @@ impl Announcer {
                         .map(|choice| choice.label.as_str()),
                     Question::Confirmation(_) => None,
                 };
-                let text = speakable::one_line(label.unwrap_or(text));
-                self.phrases.lexicon().name_directions(&text).into_owned()
+                self.persons_words(label.unwrap_or(text))
             }
         }
+    }
+
+    /// Returns what the person wrote or chose, for a sentence of the program's own.
+    pub fn persons_words(&self, text: &str) -> String {
+        let text = speakable::one_line(text);
+        self.phrases.lexicon().name_directions(&text).into_owned()
     }
 
     /// Returns what a question is about, as an argument that is read exactly as written; if the question does

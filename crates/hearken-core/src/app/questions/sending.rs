@@ -56,9 +56,9 @@ impl App {
                 decision: Decision::Reject,
                 rationale,
             } => {
-                // The person's own words are read back, because they go to the agent.
-                let reason = rationale.clone().unwrap_or_default();
-                let reason = ("reason", Arg::Exact(reason, None));
+                // The person's own words are read back, because they go to the agent; they are not the agent's.
+                let reason = rationale.as_deref().unwrap_or_default();
+                let reason = ("reason", Arg::Own(self.announcer.persons_words(reason)));
                 let short = match is_plain {
                     true => "reply.rejecting.plain",
                     false => "reply.rejecting.short",

@@ -95,6 +95,17 @@ fn a_reason_is_typed_and_goes_out_with_the_rejection() {
         "{:?}",
         stage.lines
     );
+    // They are the person's words, and no face may give them to the agent.
+    let mut told = stage.app.history().iter();
+    let read_back = told
+        .find(|told| told.text().contains("Your reason"))
+        .unwrap();
+    let reason = read_back
+        .segments
+        .iter()
+        .find(|it| it.text().contains("too much"))
+        .unwrap();
+    assert_eq!(reason.mark, crate::announce::Mark::Own);
 }
 
 #[test]
