@@ -429,14 +429,15 @@ pub(super) fn configured(options: &Options) -> anyhow::Result<Config> {
     Ok(config)
 }
 
-/// Returns the token of a source whose protocol wants it in a message.
+/// Returns the token of a source whose protocol wants it in a message, or may turn out to: only ASP's translator sends
+/// it, and only to a server that has shown that it speaks ASP.
 fn token_in_messages(feed: &Feed, usual: Option<&Secret>, dialect: Dialect) -> Option<Token> {
     let token = match feed {
         Feed::Link(_, Some(own)) => own.token.as_ref(),
         Feed::Link(_, None) => usual,
         Feed::Recording { .. } => None,
     };
-    let wanted = token.filter(|_| dialect == Dialect::Asp);
+    let wanted = token.filter(|_| matches!(dialect, Dialect::Asp | Dialect::Auto));
     wanted.and_then(Secret::in_message).map(Token::new)
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::Dialect;
+use crate::Token;
 use crate::asp::Asp;
 use crate::config;
 use crate::descriptor::open;
@@ -169,6 +170,24 @@ fn a_websocket_of_another_protocol_is_recognised_without_a_subprotocol() {
         assert!(!out.iter().any(said), "nobody is spoken to in AAEP");
         assert!(events(&bench.frame(MESSAGE)) > 0);
     }
+}
+
+/// ASP's token goes in a message, which only a server that has shown its protocol gets.
+#[test]
+fn a_recognised_asp_server_is_given_the_token() {
+    let mut bench = Bench::of(Start {
+        token: Some(Token::new("s3cret")),
+        ..start(Carrier::WebSocket, "/session")
+    });
+    without_manifest(&mut bench, WITHOUT);
+    bench.news(LinkEvent::Connecting { attempt: 1 });
+    let auth = |out: &[Out]| {
+        let of = |wish: &Out| matches!(wish, Out::Send { frame, .. } if frame.contains("s3cret"));
+        out.iter().filter(|wish| of(wish)).count()
+    };
+    assert_eq!(auth(&bench.news(LinkEvent::Connected)), 0);
+    assert_eq!(auth(&bench.frame(MESSAGE)), 1);
+    assert_eq!(auth(&bench.frame(MESSAGE)), 0);
 }
 
 #[test]
