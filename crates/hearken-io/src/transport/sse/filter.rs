@@ -35,6 +35,9 @@ const EVENT_NAME_BYTES: usize = 128;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
+/// The name that the standard gives to an event without one.
+const UNNAMED: &str = "message";
+
 /// The comment that stands for a skipped event.
 pub(super) const DROPPED: &str = "dropped";
 
@@ -68,6 +71,14 @@ pub(super) fn written(arrived: &[Arrived]) -> Bytes {
         }
     }
     out.into()
+}
+
+/// Returns an event that the crate has read as a frame; the usual name of unnamed events is no name.
+pub(super) fn frame(event: eventsource_client::Event) -> Frame {
+    Frame {
+        text: event.data,
+        event: Some(event.event_type).filter(|name| name != UNNAMED),
+    }
 }
 
 /// A line-by-line parser of an event stream; feed it chunks as they arrive, split anywhere.
@@ -359,7 +370,7 @@ impl EventStream {
 
 /// Returns the name of an event, cut to the bound; `None` for the default name of unnamed events.
 fn named(name: &str) -> Option<String> {
-    if name == super::UNNAMED {
+    if name == UNNAMED {
         return None;
     }
     Some(name[..name.floor_char_boundary(EVENT_NAME_BYTES)].to_owned())

@@ -30,9 +30,9 @@ use super::halves::Reader;
 use super::server::{Course, Server};
 use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
-use crate::link::{Cause, Fault, Frame, LinkEvent, Stream};
-use filter::DROPPED;
+use crate::link::{Cause, Fault, LinkEvent, Stream};
 pub use filter::EventStream;
+use filter::{DROPPED, frame};
 use request::{Halt, StreamRequest, halt};
 use resume::SharedResume;
 
@@ -44,9 +44,6 @@ const GOOD_AFTER: Duration = Duration::from_secs(5);
 /// costs its events and not its wake-ups, and few enough that arrived events reach the receiver immediately.
 const TOGETHER: usize = 128;
 const TOGETHER_BYTES: usize = 64 * 1024;
-
-/// The name that the standard gives to an event without one.
-const UNNAMED: &str = "message";
 
 /// The reader that follows an event stream and reconnects by itself.
 #[derive(Debug)]
@@ -282,14 +279,6 @@ impl Outcome {
             end: Halt::Fault(fault),
             good: false,
         }
-    }
-}
-
-/// Returns an event as a frame; the usual name of unnamed events is no name.
-fn frame(event: eventsource_client::Event) -> Frame {
-    Frame {
-        text: event.data,
-        event: Some(event.event_type).filter(|name| name != UNNAMED),
     }
 }
 

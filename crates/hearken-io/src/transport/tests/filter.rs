@@ -59,7 +59,7 @@ fn read_by_the_crate(pieces: Vec<Bytes>) -> (Vec<Arrived>, Option<StreamError>) 
     while let Some(event) = events.next().now_or_never().expect("nothing to wait for") {
         read.extend(match event {
             Ok(SSE::Connected(_)) => None,
-            Ok(SSE::Event(event)) => Some(Arrived::Event(super::super::frame(event))),
+            Ok(SSE::Event(event)) => Some(Arrived::Event(super::frame(event))),
             Ok(SSE::Comment(words)) if words == DROPPED => Some(Arrived::Dropped),
             Ok(SSE::Comment(_)) => Some(Arrived::Comment),
             Err(error) => return (read, Some(error)),
